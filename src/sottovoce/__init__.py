@@ -1,0 +1,59 @@
+"""sottovoce: private average consensus by gossip under noise that is later withdrawn.
+
+The public names, nothing else. Everything heavier than NumPy is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from . import errors, graphs
+from ._version import __version__
+from .graphs import Graph, algebraic_connectivity
+from .methods import Method, NoiseInsertion, StandardGossip
+
+if TYPE_CHECKING:
+    from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
+    from .simulation import Solution, simulate
+
+_LAZY = {
+    "Solution": "simulation",
+    "Status": "simulation",
+    "simulate": "simulation",
+}
+_SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simulation", "testing", "theory"}
+
+__all__ = [
+    "Graph",
+    "Method",
+    "NoiseInsertion",
+    "Solution",
+    "StandardGossip",
+    "Status",
+    "__version__",
+    "algebraic_connectivity",
+    "errors",
+    "experiments",
+    "graphs",
+    "methods",
+    "peer",
+    "plotting",
+    "privacy",
+    "simulate",
+    "simulation",
+    "testing",
+    "theory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(f".{_LAZY[name]}", __name__), name)
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""``python -m sottovoce`` is the command ``sottovoce``."""
+
+from .cli.main import main
+
+main()

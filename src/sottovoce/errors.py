@@ -1,0 +1,96 @@
+"""Every error this package raises on purpose, as one tree.
+
+::
+
+    SottovoceError
+    ├── InvalidInput (ValueError)     the caller broke a documented rule; nothing was changed
+    │   ├── InvalidGraph              self-loops, duplicates, unknown nodes, empty, disconnected
+    │   ├── InvalidParameter          a method's or function's parameter outside its range
+    │   ├── InvalidValues             private values of the wrong shape or not finite (never echoed)
+    │   └── InvalidFile               a file that is not what it should be
+    ├── Unsupported                   a combination that an analyser or executor does not handle
+    ├── MissingDependency             an optional package that the call needs is not installed
+    ├── NumericalFailure              a solver's own check of its answer failed
+    └── PeerError                     the networked node; its branches are listed below
+        ├── ConfigError (InvalidInput)  a configuration, certificate or value file is unusable
+        ├── StoreError                the durable state is held, damaged, foreign or not writable
+        ├── TransportError            a neighbour could not be reached or was refused
+        └── ProtocolViolation         the *other* side broke the protocol; our state is untouched
+
+Messages name the parameter, what is allowed and what was given. They never contain a private value.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ConfigError",
+    "InvalidFile",
+    "InvalidGraph",
+    "InvalidInput",
+    "InvalidParameter",
+    "InvalidValues",
+    "MissingDependency",
+    "NumericalFailure",
+    "PeerError",
+    "ProtocolViolation",
+    "SottovoceError",
+    "StoreError",
+    "TransportError",
+    "Unsupported",
+]
+
+
+class SottovoceError(Exception):
+    """The root: catch this to catch everything this package raises on purpose."""
+
+
+class InvalidInput(SottovoceError, ValueError):
+    """The caller gave something outside the documented range. Nothing was changed."""
+
+
+class InvalidGraph(InvalidInput):
+    """Not a simple, connected, undirected graph."""
+
+
+class InvalidParameter(InvalidInput):
+    """A parameter outside its range; the message names it, the range and what was given."""
+
+
+class InvalidValues(InvalidInput):
+    """Private values of the wrong shape or not finite. The message never contains them."""
+
+
+class InvalidFile(InvalidInput):
+    """A file that is missing, unreadable or not of the expected kind."""
+
+
+class Unsupported(SottovoceError):
+    """A combination that this analyser or executor does not handle, and says so."""
+
+
+class MissingDependency(SottovoceError, ImportError):
+    """An optional package is needed; the message gives the extra to install."""
+
+
+class NumericalFailure(SottovoceError, ArithmeticError):
+    """A solver checked its own answer and the check failed."""
+
+
+class PeerError(SottovoceError):
+    """Anything that goes wrong in the networked node."""
+
+
+class ConfigError(PeerError, InvalidInput):
+    """A configuration, certificate or value file that cannot be used."""
+
+
+class StoreError(PeerError):
+    """The durable state is held by another process, damaged, foreign, or cannot be written."""
+
+
+class TransportError(PeerError):
+    """A neighbour could not be reached, or a connection was refused."""
+
+
+class ProtocolViolation(PeerError):
+    """The other side broke the protocol. Our state is untouched."""

@@ -1,0 +1,41 @@
+"""Graphs: the type, the families people use, their spectrum, and the way in and out."""
+
+from __future__ import annotations
+
+from .generators import (
+    barabasi_albert,
+    barbell,
+    complete,
+    cycle,
+    erdos_renyi,
+    grid,
+    hypercube,
+    path,
+    random_geometric,
+    random_regular,
+    star,
+    torus,
+    watts_strogatz,
+)
+from .graph import Family, Graph
+from .spectrum import algebraic_connectivity, laplacian
+
+__all__ = [
+    "Family",
+    "Graph",
+    "algebraic_connectivity",
+    "barabasi_albert",
+    "barbell",
+    "complete",
+    "cycle",
+    "erdos_renyi",
+    "grid",
+    "hypercube",
+    "laplacian",
+    "path",
+    "random_geometric",
+    "random_regular",
+    "star",
+    "torus",
+    "watts_strogatz",
+]

@@ -1,0 +1,127 @@
+"""Gossip with controlled noise insertion: Algorithm 1 of the paper.
+
+A node that is activated withdraws the noise it put in last time, puts in fresh noise of smaller
+amplitude, and only then averages with its partner. What it has put in and not yet withdrawn is its
+*outstanding noise* u, so that at every step Σ values − Σ outstanding noise = Σ private values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import InvalidParameter
+from ..graphs.graph import Graph
+from ..graphs.spectrum import algebraic_connectivity
+from .base import VALUE, Array, PairMethod, checked, per_node
+
+__all__ = ["NEGLIGIBLE", "NoiseInsertion"]
+
+OUTSTANDING, AMPLITUDE, DECAY = 1, 2, 3
+
+NEGLIGIBLE = 2.0**-511
+"""Amplitudes σφ^t below this are set to zero: their square, which is what an error or a variance
+would see of them, is below the smallest normal double. Without the cut φ^t wanders through
+denormal numbers, where one multiplication costs a hundred ordinary ones."""
+
+
+def update(
+    nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array
+) -> None:
+    """Steps 2 to 5 of Algorithm 1 for edge (i, j), with v = σ·draw and the amplitude σφ^t kept in the table."""
+    fresh_i = nodes[i, AMPLITUDE] * draw_i
+    fresh_j = nodes[j, AMPLITUDE] * draw_j
+    shown_i = nodes[i, VALUE] + (fresh_i - nodes[i, OUTSTANDING])
+    shown_j = nodes[j, VALUE] + (fresh_j - nodes[j, OUTSTANDING])
+    average = 0.5 * (shown_i + shown_j)
+    nodes[i, VALUE] = average
+    nodes[j, VALUE] = average
+    nodes[i, OUTSTANDING] = fresh_i
+    nodes[j, OUTSTANDING] = fresh_j
+    next_i = nodes[i, AMPLITUDE] * nodes[i, DECAY]
+    next_j = nodes[j, AMPLITUDE] * nodes[j, DECAY]
+    nodes[i, AMPLITUDE] = next_i if next_i >= NEGLIGIBLE else 0.0
+    nodes[j, AMPLITUDE] = next_j if next_j >= NEGLIGIBLE else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseInsertion(PairMethod):
+    """Algorithm 1 of the paper: gossip under noise that is gradually withdrawn.
+
+    Parameters
+    ----------
+    noise_std
+        σ ≥ 0, a standard deviation: the size of a node's first noise. One number, or one per node.
+        It has no default, because it decides what is hidden.
+    noise_decay
+        φ in [0, 1): the share of amplitude kept per activation; larger is slower and hides longer.
+        One number, or one per node. With φ = 0 a node's first draw is its only one.
+
+    Examples
+    --------
+    >>> NoiseInsertion(noise_std=1.0, noise_decay=0.9)
+    NoiseInsertion(noise_std=1, noise_decay=0.9)
+    """
+
+    noise_std: float | Array
+    noise_decay: float | Array
+
+    name: ClassVar[str] = "noise-insertion"
+    num_fields: ClassVar[int] = 4
+    outstanding_field: ClassVar[int | None] = OUTSTANDING
+    uses_noise: ClassVar[bool] = True
+    update = staticmethod(update)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise_std", checked("noise_std", self.noise_std, low=0.0))
+        object.__setattr__(self, "noise_decay", checked("noise_decay", self.noise_decay, low=0.0, high=1.0, high_open=True))
+        lengths = {len(p) for p in (self.noise_std, self.noise_decay) if isinstance(p, np.ndarray)}
+        if len(lengths) > 1:
+            raise InvalidParameter(f"noise_std and noise_decay must have one entry per node each, got lengths {sorted(lengths)}")
+
+    @classmethod
+    def largest_free(cls, graph: Graph, noise_std: float | Array) -> NoiseInsertion:
+        """The largest decay per node that does not slow the guaranteed rate: φ_i = √(1 − α/(2 d_i)).
+
+        This is the closing statement of the paper's corollary. On K₂ α = 2 and d = 1, so φ = 0.
+
+        Examples
+        --------
+        >>> from sottovoce.graphs import cycle
+        >>> NoiseInsertion.largest_free(cycle(10), noise_std=1.0).noise_decay.round(7).tolist()[:2]
+        [0.9510565, 0.9510565]
+        """
+        inside = 1.0 - algebraic_connectivity(graph) / (2.0 * graph.degrees)
+        return cls(noise_std=noise_std, noise_decay=np.sqrt(np.maximum(inside, 0.0)))
+
+    def validate(self, graph: Graph) -> None:
+        per_node("noise_std", self.noise_std, graph.num_nodes)
+        per_node("noise_decay", self.noise_decay, graph.num_nodes)
+
+    def initial(self, graph: Graph, private_values: Array) -> Array:
+        nodes = super().initial(graph, private_values)
+        nodes[:, AMPLITUDE] = per_node("noise_std", self.noise_std, graph.num_nodes)
+        nodes[:, DECAY] = per_node("noise_decay", self.noise_decay, graph.num_nodes)
+        return nodes
+
+    def label(self) -> str:
+        return f"noise insertion, σ = {_brief(self.noise_std)}, φ = {_brief(self.noise_decay)}"
+
+    def __repr__(self) -> str:
+        return f"NoiseInsertion(noise_std={_brief(self.noise_std)}, noise_decay={_brief(self.noise_decay)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NoiseInsertion):
+            return NotImplemented
+        return np.array_equal(self.noise_std, other.noise_std) and np.array_equal(self.noise_decay, other.noise_decay)
+
+    def __hash__(self) -> int:
+        return hash((np.asarray(self.noise_std).tobytes(), np.asarray(self.noise_decay).tobytes()))
+
+
+def _brief(parameter: float | Array) -> str:
+    if isinstance(parameter, float):
+        return f"{parameter:g}"
+    return f"{parameter.min():.4g}…{parameter.max():.4g}"
