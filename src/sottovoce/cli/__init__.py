@@ -1,0 +1,1 @@
+"""The command ``sottovoce``: :mod:`.main` and one module per command."""

@@ -1,0 +1,66 @@
+"""The command line: a group that imports a command's module only when that command is used.
+
+Exit codes: 0 done, 2 bad input (one sentence on standard error), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from .._version import __version__
+from ..errors import InvalidInput, SottovoceError
+
+# Command → (module with a click command named ``command``, one line for the overview).
+COMMANDS = {
+    "demo": ("demo", "Make the paper's figure and say what it shows."),
+    "simulate": ("simulate", "Run one method on one graph."),
+    "reproduce": ("reproduce", "Redo a published experiment."),
+    "bound": ("bound", "What was proved beside what happens."),
+    "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
+    "audit": ("audit", "What an observer learns about everyone's private value."),
+    "network": ("network", "Create, run and watch a network of peers."),
+    "peer": ("peer", "Start, inspect and stop one peer."),
+}
+
+
+class LazyGroup(click.Group):
+    """Lists commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f".{COMMANDS[cmd_name][0]}", __package__).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sottovoce")
+def cli() -> None:
+    """Private average consensus: the exact average of private numbers, by gossip under noise that is withdrawn."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and turn errors into exit codes."""
+    try:
+        sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except SottovoceError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2 if isinstance(error, InvalidInput) else 1)

@@ -1,0 +1,49 @@
+"""Methods by name, for command lines, sweep files and web addresses: ``noise-insertion:noise_std=1,noise_decay=0.9``."""
+
+from __future__ import annotations
+
+import inspect
+
+from ..errors import InvalidParameter
+from .base import Method
+from .noise_insertion import NoiseInsertion
+from .standard import StandardGossip
+
+__all__ = ["METHODS", "parse_method"]
+
+METHODS: dict[str, type[Method]] = {cls.name: cls for cls in (StandardGossip, NoiseInsertion)}
+"""Name on the command line → class."""
+
+
+def parse_method(text: str) -> Method:
+    """Read ``name`` or ``name:parameter=value,…``; values are numbers or words.
+
+    Examples
+    --------
+    >>> parse_method("noise-insertion:noise_std=1,noise_decay=0.9")
+    NoiseInsertion(noise_std=1, noise_decay=0.9)
+    >>> parse_method("standard")
+    StandardGossip()
+    """
+    name, _, rest = text.partition(":")
+    if name not in METHODS:
+        raise InvalidParameter(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+    named: dict[str, float | str] = {}
+    for part in rest.split(",") if rest else []:
+        key, _, value = part.partition("=")
+        named[key.strip()] = _number_or_word(value.strip())
+    signature = inspect.signature(METHODS[name])
+    try:
+        signature.bind(**named)
+    except TypeError as error:
+        raise InvalidParameter(f"method {text!r}: {error}; {name} takes {', '.join(signature.parameters) or 'nothing'}") from None
+    return METHODS[name](**named)
+
+
+def _number_or_word(text: str) -> float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
