@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "src"))
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
-import sottovoce  # noqa: E402  the path above comes first
+import command_pages  # noqa: E402  the path above comes first
+
+import sottovoce  # noqa: E402
 
 project = "sottovoce"
 author = "The sottovoce authors"
@@ -30,7 +32,11 @@ myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
-# -- reference --------------------------------------------------------------------------------------
+# -- reference: commands ----------------------------------------------------------------------------
+
+command_pages.write(HERE / "_generated" / "commands.inc.md")
+
+# -- reference: Python -------------------------------------------------------------------------------
 
 autosummary_generate = True
 autosummary_imported_members = False
@@ -76,7 +82,7 @@ html_theme_options = {"navigation_with_keys": True}
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-mathjax_path = "mathjax/tex-svg.js"
+mathjax_path = "mathjax/tex-svg-full.js"
 mathjax3_config = {
     "tex": {"macros": {"R": r"\mathbb{R}", "E": [r"\mathbb{E}\left[#1\right]", 1]}},
     "svg": {"fontCache": "global"},

@@ -138,4 +138,4 @@ class TestSite:
         assert "Apache License" in (folder / "LICENSE").read_text()
         version = re.search(r"version (\d+\.\d+\.\d+)", (folder / "README.md").read_text())
         assert version is not None
-        assert f'"{version[1]}"' in (folder / "tex-svg.js").read_text(encoding="utf-8")
+        assert f'"{version[1]}"' in (folder / "tex-svg-full.js").read_text(encoding="utf-8")
