@@ -37,7 +37,10 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "status": str(solution.status),
         "elapsed": solution.elapsed,
         "graph": {"name": graph.name, "num_nodes": graph.num_nodes, "family": _family(graph)},
-        "method": {"name": solution.method.name, **{k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)}},
+        "method": {
+            "name": solution.method.name,
+            **{k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)},
+        },
     }
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),

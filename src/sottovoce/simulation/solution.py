@@ -339,7 +339,9 @@ class Solution:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
         error = ""
         if self._squared:
-            error = f", relative error {np.nanmedian(self._squared[-1]) / self._scale:.2e}" + (" (median)" if many else "")
+            error = f", relative error {np.nanmedian(self._squared[-1]) / self._scale:.2e}" + (
+                " (median)" if many else ""
+            )
         return (
             f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
