@@ -12,7 +12,7 @@ from sottovoce.cli.main import COMMANDS, cli
 
 def sections(command: click.Command, path: tuple[str, ...], parent: click.Context | None) -> Iterator[str]:
     """Markdown for one command, then for each of its subcommands."""
-    context = click.Context(command, info_name=path[-1], parent=parent, max_content_width=100, terminal_width=100)
+    context = click.Context(command, info_name=path[-1], parent=parent, max_content_width=88, terminal_width=88)
     yield f"{'#' * (len(path) + 1)} `{' '.join(path)}`\n"
     yield f"```text\n{command.get_help(context).rstrip()}\n```\n"
     if isinstance(command, click.Group):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
@@ -44,11 +47,40 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 python_maximum_signature_line_length = 100
 numpydoc_show_class_members = False  # autodoc lists them, once
 numpydoc_xref_param_type = False  # our types are in the signatures
 numpydoc_class_members_toctree = False
+
+_ARRAY_LIKE = """
+    _Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]]
+    | complex | bytes | str | _NestedSequence[complex | bytes | str]
+"""
+_READABLE = {
+    r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)(?:\[Any\])?\]\]": r"NDArray[\1]",
+    re.escape(" ".join(_ARRAY_LIKE.split())): "ArrayLike",
+}
+
+
+def shorten(*event: str | None) -> tuple[str, str | None] | None:
+    """Write NumPy's types in a signature by the names that people know."""
+    *_, arguments, result = event
+    if arguments is None:
+        return None
+    texts = []
+    for given in (arguments, result or ""):
+        text = re.sub(r"~(numpy|collections|typing)\.([\w.]*\.)?", "", given)
+        for pattern, word in _READABLE.items():
+            text = re.sub(pattern, word, text)
+        texts.append(text)
+    return texts[0], texts[1] or None
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-signature", shorten)
+
 
 # Every name in our own pages must resolve. Names of other packages cannot be looked up without a
 # network, and private aliases have no page.
@@ -58,7 +90,7 @@ _STANDARD = (
     "abc asyncio collections concurrent contextlib dataclasses datetime enum logging os pathlib ssl types typing"
 )
 _NAMES = """
-    ndarray NDArray ArrayLike DTypeLike float64 int32 int64 uint64 bool_ Generator Path PathLike Any Callable
+    ndarray NDArray ArrayLike DTypeLike float64 int32 int64 uint64 integer floating bool_ Generator Path PathLike Any Callable
     Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame csr_array
     sparray spmatrix Executor Awaitable Coroutine AsyncIterator Array Edges
     None True False bool bytes dict float frozenset int list object set str tuple type optional
