@@ -212,7 +212,9 @@ class Graph:
         indptr = np.concatenate([[0], np.cumsum(self.degrees)])
         rows = np.arange(0, 2 * self.num_edges + 1, 2, dtype=np.int32 if self.num_edges < 2**30 else np.int64)
         swapped = np.ascontiguousarray(self.edges[:, ::-1]).reshape(-1)  # at each end, the number of the other
-        by_edge = scipy.sparse.csr_array((swapped, self.edges.reshape(-1), rows), shape=(self.num_edges, self.num_nodes))
+        by_edge = scipy.sparse.csr_array(
+            (swapped, self.edges.reshape(-1), rows), shape=(self.num_edges, self.num_nodes)
+        )
         by_node = by_edge.tocsc()
         incident, other_end = by_node.indices.astype(np.int32, copy=False), by_node.data
         for array in (indptr, other_end, incident):

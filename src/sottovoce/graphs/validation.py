@@ -168,9 +168,7 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
         new = first != second
         if not new.any():
             continue
-        matrix = scipy.sparse.csr_array(
-            (np.ones(int(new.sum())), (first[new], second[new])), shape=(count, count)
-        )
+        matrix = scipy.sparse.csr_array((np.ones(int(new.sum())), (first[new], second[new])), shape=(count, count))
         count, merged = scipy.sparse.csgraph.connected_components(matrix, directed=False)
         label = merged[label]
     return int(count), label
@@ -180,7 +178,9 @@ def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
     """Refuse more than one component; say how many there are and name a node of two of them."""
     mentioned: npt.NDArray[Any] | None = None
     isolated = 0
-    if num_nodes > len(edges) + 1:  # surely not connected; numbers may be huge, so renumber: a clear error, not a lack of memory
+    if (
+        num_nodes > len(edges) + 1
+    ):  # surely not connected; numbers may be huge, so renumber: a clear error, not a lack of memory
         mentioned, renumbered = np.unique(edges, return_inverse=True)
         isolated = num_nodes - len(mentioned)
         count, label = components(renumbered.reshape(edges.shape), len(mentioned))
