@@ -44,6 +44,7 @@ Form = Literal["printed", "corrected", "sharpened"]
 
 _FORMS = ("printed", "corrected", "sharpened")
 
+
 def contraction_factor(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None) -> float:
     """ρ = 1 − α/(2m): the factor by which standard gossip shrinks E G per step, at the least.
 
@@ -73,7 +74,8 @@ def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = 
     0.9510565
     """
     chances = _chances(graph, edge_probabilities)
-    return np.sqrt(np.maximum(1.0 - chances.contraction_gap / chances.nodes, 0.0))
+    share = np.divide(chances.contraction_gap, chances.nodes, out=np.zeros(graph.num_nodes), where=chances.nodes > 0)
+    return np.sqrt(np.maximum(1.0 - share, 0.0))
 
 
 def noise_envelope(
@@ -92,7 +94,7 @@ def noise_envelope(
     --------
     >>> from sottovoce import NoiseInsertion
     >>> from sottovoce.graphs import complete
-    >>> noise_envelope(complete(2), NoiseInsertion(noise_std=1.0, noise_decay=0.5), 3).tolist()
+    >>> noise_envelope(complete(2), NoiseInsertion(noise_std=1.0, noise_decay=0.5), 3).round(9).tolist()
     [1.0, 0.25, 0.0625, 0.015625]
     """
     chances = _chances(graph, edge_probabilities)
@@ -121,11 +123,9 @@ def slowest_nodes(
     """
     chances = _chances(graph, edge_probabilities)
     noise = Noise.of(method, chances)
-    noisy = np.flatnonzero(noise.std > 0)
-    if len(noisy) == 0:
-        return noisy
+    noisy = np.flatnonzero((noise.std > 0) & (chances.nodes > 0))
     gaps = noise.gap[noisy]
-    return noisy[gaps <= gaps.min() * (1.0 + 1e-12)]
+    return np.asarray(noisy[gaps <= gaps.min(initial=1.0) * (1.0 + 1e-12)], dtype=np.int64)
 
 
 def outstanding_variance(
@@ -213,7 +213,7 @@ def error_bound(
     weights = 0.25 * values.shape[1] * chances.nodes * noise.variance
     if form == "printed":
         weights = weights * (1.0 - noise.gap)
-    noisy = noise.std > 0
+    noisy = (noise.std > 0) & (chances.nodes > 0)
     bound = 0.5 * float(np.sum(values**2)) * power(rho_gap, steps)
     if not noisy.any():
         return bound
@@ -257,11 +257,9 @@ def corollary_bound(
     gap = min(chances.contraction_gap, gamma / graph.num_edges)
     level = 0.25 * values.shape[1] * float(np.sum(chances.nodes * std**2))
     lag = steps if form == "printed" else np.maximum(steps - 1, 0)
-    return 0.5 * float(np.sum(values**2)) * power(gap, steps) + level * steps * power(gap, lag)
+    return np.asarray(0.5 * float(np.sum(values**2)) * power(gap, steps) + level * steps * power(gap, lag))
 
 
 def _chances(graph: Graph, edge_probabilities: npt.ArrayLike | None, connectivity: float | None = None) -> Chances:
     given = None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64)
     return Chances(graph, given, connectivity)
-
-

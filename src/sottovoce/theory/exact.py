@@ -32,7 +32,7 @@ from ..errors import InvalidParameter, Unsupported
 from ..graphs.graph import Graph
 from ..methods import Method
 from .bounds import outstanding_variance
-from .setting import Chances, Floats, Noise, as_steps, centred
+from .setting import Chances, Floats, Noise, as_steps, both_ends, centred
 
 __all__ = ["ExpectedError", "SecondMomentMap", "expected_error", "expected_error_split"]
 
@@ -72,11 +72,7 @@ class SecondMomentMap:
 
     def __init__(self, chances: Chances) -> None:
         size = chances.graph.num_nodes
-        if size > _LARGEST:
-            raise Unsupported(
-                f"exact second moments need several {size} × {size} matrices; for graphs of more than {_LARGEST} nodes use error_bound"
-            )
-        self.size = size
+        self.graph, self.size = chances.graph, size
         self.edge_chances = chances.edges
         self.ends = chances.graph.edges[:, 0].astype(np.intp), chances.graph.edges[:, 1].astype(np.intp)
         half = 0.5 * chances.laplacian
@@ -103,8 +99,23 @@ class SecondMomentMap:
         result: Floats = product + product.T
         result[i, j] += energy
         result[j, i] += energy
-        result[np.diag_indices(self.size)] -= np.bincount(i, energy, self.size) + np.bincount(j, energy, self.size)
+        result[np.diag_indices(self.size)] -= both_ends(self.graph, energy)
         return result
+
+
+def check_size(graph: Graph) -> None:
+    """Refuse graphs whose second moments would not fit.
+
+    Raises
+    ------
+    Unsupported
+        Naming the alternative.
+    """
+    if graph.num_nodes > _LARGEST:
+        raise Unsupported(
+            f"exact second moments need several {graph.num_nodes} × {graph.num_nodes} matrices; "
+            f"for graphs of more than {_LARGEST} nodes use error_bound"
+        )
 
 
 def centred_both(matrix: Floats) -> Floats:
@@ -154,8 +165,9 @@ def expected_error(
     edge_probabilities
         ``(m,)`` chance of each edge, or ``None`` for equal ones.
     algorithm
-        ``"steps"``: the recursion, O(m n) for each step up to the last. ``"spectral"``: a Lanczos process, O(m n) for each of
-        a few hundred vectors whatever the horizon. ``"auto"`` takes the second for long horizons; the two agree to about ten digits.
+        ``"steps"``: the recursion, O(m n) for each step up to the last. ``"spectral"``: a Lanczos process,
+        O(m n) for each of a few hundred vectors whatever the horizon. ``"auto"`` takes the second for long
+        horizons; the two agree to ten digits and more.
 
     Returns
     -------
@@ -172,6 +184,7 @@ def expected_error(
     given = None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64)
     chances = Chances(graph, given)
     values = centred(graph, private_values)
+    check_size(graph)
     start = values @ values.T
     return moments_trace(start, values.shape[1], method, chances, as_steps(num_steps, at), algorithm)
 
@@ -189,7 +202,9 @@ def moments_trace(
 
         return spectral_error(start, noise, columns, chances, steps)
     every = np.empty(last + 1)
-    for k, moments in zip(range(last + 1), second_moments(start, noise, columns, SecondMomentMap(chances)), strict=False):
+    for k, moments in zip(
+        range(last + 1), second_moments(start, noise, columns, SecondMomentMap(chances)), strict=False
+    ):
         every[k] = 0.5 * float(np.trace(moments))
     return every[steps]
 

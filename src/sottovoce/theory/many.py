@@ -48,8 +48,9 @@ def weighted_sums(term: Callable[[Floats, Floats], Floats], steps: Steps, gaps: 
 def noise_sums(
     steps: Steps, rho_gap: float, gaps: Floats, chances: Floats, weights: Floats, saved: Floats | None = None
 ) -> Floats:
-    """``(len(steps),)`` Σ_i weights_i f[ρ, r_i] − Σ_i saved_i f[ρ, r_i, 1 − p_i], f(z) = z^k, gaps 1 − r_i, chances p_i.
+    """``(len(steps),)`` Σ_i weights_i f[ρ, r_i] − Σ_i saved_i f[ρ, r_i, 1 − p_i], f(z) = z^k.
 
+    Gaps are 1 − r_i, chances p_i.
     For very many different nodes the second difference is taken apart, (f[ρ, r] − f[ρ, 1 − p])/(p φ²), and each half
     is compressed. This cancels at most 1/φ² ≤ 10⁶ times rounding of a quantity that is itself
     1/n of the bound. Nodes with smaller φ are kept whole if few differ; otherwise they count
@@ -91,7 +92,7 @@ def merged(keys: tuple[Floats, ...], weights: Floats) -> tuple[tuple[Floats, ...
     code = np.zeros(len(weights), dtype=np.int64)
     for key, values in zip(keys, different, strict=True):
         code = code * len(values) + np.searchsorted(values, key)
-    total = np.bincount(code, weights, combinations)
+    total = np.asarray(np.bincount(code, weights, combinations), dtype=np.float64)
     used = np.flatnonzero(np.bincount(code, minlength=combinations))
     places = np.unravel_index(used, [len(values) for values in different])
     return tuple(values[place] for values, place in zip(different, places, strict=True)), total[used]

@@ -24,7 +24,7 @@ from ..methods.base import per_node
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Chances", "Floats", "Noise", "as_steps", "centred", "initial_error"]
+__all__ = ["Chances", "Floats", "Noise", "as_steps", "both_ends", "centred", "initial_error"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class Chances:
     graph
         The graph.
     edge_probabilities
-        ``(m,)`` positive numbers that add up to one, in the order of ``graph.edges``; ``None`` for equal ones.
+        ``(m,)`` numbers ≥ 0 that add up to one, in the order of ``graph.edges``; ``None`` for equal ones.
     connectivity
         α_p = λ₂(L_p) if it is known already (α/m for equal probabilities); otherwise it is computed when needed.
     """
@@ -62,11 +62,8 @@ class Chances:
     def nodes(self) -> Floats:
         """``(n,)`` p_i: the chance that node i is activated at a step."""
         if self.edge_probabilities is None:
-            return self.graph.degrees / self.graph.num_edges
-        ends = self.graph.edges
-        size = self.graph.num_nodes
-        both = np.bincount(ends[:, 0], self.edges, size) + np.bincount(ends[:, 1], self.edges, size)
-        return np.minimum(both, 1.0)
+            return np.asarray(self.graph.degrees / self.graph.num_edges)
+        return np.minimum(both_ends(self.graph, self.edges), 1.0)
 
     @cached_property
     def laplacian(self) -> scipy.sparse.csr_array:
@@ -145,7 +142,16 @@ def centred(graph: Graph, private_values: npt.ArrayLike) -> Floats:
     if not np.isfinite(values).all():
         raise InvalidValues("private_values must be finite")
     values = values.reshape(graph.num_nodes, -1)
-    return values - values.mean(axis=0)
+    result: Floats = values - values.mean(axis=0)
+    return result
+
+
+def both_ends(graph: Graph, per_edge: Floats) -> Floats:
+    """``(n,)`` the sum of an edge quantity over the edges of each node."""
+    ends, size = graph.edges, graph.num_nodes
+    return np.asarray(
+        np.bincount(ends[:, 0], per_edge, size) + np.bincount(ends[:, 1], per_edge, size), dtype=np.float64
+    )
 
 
 def initial_error(graph: Graph, private_values: npt.ArrayLike) -> float:
@@ -175,13 +181,16 @@ def as_steps(num_steps: int | None, at: npt.ArrayLike | None) -> npt.NDArray[np.
 def _checked_probabilities(graph: Graph, given: npt.ArrayLike) -> Floats:
     chances = np.asarray(given, dtype=np.float64)
     if chances.shape != (graph.num_edges,):
-        raise InvalidParameter(f"edge_probabilities must have one entry per edge ({graph.num_edges}), got shape {chances.shape}")
-    if not np.isfinite(chances).all() or (chances <= 0).any():
-        raise InvalidParameter("edge_probabilities must be positive: an edge that never fires is not an edge")
+        raise InvalidParameter(
+            f"edge_probabilities must have one entry per edge ({graph.num_edges}), got shape {chances.shape}"
+        )
+    if not np.all(chances >= 0):  # also refuses NaN
+        raise InvalidParameter(f"edge_probabilities must be ≥ 0, got {chances.min():g}")
     total = float(chances.sum())
-    if abs(total - 1.0) > 1e-6:
-        raise InvalidParameter(f"edge_probabilities must add up to 1, got {total:g}")
-    return chances / total
+    if not abs(total - 1.0) <= 1e-9:
+        raise InvalidParameter(f"edge_probabilities must sum to 1, got {total:g}")
+    result: Floats = chances / total
+    return result
 
 
 def _weighted_connectivity(laplacian: scipy.sparse.csr_array) -> float:

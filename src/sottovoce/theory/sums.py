@@ -43,7 +43,7 @@ def geometric_sum(num_terms: npt.ArrayLike, first_gap: npt.ArrayLike, second_gap
     --------
     >>> float(geometric_sum(3, 0.5, 0.5)), float(geometric_sum(2, 0.5, 0.25))
     (0.75, 1.25)
-    >>> float(geometric_sum(10**7, 1e-20, 0.0))
+    >>> float(geometric_sum(10**7, 1e-30, 0.0))
     10000000.0
     """
     k = np.asarray(num_terms, dtype=np.float64)
