@@ -48,7 +48,11 @@ def cycle(n: int) -> Graph:
     edges[-1] = (0, n - 1)
     angle = 2 * np.pi * nodes / n
     return Graph._trusted(
-        n, edges, name=f"cycle({n})", family=Family("cycle", (n,)), positions=np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        n,
+        edges,
+        name=f"cycle({n})",
+        family=Family("cycle", (n,)),
+        positions=np.stack([np.cos(angle), np.sin(angle)], axis=1),
     )
 
 
@@ -145,7 +149,9 @@ def hypercube(dimension: int) -> Graph:
     """
     dimension = _at_least("dimension", dimension, 1)
     nodes = np.arange(2**dimension)
-    edges = [np.stack([low, low | bit], axis=1) for bit in 1 << np.arange(dimension) for low in [nodes[nodes & bit == 0]]]
+    edges = [
+        np.stack([low, low | bit], axis=1) for bit in 1 << np.arange(dimension) for low in [nodes[nodes & bit == 0]]
+    ]
     return Graph._trusted(
         2**dimension, np.concatenate(edges), name=f"hypercube({dimension})", family=Family("hypercube", (dimension,))
     )

@@ -84,7 +84,9 @@ def parse_graph(text: str, *, seed: int | None = None) -> Graph:
     if family not in FAMILIES:
         if Path(text).is_file():
             return Graph.from_file(text)
-        raise InvalidParameter(f"graph must be a file or one of {', '.join(FAMILIES)} with arguments such as cycle:10, got {text!r}")
+        raise InvalidParameter(
+            f"graph must be a file or one of {', '.join(FAMILIES)} with arguments such as cycle:10, got {text!r}"
+        )
     positional, named = [], {}
     for part in rest.replace("x", ":").split(":") if rest else []:
         key, equals, value = part.rpartition("=")
