@@ -1,17 +1,46 @@
-"""Methods by name, for command lines, sweep files and web addresses: ``noise-insertion:noise_std=1,noise_decay=0.9``."""
+"""Methods by name, for command lines, sweep files and addresses: ``noise-insertion:noise_std=1,noise_decay=0.9``."""
 
 from __future__ import annotations
 
 import inspect
 
 from ..errors import InvalidParameter
+from .accelerated import AcceleratedGossip
 from .base import Method
+from .binary_oracle import BinaryOracle
+from .block import BlockGossip
+from .gap_oracle import GapOracle
+from .heavy_ball import HeavyBallGossip
+from .huang import Huang
+from .manitara_hadjicostis import ManitaraHadjicostis
+from .mo_murray import MoMurray
 from .noise_insertion import NoiseInsertion
+from .nozari import Nozari
+from .pairwise_cancelling import PairwiseCancelling
+from .push_sum import PushSum
 from .standard import StandardGossip
+from .synchronous import SynchronousAveraging
 
 __all__ = ["METHODS", "parse_method"]
 
-METHODS: dict[str, type[Method]] = {cls.name: cls for cls in (StandardGossip, NoiseInsertion)}
+_ALL: tuple[type[Method], ...] = (
+    StandardGossip,
+    NoiseInsertion,
+    BinaryOracle,
+    GapOracle,
+    HeavyBallGossip,
+    AcceleratedGossip,
+    BlockGossip,
+    PushSum,
+    SynchronousAveraging,
+    MoMurray,
+    ManitaraHadjicostis,
+    Nozari,
+    Huang,
+    PairwiseCancelling,
+)
+
+METHODS: dict[str, type[Method]] = {cls.name: cls for cls in _ALL}
 """Name on the command line → class."""
 
 
@@ -36,7 +65,9 @@ def parse_method(text: str) -> Method:
     try:
         signature.bind(**named)
     except TypeError as error:
-        raise InvalidParameter(f"method {text!r}: {error}; {name} takes {', '.join(signature.parameters) or 'nothing'}") from None
+        raise InvalidParameter(
+            f"method {text!r}: {error}; {name} takes {', '.join(signature.parameters) or 'nothing'}"
+        ) from None
     return METHODS[name](**named)
 
 
