@@ -1,4 +1,4 @@
-"""Methods by name, for command lines, sweep files and addresses: ``noise-insertion:noise_std=1,noise_decay=0.9``."""
+"""Methods by name, as command lines, sweep files and web addresses give them."""
 
 from __future__ import annotations
 

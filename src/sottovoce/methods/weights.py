@@ -42,7 +42,7 @@ def check_weights(weights: Any) -> Any:
     import scipy.sparse
 
     result: Any
-    if scipy.sparse.issparse(weights):
+    if hasattr(weights, "tocsr"):
         result = weights.tocsr().astype(np.float64)
         entries, shape = result.data, result.shape
     else:
