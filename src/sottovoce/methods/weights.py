@@ -39,7 +39,6 @@ def check_weights(weights: Any) -> Any:
                 f"weights must be one of {', '.join(NAMED)} or a doubly stochastic matrix, got {weights!r}"
             )
         return weights
-    import scipy.sparse
 
     result: Any
     if hasattr(weights, "tocsr"):
