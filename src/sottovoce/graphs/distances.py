@@ -39,8 +39,8 @@ def diameter(graph: Graph) -> int:
     """The largest distance between two nodes, or a safe upper bound on it for large graphs.
 
     Exact for families with a closed form and for up to 2000 nodes; above, the upper end of
-    :func:`diameter_bounds`, which is never below the diameter and at most twice it. A rule that waits for news to cross the network
-    may use it as it is: too large only costs time.
+    :func:`diameter_bounds`, which is never below the diameter and at most twice it. A rule that waits for
+    news to cross the network may use it as it is: too large only costs time.
 
     Examples
     --------

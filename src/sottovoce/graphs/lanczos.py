@@ -42,7 +42,7 @@ def lanczos(
     problem: Problem,
     *,
     tolerance: float = 1e-9,
-    max_steps: int = 2000,
+    max_steps: int = 4000,
     single: bool = False,
     patient: bool = False,
 ) -> Estimate | None:
@@ -86,7 +86,7 @@ def lanczos(
     for weight, (q, _, _) in zip(weights, _recurrence(apply, start, diagonal, off_diagonal), strict=False):
         vector += weight * q
     checked = problem.examine(vector[:, None]).estimate()
-    if checked.residual > 2 * residual + 100 * rounding:
+    if checked.residual > 2 * residual + 10 * rounding:
         return None  # the second pass did not find the vector that the first one promised
     error = max(min(error, checked.residual), abs(checked.value - value), checked.error if residual < rounding else 0.0)
     return Estimate(checked.value, checked.residual, min(error, checked.residual))

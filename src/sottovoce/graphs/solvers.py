@@ -7,6 +7,7 @@ tried is decided in :mod:`.spectrum`.
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -36,11 +37,16 @@ ITERATIONS_PER_ROUND = 6
 
 
 def dense(problem: Problem) -> Estimate:
-    """Lowest eigenvectors of the full matrix by LAPACK; nothing can be missed."""
+    """Lowest eigenvectors of the full matrix by LAPACK; nothing can be missed.
+
+    The constant vector is moved to the other end of the spectrum, so that it cannot mix with an eigenvector of a
+    very small α.
+    """
     from scipy.linalg import eigh
 
     top = min(BLOCK, problem.num_nodes - 1)
-    vectors = eigh(problem.matrix().toarray(), subset_by_index=(1, top))[1]
+    full = problem.matrix().toarray() + problem.norm_bound / problem.num_nodes
+    vectors = eigh(full, subset_by_index=(0, top - 1))[1]
     found = problem.examine(vectors).estimate()
     return Estimate(found.value, found.residual, found.error, found.value - found.error)
 
@@ -80,8 +86,8 @@ def factorised(
         shifted: npt.NDArray[np.float64] = free - free.mean(axis=0)
         return shifted
 
-    found = _block_iteration(problem, matrix, solve, tolerance).estimate()
-    return with_count(problem, found, fill_reducing=fill_reducing)
+    ritz = _block_iteration(problem, matrix, solve, tolerance)
+    return None if ritz is None else with_count(problem, ritz.estimate(), fill_reducing=fill_reducing)
 
 
 def with_count(problem: Problem, found: Estimate, *, fill_reducing: bool = True) -> Estimate | None:
@@ -115,7 +121,7 @@ def multigrid(problem: Problem, *, tolerance: float = 1e-9) -> Estimate | None:
     finally:
         np.random.set_state(state)  # noqa: NPY002
     ritz = _block_iteration(problem, matrix, hierarchy.aspreconditioner(cycle="V").matmat, tolerance)
-    return ritz.estimate()
+    return None if ritz is None else ritz.estimate()
 
 
 def has_multigrid() -> bool:
@@ -132,7 +138,7 @@ def _block_iteration(
     matrix: Any,
     precondition: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
     tolerance: float,
-) -> Ritz:
+) -> Ritz | None:
     """LOBPCG from a random block, a few iterations at a time, until *our* examination is content."""
     from scipy.sparse.linalg import LinearOperator, lobpcg
 
@@ -142,11 +148,13 @@ def _block_iteration(
     block: Any = np.random.default_rng(n).standard_normal((n, max(1, min(BLOCK, (n - 1) // 5))))
     best: Ritz | None = None
     for _ in range(ROUNDS):
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), contextlib.suppress(np.linalg.LinAlgError):
             warnings.simplefilter("ignore")  # "not reaching the requested tolerance": we check it ourselves
             _, block = lobpcg(
                 matrix, block, Y=ones, M=operator, tol=1e-300, maxiter=ITERATIONS_PER_ROUND, largest=False
             )[:2]
+        if not np.isfinite(block).all():
+            break
         ritz = problem.examine(block)
         stalled = best is not None and ritz.residuals[0] > best.residuals[0] / 2
         if best is None or ritz.residuals[0] < best.residuals[0]:
@@ -154,7 +162,6 @@ def _block_iteration(
         if best.estimate().error <= tolerance * best.values[0] or (stalled and best.residuals[0] < best.values[0] / 10):
             break
         block = ritz.vectors
-    assert best is not None
     return best
 
 

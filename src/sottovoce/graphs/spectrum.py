@@ -264,8 +264,7 @@ def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estim
         return
     entries = len(problem.edges)
     single = entries > SINGLE_PRECISION_ENTRIES and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
-    steps = 4000 if digits else int(np.clip(8e9 / entries, 400, 4000))
-    yield "lanczos", lanczos(problem, tolerance=5e-6 if single else tolerance, max_steps=steps, single=single)
+    yield "lanczos", lanczos(problem, tolerance=5e-6 if single else tolerance, single=single)
     yield "factorised", factorised(problem, tolerance=tolerance)
     if has_multigrid():
         yield "multigrid", multigrid(problem, tolerance=tolerance)
