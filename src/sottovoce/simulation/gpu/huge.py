@@ -134,7 +134,8 @@ class HugeRun:
     def device_bytes(self) -> int:
         """Memory held on the device."""
         held = [self.state, self.meta, *self.pending, self.amplitudes]
-        return sum(int(array.nbytes) for array in held) + (0 if isinstance(self.graph, Circulant) else int(self.edges.nbytes))
+        stored = 0 if isinstance(self.graph, Circulant) else int(self.edges.nbytes)
+        return stored + sum(int(array.nbytes) for array in held)
 
     def _launch(self, name: str, blocks: int, arguments: tuple[Any, ...]) -> None:
         self._kernels[name]((blocks,), (BLOCK,), arguments)
