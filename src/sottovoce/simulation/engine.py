@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, InvalidValues
+from ..errors import InvalidParameter, InvalidValues, Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method, PairMethod
 from .aliases import alias_table
