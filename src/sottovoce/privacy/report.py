@@ -103,7 +103,9 @@ class Report:
             belief = "believes nothing about the private values beforehand (flat prior)"
         else:
             span = _span(self.prior_std)
-            belief = f"believes beforehand that each private value is normal with standard deviation {span}, independently"
+            belief = (
+                f"believes beforehand that each private value is normal with standard deviation {span}, independently"
+            )
         return (*self.view.assumptions(), belief)
 
     def rows(self) -> list[dict[str, Any]]:
