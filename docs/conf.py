@@ -91,8 +91,8 @@ _STANDARD = (
 )
 _NAMES = """
     ndarray NDArray ArrayLike DTypeLike float64 int32 int64 uint64 integer floating bool_ Generator Path PathLike Any
-    Callable Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame csr_array
-    sparray spmatrix Executor Awaitable Coroutine AsyncIterator Array Edges
+    Callable Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame
+    csr_array sparray spmatrix Executor Awaitable Coroutine AsyncIterator Array Edges
     None True False bool bytes dict float frozenset int list object set str tuple type optional
     ArithmeticError Exception ImportError KeyError OSError RuntimeError TypeError ValueError
 """
