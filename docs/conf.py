@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
-import command_pages  # noqa: E402  the path above comes first
+import generated_pages  # noqa: E402  the path above comes first
 
 import sottovoce  # noqa: E402
 
@@ -23,9 +23,9 @@ version = release = sottovoce.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "resolve_aliases",
 ]
 exclude_patterns = ["_build", "_generated/*.inc.md", "_static", "_templates"]
 
@@ -35,14 +35,9 @@ myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
-# -- reference: commands ----------------------------------------------------------------------------
+# -- reference -------------------------------------------------------------------------------
 
-command_pages.write(HERE / "_generated" / "commands.inc.md")
-
-# -- reference: Python -------------------------------------------------------------------------------
-
-autosummary_generate = True
-autosummary_imported_members = False
+generated_pages.write(HERE / "_generated")
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
