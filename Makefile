@@ -47,7 +47,7 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 	@echo "open docs/_build/html/index.html"
 
 bench: $(VENV)/.dev  ## speed and memory; ratios measured in one run
-	$(BIN)/python -m pytest benchmarks --override-ini 'python_files=bench_*.py' --override-ini timeout=900 -s $(PYTEST)
+	@for b in benchmarks/*.py; do echo "== $$b"; $(BIN)/python $$b || exit 1; done
 
 constraints:  ## write constraints/dev.txt anew from a clean environment
 	rm -rf $(VENV)-pin && $(PYTHON) -m venv $(VENV)-pin
