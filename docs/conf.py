@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -72,8 +73,19 @@ def shorten(*event: str | None) -> tuple[str, str | None] | None:
     return texts[0], texts[1] or None
 
 
+def keep_bars(*event: Any) -> None:
+    """In docstrings |x| is an absolute value, not a substitution of reStructuredText."""
+    lines = event[-1]
+    for number, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = line.split("``")
+            parts[::2] = [re.sub(r"(?<!\\)\|(?=\S)([^|`]*[^|`\s])\|", r"\\|\1\\|", part) for part in parts[::2]]
+            lines[number] = "``".join(parts)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", keep_bars, priority=100)
     app.connect("autodoc-process-signature", shorten)
 
 
