@@ -75,9 +75,10 @@ def shorten(*event: str | None) -> tuple[str, str | None] | None:
 
 def keep_bars(*event: Any) -> None:
     """In docstrings |x| is an absolute value, not a substitution of reStructuredText."""
-    lines = event[-1]
+    lines, in_example = event[-1], False
     for number, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...")):
+        in_example = bool(line.strip()) and (in_example or line.lstrip().startswith(">>>"))
+        if not in_example:
             parts = line.split("``")
             parts[::2] = [re.sub(r"(?<!\\)\|(?=\S)([^|`]*[^|`\s])\|", r"\\|\1\\|", part) for part in parts[::2]]
             lines[number] = "``".join(parts)
