@@ -17,6 +17,9 @@ import hypothesis
 from sybil import Sybil
 from sybil.parsers.myst import PythonCodeBlockParser, SkipParser
 
+# Sphinx's configuration is no test module, and would write pages when imported.
+collect_ignore_glob = ["docs/*.py"]
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Tests that start processes run the sources beside them, installed or not.
 _SOURCES = str(Path(__file__).parent / "src")
