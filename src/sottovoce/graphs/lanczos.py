@@ -6,8 +6,10 @@ from scratch. No vectors are stored and none are reorthogonalised: extreme eigen
 repeated copies of a converged one are harmless.
 
 The error bound is Lehmann's: put a wall ρ between the first two Ritz values, extend T by one row so that ρ is an
-eigenvalue of it, and the eigenvalue of the extended matrix below ρ is a *lower* bound for α. It holds if the
-graph's third eigenvalue is above ρ, and uses all of T, so it is far sharper than residual²/gap where eigenvalues crowd.
+eigenvalue of it, and the eigenvalue of the extended matrix below ρ is a *lower* bound for α. It holds if the graph's
+next eigenvalue is above ρ, which is so once the Ritz values have settled (on random regular graphs of 10⁶ nodes
+it was seen to be wrong above four digits, never below). It uses all of T, so it is far sharper than
+residual²/gap where eigenvalues crowd.
 """
 
 from __future__ import annotations
@@ -35,7 +37,11 @@ HOPELESS = ((40, 1.0), (160, 0.2))
 grids and geometric graphs (1 to 10 after 40 steps), and on random regular, small-world and scale-free ones (below)."""
 
 WALL = 0.3
-"""Where the wall ρ stands between the first two Ritz values; lower is more cautious."""
+"""Where the wall ρ stands between two Ritz values; lower is more cautious."""
+
+CAUTION = (1.0, 2.0)
+"""Factors for the bounds with the wall after the first and after the second Ritz value. The latter is sharper when the
+first two are close, and its assumption (only two eigenvalues below) less certain."""
 
 
 def lanczos(
@@ -155,17 +161,19 @@ def _smallest(
     from scipy.linalg import eigh_tridiagonal
 
     k = len(diagonal)
-    values, vectors = eigh_tridiagonal(diagonal, off_diagonal[:-1], select="i", select_range=(0, min(1, k - 1)))
+    values, vectors = eigh_tridiagonal(diagonal, off_diagonal[:-1], select="i", select_range=(0, min(2, k - 1)))
     residual = float(abs(off_diagonal[-1] * vectors[-1, 0]))
     error = residual
-    if k > 1 and values[1] - values[0] > 100 * rounding:
-        wall = float(values[0] + WALL * (values[1] - values[0]))
-        error = min(error, float(values[0]) - _lehmann(diagonal, off_diagonal, wall))
+    for j, caution in zip(range(len(values) - 1), CAUTION, strict=False):
+        gap = float(values[j + 1] - values[j])
+        if gap > 10 * rounding:  # otherwise perhaps copies of one eigenvalue
+            wall = float(values[j]) + WALL * gap
+            error = min(error, caution * (float(values[0]) - _lehmann(diagonal, off_diagonal, wall)))
     return float(values[0]), residual, max(error, rounding / 4), vectors[:, 0].astype(np.float64)
 
 
 def _lehmann(diagonal: list[float], off_diagonal: list[float], wall: float) -> float:
-    """Lower bound for the eigenvalue below ``wall``, if there is exactly one; −∞ if the extension fails."""
+    """Lower bound for the smallest eigenvalue, if T has as many below ``wall`` as L; −∞ if it cannot be had."""
     from scipy.linalg import eigh_tridiagonal, solve_banded
 
     k = len(diagonal)
