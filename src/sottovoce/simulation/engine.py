@@ -33,6 +33,8 @@ __all__ = ["resume", "simulate"]
 CHUNK = 2**22
 """Steps (over all replicas and coordinates) one thread runs before Ctrl-C and the progress bar are looked at."""
 
+LARGEST_VALUE = 1e150
+
 Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
 
@@ -157,6 +159,10 @@ def _check_values(private_values: npt.ArrayLike, graph: Graph) -> Array:
     if not np.isfinite(values).all():
         where = int(np.argwhere(~np.isfinite(values))[0][0])
         raise InvalidValues(f"private_values must be finite; the entry of node {where} is not")
+    if np.abs(values).max() > LARGEST_VALUE:
+        raise InvalidValues(
+            f"private_values must be at most {LARGEST_VALUE:g} in size, so that their squares are finite"
+        )
     values.flags.writeable = False
     return values
 
@@ -278,7 +284,7 @@ def _driver(solution: Solution) -> Callable[[npt.NDArray[np.int64], int, int, in
         )  # fmt: skip
 
     done = announce_compilation(method.name)
-    call(np.empty(0, dtype=np.int64), (0, 0), 0, 0)
+    call(np.empty(0, dtype=np.int64), (0, 0), 0, 0)  # compiles, or loads what was compiled before
     done()
 
     def tasks(active: npt.NDArray[np.int64], first: int, last: int, shares: int) -> list[Callable[[], object]]:

@@ -76,7 +76,7 @@ def load(path: str | PathLike[str]) -> Solution:
     if not path.is_file():
         raise InvalidFile(f"{path} does not exist or is not a file")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
         if header.get("format") != FORMAT:

@@ -242,7 +242,7 @@ class Solution:
 
     @property
     def mass_error(self) -> Array:
-        """``(records,)`` largest |Σ values − Σ outstanding noise − Σ private values| over coordinates."""
+        """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
         total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
         return self._per_record([np.abs(masses - total).max(axis=1) for masses in self._masses])
 
