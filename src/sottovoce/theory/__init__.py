@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         slowest_nodes,
         threshold_decay,
     )
+    from .design import DecayCost, Plan, plan
     from .duality import dual_gap, dual_value, duals_of_values, edge_duals, incidence, primal_value, values_of_duals
     from .exact import ExpectedError, expected_error, expected_error_split
     from .guarantees import (
@@ -95,13 +96,16 @@ _HOME = {
         "nozari_epsilon",
         "nozari_variance",
     ),
+    "design": ("DecayCost", "Plan", "plan"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "Acceleration",
     "AsymptoticRate",
+    "DecayCost",
     "ExpectedError",
+    "Plan",
     "acceleration",
     "adaptive_binary_factor",
     "asymptotic_rate",
@@ -135,6 +139,7 @@ __all__ = [
     "nozari_epsilon",
     "nozari_variance",
     "outstanding_variance",
+    "plan",
     "primal_value",
     "push_sum_factor",
     "second_moment_rate",
