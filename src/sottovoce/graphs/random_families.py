@@ -220,7 +220,7 @@ def _no_conflict(partner: npt.NDArray[np.int64], new: npt.NDArray[np.int64]) -> 
     return alone & once.reshape(new.shape).all(axis=1)
 
 
-def _complement(edges: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+def _complement(edges: npt.NDArray[np.int32], n: int) -> npt.NDArray[np.int64]:
     """All pairs that are not in ``edges``."""
     mask = np.triu(np.ones((n, n), dtype=bool), 1)
     mask[edges[:, 0], edges[:, 1]] = False

@@ -128,7 +128,7 @@ def connectivity(
     A closed form where the family has one; the dense matrix up to 600 nodes; otherwise, in this order,
 
     1. Lanczos, which suits graphs without bottlenecks and gives up early on the others,
-    2. inverse iteration with a sparse factor, if a bandwidth-reducing ordering makes it small (rings, ladders, barbells),
+    2. inverse iteration with a sparse factor, if a bandwidth-reducing ordering makes it small (rings, trees, ladders),
     3. LOBPCG with algebraic multigrid (the extra ``amg``: pyamg). Without pyamg a factorisation with its own
        ordering takes its place: exact as well, but with several times the memory; on geometric graphs of
        10⁶ nodes it does not fit.
@@ -136,10 +136,10 @@ def connectivity(
     An answer is taken only if its own examination supports the digits wanted, so a solver that fails is
     followed by the next one.
 
-    **What the check shows.** The value is a Rayleigh quotient on a vector orthogonal to the constant one, so α ≤ value up to
-    rounding, always. ``error`` bounds the distance to *an* eigenvalue. That nothing smaller was missed is counted
-    (``lower_bound``) or, for Lanczos and multigrid, very likely: iterations from a random start magnify a smaller
-    eigenvalue's vector more than a larger one's.
+    **What the check shows.** The value is a Rayleigh quotient on a vector orthogonal to the constant one, so
+    α ≤ value up to rounding, always. ``error`` bounds the distance to *an* eigenvalue. That nothing smaller
+    was missed is counted (``lower_bound``) or, for Lanczos and multigrid, very likely: iterations from a
+    random start magnify a smaller eigenvalue's vector more than a larger one's.
 
     Parameters
     ----------
@@ -248,7 +248,8 @@ def _solve(problem: Problem, digits: int | None, *, count: bool, name: str) -> C
             said.append(f"{solver}: {estimate.value:.6g} ± {estimate.error:.1g}")
     hint = "" if has_multigrid() else "; pip install 'sottovoce[amg]' adds a stronger solver"
     raise NumericalFailure(
-        f"algebraic connectivity of {name} was not found to {digits or DIGITS_AT_LEAST} digits ({'; '.join(said)}){hint}"
+        f"algebraic connectivity of {name} was not found to {digits or DIGITS_AT_LEAST} digits "
+        f"({'; '.join(said)}){hint}"
     )
 
 
@@ -263,8 +264,7 @@ def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estim
         return
     entries = len(problem.edges)
     single = entries > SINGLE_PRECISION_ENTRIES and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
-    steps = 4000 if digits else int(np.clip(8e9 / entries, 400, 4000))
-    yield "lanczos", lanczos(problem, tolerance=5e-6 if single else tolerance, max_steps=steps, single=single)
+    yield "lanczos", lanczos(problem, tolerance=5e-6 if single else tolerance, single=single)
     yield "factorised", factorised(problem, tolerance=tolerance)
     if has_multigrid():
         yield "multigrid", multigrid(problem, tolerance=tolerance)
