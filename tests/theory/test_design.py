@@ -20,7 +20,9 @@ def expected_relative(graph: sv.Graph, found: sv.theory.Plan, at: list[int], val
     return (quiet + noise) / (0.5 * (graph.num_nodes - 1) * value_std**2)
 
 
-@pytest.mark.parametrize("graph", [CYCLE, sv.graphs.star(7), sv.graphs.random_geometric(25, seed=4)], ids=lambda g: g.name)
+@pytest.mark.parametrize(
+    "graph", [CYCLE, sv.graphs.star(7), sv.graphs.random_geometric(25, seed=4)], ids=lambda g: g.name
+)
 def test_steps_are_the_fewest(graph: sv.Graph) -> None:
     """The exact expectation meets the wish at the planned step, one step earlier it does not."""
     found = sv.theory.plan(graph, relative_error=1e-5, noise_std=2.0, value_std=0.5)

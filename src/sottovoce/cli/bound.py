@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,10 +102,18 @@ def _theory(graph: Graph, method: Method, values: npt.ArrayLike, at: npt.NDArray
     for form in FORMS:
         curves[form] = error_bound(graph, values, method, at=at, form=form)  # type: ignore[arg-type]
     try:
-        curves = {"exact": expected_error(graph, values, method, at=at)} | curves
+        with _status("the exact expectation"):
+            curves = {"exact": expected_error(graph, values, method, at=at)} | curves
     except Unsupported as reason:
         click.echo(f"note: {reason}", err=True)
     return curves
+
+
+def _status(what: str) -> AbstractContextManager[object]:
+    """A spinner for people, on standard error; nothing when nobody watches."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(f"computing {what} …")
 
 
 def _simulated(
@@ -132,7 +141,8 @@ def _facts(graph: Graph, method: Method) -> dict[str, object]:
         "slowest_nodes": slowest_nodes(graph, method),
     }
     try:
-        rate = asymptotic_rate(graph, method)
+        with _status("the exact rate"):
+            rate = asymptotic_rate(graph, method)
     except Unsupported:
         return facts
     return facts | {
@@ -164,6 +174,7 @@ def _notes(facts: dict[str, object], written: list[Path]) -> list[str]:
     if "rate" in facts:
         what = {"gossip": "averaging decides", "noise": "the withdrawal of noise decides"}[str(facts["regime"])]
         notes.append(
-            f"exact rate {facts['rate']:.7g}: {what} (gossip {facts['gossip_rate']:.7g}, noise {facts['noise_rate']:.7g})"
+            f"exact rate {facts['rate']:.7g}: {what} "
+            f"(gossip {facts['gossip_rate']:.7g}, noise {facts['noise_rate']:.7g})"
         )
     return notes + [f"wrote {path}" for path in written]
