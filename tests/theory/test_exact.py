@@ -187,7 +187,7 @@ def test_rate_is_the_largest_eigenvalue() -> None:
 
 
 def test_regimes() -> None:
-    """On C₁₀ the noise takes over between φ = 0.9 and φ = 0.98, as in the paper's figure, and gossip's true rate is below ρ."""
+    """On C₁₀ noise takes over between φ = 0.9 and 0.98, as in the paper's figure; gossip's true rate is below ρ."""
     graph = sv.graphs.cycle(10)
     slow = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.98))
     fast = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9))
