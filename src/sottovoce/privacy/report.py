@@ -47,7 +47,8 @@ class Report:
     flat_std: Array
     """``(n,)`` deviation of the best unbiased estimate after the last step."""
     fisher_information: Array
-    """``(n,)`` Fisher information after the last step, every other private value known."""
+    """``(n,)`` Fisher information after the last step, every other private value known. Where unheard exchanges
+    took place, information beyond about 10²⁴/σ² is rounded off: it is then reported smaller than it is."""
     disclosed: npt.NDArray[np.bool_]
     """``(n,)`` whether the flat-prior deviation is zero, to :attr:`tolerance`."""
     observers: npt.NDArray[np.bool_]
@@ -93,8 +94,8 @@ class Report:
     @property
     def most_exposed(self) -> int:
         """The honest node that the view knows best."""
-        candidates = np.where(self.observers, math.inf, self.posterior_std)
-        return int(np.argmin(candidates))
+        honest = np.flatnonzero(~self.observers)
+        return int(honest[np.argmin(self.posterior_std[honest])])
 
     @property
     def assumptions(self) -> tuple[str, ...]:
