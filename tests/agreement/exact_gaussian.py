@@ -86,7 +86,10 @@ class Transcript:
         solution = solve(matrix, right)
         if solution is None:
             return math.inf
-        combined = [sum((w * row[c] for w, row in zip(solution, self.noise, strict=False)), Fraction(0)) for c in range(len(self.noise[0]))]
+        combined = [
+            sum((w * row[c] for w, row in zip(solution, self.noise, strict=False)), Fraction(0))
+            for c in range(len(self.noise[0]))
+        ]
         return _root(_dot(combined, combined))
 
 

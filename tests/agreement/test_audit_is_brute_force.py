@@ -29,10 +29,20 @@ def small_cases(draw: st.DrawFn) -> dict[str, object]:
     decay = [draw(st.sampled_from([Fraction(0), Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)])) for _ in range(n)]
     if draw(st.booleans()):
         nodes = draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=n - 1))
-        return dict(graph=graph, fired=fired, std=std, decay=decay, observers=nodes, tapped=set(), view=sv.privacy.CuriousNodes(nodes))
+        return dict(
+            graph=graph,
+            fired=fired,
+            std=std,
+            decay=decay,
+            observers=nodes,
+            tapped=set(),
+            view=sv.privacy.CuriousNodes(nodes),
+        )
     taps = draw(st.sets(st.integers(0, graph.num_edges - 1), min_size=1, max_size=graph.num_edges))
     pairs = {tuple(int(v) for v in graph.edges[k]) for k in taps}
-    return dict(graph=graph, fired=fired, std=std, decay=decay, observers=set(), tapped=pairs, view=sv.privacy.WireTap(pairs))
+    return dict(
+        graph=graph, fired=fired, std=std, decay=decay, observers=set(), tapped=pairs, view=sv.privacy.WireTap(pairs)
+    )
 
 
 def _both(case: dict[str, object], prior_std: float | None) -> tuple[sv.privacy.Report, Transcript]:

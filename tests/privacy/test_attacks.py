@@ -11,7 +11,13 @@ from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, attack
 from sottovoce.privacy.attacks import estimates, transcript
 from sottovoce.privacy.setting import setting
 
-VIEWS = [CuriousNodes([0]), CuriousNodes([0, 2]), WireTap([(1, 2)]), EveryoneBut(3), Pooled(CuriousNodes([0]), WireTap([2]))]
+VIEWS = [
+    CuriousNodes([0]),
+    CuriousNodes([0, 2]),
+    WireTap([(1, 2)]),
+    EveryoneBut(3),
+    Pooled(CuriousNodes([0]), WireTap([2])),
+]
 NUM_TRANSCRIPTS = 20_000
 
 
@@ -85,7 +91,9 @@ def test_the_attack_reads_only_what_the_view_heard() -> None:
 
 def test_prior_mean_is_believed() -> None:
     """A value the view has heard nothing of is estimated by its prior mean; with a flat prior by nothing."""
-    run = sv.simulate(sv.graphs.path(3), [0.0, 1.0, 2.0], sv.NoiseInsertion(noise_std=1.0, noise_decay=0.5), num_steps=1, seed=2)
+    run = sv.simulate(
+        sv.graphs.path(3), [0.0, 1.0, 2.0], sv.NoiseInsertion(noise_std=1.0, noise_decay=0.5), num_steps=1, seed=2
+    )
     assert run.fired_edges().tolist() == [0]
     assert attack(run, CuriousNodes([0]), prior_mean=7.0).estimate[2] == 7.0
     assert np.isnan(attack(run, CuriousNodes([0]), prior_std=None).estimate[2])

@@ -59,7 +59,9 @@ def test_triangle(prior: float) -> None:
     report = audit(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8), edges, CuriousNodes([0]), prior)
     assert report.posterior_std[1:] == pytest.approx(prior / np.sqrt(2), rel=1e-9)
     assert not report.disclosed[1:].any()
-    broadcast = mo_murray_audit(_metropolis(graph), [0], noise_std=1.0, noise_decay=0.8, num_rounds=200, prior_std=prior)
+    broadcast = mo_murray_audit(
+        _metropolis(graph), [0], noise_std=1.0, noise_decay=0.8, num_rounds=200, prior_std=prior
+    )
     assert broadcast[-1] == pytest.approx(0, abs=1e-9)
 
 

@@ -91,7 +91,9 @@ def test_long_run_ends_with_the_sum_of_each_group() -> None:
     """After 20 000 exchanges the observers know each group's sum to nothing and no more about its members."""
     graph = sv.graphs.cycle(8)
     edges = np.random.default_rng(3).integers(0, 8, 20_000)
-    report = audit(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8), edges, CuriousNodes([0, 2]), steps=[2_000, 20_000])
+    report = audit(
+        graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8), edges, CuriousNodes([0, 2]), steps=[2_000, 20_000]
+    )
     assert report.disclosed.tolist() == [True, True, True] + [False] * 5
     assert report.history[1, 3:] == pytest.approx(report.history[0, 3:], rel=1e-6)
     assert (report.history[1, 3:] > 0.2).all()
@@ -128,9 +130,7 @@ def test_another_observer_never_increases_uncertainty(
 
 
 @given(graph=graphs, seed=st.integers(0, 999), share=st.floats(0, 1), prior=st.sampled_from([None, 1.0]))
-def test_less_noise_never_increases_uncertainty(
-    graph: sv.Graph, seed: int, share: float, prior: float | None
-) -> None:
+def test_less_noise_never_increases_uncertainty(graph: sv.Graph, seed: int, share: float, prior: float | None) -> None:
     """Scaling every node's noise down leaves every value at least as well known."""
     edges = np.random.default_rng(seed).integers(0, graph.num_edges, 30)
     loud = audit(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.7), edges, CuriousNodes([0]), prior)

@@ -68,6 +68,8 @@ def test_vectors_and_taps() -> None:
 
 def test_noise_is_refused() -> None:
     """Under noise the row-space attack is the wrong one, and says which is right."""
-    run = sv.simulate(sv.graphs.path(3), np.zeros(3), sv.NoiseInsertion(noise_std=1.0, noise_decay=0.5), num_steps=3, seed=1)
+    run = sv.simulate(
+        sv.graphs.path(3), np.zeros(3), sv.NoiseInsertion(noise_std=1.0, noise_decay=0.5), num_steps=3, seed=1
+    )
     with pytest.raises(Unsupported, match="use attack"):
         reconstruct(run, CuriousNodes([0]))

@@ -50,7 +50,9 @@ def test_views_are_values() -> None:
         EveryoneBut(1).node = 2  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("view", [CuriousNodes([0]), WireTap([0]), EveryoneBut(1), Pooled(CuriousNodes([0]), WireTap([2]))])
+@pytest.mark.parametrize(
+    "view", [CuriousNodes([0]), WireTap([0]), EveryoneBut(1), Pooled(CuriousNodes([0]), WireTap([2]))]
+)
 def test_every_view_states_its_assumptions(view: sv.privacy.View) -> None:
     """Every view says what the observer is taken to see and to know."""
     text = " ".join(view.assumptions())

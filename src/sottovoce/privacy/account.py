@@ -138,7 +138,9 @@ class Account:
         """
         given = [name for name, value in (("mu", mu), ("epsilon", epsilon), ("std", std)) if value is not None]
         if len(given) != 1 or (epsilon is None) != (delta is None):
-            raise InvalidParameter(f"give the budget as exactly one of mu, epsilon with delta, or std; got {given or 'nothing'}")
+            raise InvalidParameter(
+                f"give the budget as exactly one of mu, epsilon with delta, or std; got {given or 'nothing'}"
+            )
         if std is not None:
             if not std > 0.0:
                 raise InvalidParameter(f"std must be above 0, got {std:g}")
@@ -192,7 +194,9 @@ class Account:
 
     def affords(self, num_messages: int = 1) -> bool:
         """Whether that many more messages stay within the budget (to one part in 10⁹)."""
-        return math.isinf(self.budget) or self.information + self.cost_of(num_messages) <= self.budget * (1.0 + _ROUNDING)
+        return math.isinf(self.budget) or self.information + self.cost_of(num_messages) <= self.budget * (
+            1.0 + _ROUNDING
+        )
 
     def remaining(self) -> float:
         """How many more exchanges the budget allows: a whole number, or infinity without a budget.
@@ -235,7 +239,9 @@ class Account:
                 f"the privacy budget allows {self.remaining()} more messages, {num_messages} were asked for; "
                 "stop, keep the noise that is in place, or raise the budget"
             )
-        return replace(self, information=self.information + self.cost_of(num_messages), messages=self.messages + num_messages)
+        return replace(
+            self, information=self.information + self.cost_of(num_messages), messages=self.messages + num_messages
+        )
 
     def rearmed(self) -> Account:
         """Fresh noise for the same private value: amplitude σ again, information carried over."""

@@ -27,7 +27,7 @@ from .view import CuriousNodes, View
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Exposure", "Frontier", "Point", "exposure", "final_posterior", "frontier"]
+__all__ = ["Exposure", "Frontier", "Point", "exposure", "final_posterior", "fired_edges_of", "frontier"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,7 +170,9 @@ class Frontier:
         return draw_frontier(self)
 
     def __repr__(self) -> str:
-        return f"<Frontier on {self.graph.name}: {len(self.points)} choices at root-mean-square error {self.accuracy:g}>"
+        return (
+            f"<Frontier on {self.graph.name}: {len(self.points)} choices at root-mean-square error {self.accuracy:g}>"
+        )
 
 
 def frontier(
@@ -212,7 +214,10 @@ def frontier(
     """
     choices: list[Method] = [StandardGossip()]
     choices += [NoiseInsertion(noise_std=s, noise_decay=d) for s, d in itertools.product(noise_stds, noise_decays)]
-    points = [_point(graph, m, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps, runs=runs, seed=seed) for m in choices]
+    points = [
+        _point(graph, m, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps, runs=runs, seed=seed)
+        for m in choices
+    ]
     points.append(_one_shot(graph, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps, runs=runs, seed=seed))
     return Frontier(graph, accuracy, prior_std, tuple(points))
 
@@ -265,14 +270,16 @@ def _steps_until(
     return None if first >= len(run.steps) else int(run.steps[first])
 
 
-def _fired(
-    graph: Graph, fired_edges: npt.ArrayLike | None, num_steps: int | None, seed: int
-) -> npt.NDArray[np.int64]:
+def _fired(graph: Graph, fired_edges: npt.ArrayLike | None, num_steps: int | None, seed: int) -> npt.NDArray[np.int64]:
     if (fired_edges is None) == (num_steps is None):
         raise InvalidParameter("give either fired_edges, or num_steps with a seed")
     if fired_edges is not None:
         return checked_edges(fired_edges, graph)
+    return fired_edges_of(graph, num_steps=int(num_steps or 0), seed=seed)
+
+
+def fired_edges_of(graph: Graph, *, num_steps: int, seed: int) -> npt.NDArray[np.int64]:
+    """The edges that :func:`sottovoce.simulate` fires with this seed, whatever the method."""
     from ..simulation import simulate
 
-    run = simulate(graph, np.zeros(graph.num_nodes), StandardGossip(), num_steps=int(num_steps or 0), seed=seed)
-    return run.fired_edges()
+    return simulate(graph, np.zeros(graph.num_nodes), StandardGossip(), num_steps=num_steps, seed=seed).fired_edges()

@@ -209,9 +209,13 @@ def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Arra
         return None
     prior = np.asarray(prior_std, dtype=np.float64)
     if prior.ndim > 1 or (prior.ndim == 1 and prior.shape != (graph.num_nodes,)):
-        raise InvalidParameter(f"prior_std must be one number or one per node ({graph.num_nodes}), got shape {prior.shape}")
+        raise InvalidParameter(
+            f"prior_std must be one number or one per node ({graph.num_nodes}), got shape {prior.shape}"
+        )
     if not (np.isfinite(prior) & (prior > 0.0)).all():
-        raise InvalidParameter("prior_std must be finite and above 0 (use None for a flat prior)")
+        raise InvalidParameter(
+            f"prior_std must be finite and above 0, got {prior.min():g} (a flat prior is None, or --flat)"
+        )
     return np.broadcast_to(prior, (graph.num_nodes,)).copy()
 
 

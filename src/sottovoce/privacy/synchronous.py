@@ -302,9 +302,7 @@ def pairwise_cancelling_mu(
     return out
 
 
-def one_draw_information(
-    weights: npt.ArrayLike, observer: int, *, noise_std: float, num_rounds: int
-) -> Array:
+def one_draw_information(weights: npt.ArrayLike, observer: int, *, noise_std: float, num_rounds: int) -> Array:
     """Fisher information about every value when each node adds one Gaussian draw and then averages by W.
 
     That is Muffliato's setting (Cyffers et al. 2022). The messages a node hears in rounds 0 … ``num_rounds`` − 1
