@@ -27,22 +27,13 @@ def small_cases(draw: st.DrawFn) -> dict[str, object]:
     fired = draw(st.lists(st.integers(0, graph.num_edges - 1), min_size=1, max_size=7))
     std = [draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(3)])) for _ in range(n)]
     decay = [draw(st.sampled_from([Fraction(0), Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)])) for _ in range(n)]
+    case = {"graph": graph, "fired": fired, "std": std, "decay": decay, "observers": set(), "tapped": set()}
     if draw(st.booleans()):
         nodes = draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=n - 1))
-        return dict(
-            graph=graph,
-            fired=fired,
-            std=std,
-            decay=decay,
-            observers=nodes,
-            tapped=set(),
-            view=sv.privacy.CuriousNodes(nodes),
-        )
+        return case | {"observers": nodes, "view": sv.privacy.CuriousNodes(nodes)}
     taps = draw(st.sets(st.integers(0, graph.num_edges - 1), min_size=1, max_size=graph.num_edges))
     pairs = {tuple(int(v) for v in graph.edges[k]) for k in taps}
-    return dict(
-        graph=graph, fired=fired, std=std, decay=decay, observers=set(), tapped=pairs, view=sv.privacy.WireTap(pairs)
-    )
+    return case | {"tapped": pairs, "view": sv.privacy.WireTap(pairs)}
 
 
 def _both(case: dict[str, object], prior_std: float | None) -> tuple[sv.privacy.Report, Transcript]:

@@ -67,7 +67,7 @@ def test_every_view_states_its_assumptions(view: sv.privacy.View) -> None:
         (lambda: CuriousNodes([]), "at least one node"),
         (lambda: CuriousNodes(0), "sequence of node numbers"),  # type: ignore[arg-type]
         (lambda: WireTap([]), "at least one edge"),
-        (lambda: Pooled(), "at least one view"),
+        (Pooled, "at least one view"),
         (lambda: audit(PATH, NOISE, [0], CuriousNodes([4])), r"node must be in 0\.\.3, got 4"),
         (lambda: audit(PATH, NOISE, [0], EveryoneBut(9)), r"node must be in 0\.\.3, got 9"),
         (lambda: audit(PATH, NOISE, [0], WireTap([(0, 2)])), r"\(0, 2\) is not one"),

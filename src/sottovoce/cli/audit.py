@@ -86,8 +86,7 @@ def command(
             "The observer is taken to know and believe:",
             *(f"  · {line}" for line in report.assumptions),
             report.caution,
-            f"Disclosed: flat-prior deviation at most {report.tolerance:g} of the spread; "
-            f"weights below {report.rank_tolerance:g} count as none.",
+            _tolerances(report),
             *([] if sensitivity is None else [_promise(sensitivity, delta)]),
             *(f"wrote {path}" for path in written),
         ],
@@ -143,8 +142,13 @@ def _table(
     return ["node", *cells], rows
 
 
+def _tolerances(report: Report) -> str:
+    share, weight = report.tolerance, report.rank_tolerance
+    return f"Disclosed: flat-prior deviation at most {share:g} of the spread; weights below {weight:g} count as none."
+
+
 def _promise(sensitivity: float, delta: float) -> str:
-    return f"μ and ε: for two values {sensitivity:g} apart, δ = {delta:g}, every other private value known to the observer."
+    return f"μ and ε: for two values {sensitivity:g} apart, δ = {delta:g}, every other value known to the observer."
 
 
 def _brief(number: float) -> str:

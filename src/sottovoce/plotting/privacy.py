@@ -113,8 +113,15 @@ def draw_frontier(frontier: Frontier) -> Figure:
     for axes, (field, title) in zip(axes_list, panels, strict=True):
         _draw_points(axes, frontier, field)
         axes.axhline(frontier.prior_std, color="#999999", linewidth=0.8)
-        axes.annotate("nothing learned", (0.01, frontier.prior_std), xycoords=("axes fraction", "data"), fontsize=8,
-                      xytext=(2, -10), textcoords="offset points", color="#666666")  # fmt: skip
+        axes.annotate(
+            "nothing learned",
+            (0.01, frontier.prior_std),
+            xycoords=("axes fraction", "data"),
+            fontsize=8,
+            xytext=(2, -10),
+            textcoords="offset points",
+            color="#666666",
+        )
         tidy(
             axes,
             title=f"Uncertainty left to {title}",
@@ -135,7 +142,7 @@ def triangle_comparison(pairwise: Report, broadcast: Array) -> Figure:
     """The triangle: what node 0 cannot tell of node 1 under pairwise gossip and under synchronous broadcast.
 
     ``broadcast`` is the ``(rounds + 1, 3)`` history of
-    :func:`sottovoce.privacy.synchronous.mo_murray_audit`. Time is counted in messages: two per exchange, three per round.
+    :func:`sottovoce.privacy.audit_rounds`. Time is counted in messages: two per exchange, three per round.
     """
     figure, (axes,) = new_figure(width=6.4, height=4.0)
     styles = line_styles()
@@ -155,8 +162,16 @@ def triangle_comparison(pairwise: Report, broadcast: Array) -> Figure:
     )
     if pairwise.prior_std is not None:
         axes.axhline(pairwise.prior_std[1] / np.sqrt(2), color="#999999", linewidth=0.8)
-        axes.annotate("only the sum is known: τ/√2", (1.0, pairwise.prior_std[1] / np.sqrt(2)), xycoords=("axes fraction", "data"),
-                      fontsize=8, color="#666666", xytext=(-4, 4), textcoords="offset points", ha="right")  # fmt: skip
+        axes.annotate(
+            "only the sum is known: τ/√2",
+            (1.0, pairwise.prior_std[1] / np.sqrt(2)),
+            xycoords=("axes fraction", "data"),
+            fontsize=8,
+            color="#666666",
+            xytext=(-4, 4),
+            textcoords="offset points",
+            ha="right",
+        )
     tidy(
         axes,
         title="Triangle, observer 0: pairwise gossip keeps what broadcast gives away",
@@ -190,13 +205,33 @@ def draw_network(
     size = float(np.clip(4200 / graph.num_nodes, 18, 420))
     honest = ~watching
     finite = np.where(np.isfinite(deviation), deviation, largest)
-    points = axes.scatter(*places[honest].T, c=finite[honest], s=size, cmap=_colours(), vmin=0.0, vmax=largest or 1.0,
-                          edgecolors="#555555", linewidths=0.8, zorder=2)  # fmt: skip
+    points = axes.scatter(
+        places[honest, 0],
+        places[honest, 1],
+        c=finite[honest],
+        s=size,
+        cmap=_colours(),
+        vmin=0.0,
+        vmax=largest or 1.0,
+        edgecolors="#555555",
+        linewidths=0.8,
+        zorder=2,
+    )
     if watching.any():
-        axes.scatter(*places[watching].T, c="#000000", marker="s", s=size, zorder=3, label="observer")
+        axes.scatter(
+            places[watching, 0], places[watching, 1], c="#000000", marker="s", s=size, zorder=3, label="observer"
+        )
     if disclosed is not None and disclosed.any():
-        axes.scatter(*places[disclosed].T, s=1.9 * size, facecolors="none", edgecolors="#D55E00", linewidths=2.0, zorder=3,
-                     label="disclosed")  # fmt: skip
+        axes.scatter(
+            places[disclosed, 0],
+            places[disclosed, 1],
+            s=1.9 * size,
+            facecolors="none",
+            edgecolors="#D55E00",
+            linewidths=2.0,
+            zorder=3,
+            label="disclosed",
+        )
     if graph.num_nodes <= 40:
         _number_nodes(axes, places, finite / (largest or 1.0), watching, size)
     figure: Any = axes.figure
@@ -226,11 +261,22 @@ def _draw_points(axes: Axes, frontier: Frontier, field: str) -> None:
         line = sorted(
             (p for p in points if p.method == "noise-insertion" and p.noise_std == std), key=lambda p: p.noise_decay
         )
-        axes.plot([p.steps or 0 for p in line], [getattr(p, field) for p in line], label=f"noise insertion, σ = {std:g}",
-                  **(next(styles) | {"markersize": 5}))  # fmt: skip
+        axes.plot(
+            [p.steps or 0 for p in line],
+            [getattr(p, field) for p in line],
+            label=f"noise insertion, σ = {std:g}",
+            **(next(styles) | {"markersize": 5}),
+        )
         last = line[-1]
-        axes.annotate(f"φ = {last.noise_decay:g}", (last.steps or 0, getattr(last, field)), fontsize=7, xytext=(-6, 6),
-                      textcoords="offset points", ha="center", color="#444444")  # fmt: skip
+        axes.annotate(
+            f"φ = {last.noise_decay:g}",
+            (last.steps or 0, getattr(last, field)),
+            fontsize=7,
+            xytext=(-6, 6),
+            textcoords="offset points",
+            ha="center",
+            color="#444444",
+        )
     for name, marker, colour in (("standard", "*", "#000000"), ("one-shot noise", "X", "#7F3C8D")):
         for p in (p for p in points if p.method == name):
             text = "standard gossip" if name == "standard" else f"one-shot noise, s = {p.noise_std:.2g}"
@@ -248,8 +294,15 @@ def _draw_points(axes: Axes, frontier: Frontier, field: str) -> None:
 def _number_nodes(axes: Axes, places: Array, shade: Array, watching: npt.NDArray[np.bool_], size: float) -> None:
     for node, (x, y) in enumerate(places):
         dark = bool(watching[node]) or shade[node] < 0.5
-        axes.annotate(str(node), (x, y), ha="center", va="center", fontsize=float(np.clip(0.45 * size**0.5, 5, 9)),
-                      color="#FFFFFF" if dark else "#222222", zorder=4)  # fmt: skip
+        axes.annotate(
+            str(node),
+            (x, y),
+            ha="center",
+            va="center",
+            fontsize=float(np.clip(0.45 * size**0.5, 5, 9)),
+            color="#FFFFFF" if dark else "#222222",
+            zorder=4,
+        )
 
 
 def _colours() -> Colormap:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .limits import disclosed_by_broadcast, disclosed_eventually, groups
     from .posterior import audit
     from .report import Report
+    from .rounds import RoundsReport, audit_rounds
     from .row_space import Reconstruction, reconstruct, recoverable
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
@@ -32,10 +33,12 @@ _HOME = {
     "Pooled": "view",
     "Reconstruction": "row_space",
     "Report": "report",
+    "RoundsReport": "rounds",
     "View": "view",
     "WireTap": "view",
     "attack": "attacks",
     "audit": "posterior",
+    "audit_rounds": "rounds",
     "compose": "gdp",
     "delta": "gdp",
     "disclosed_by_broadcast": "limits",
@@ -59,10 +62,12 @@ __all__ = [
     "Pooled",
     "Reconstruction",
     "Report",
+    "RoundsReport",
     "View",
     "WireTap",
     "attack",
     "audit",
+    "audit_rounds",
     "compose",
     "delta",
     "disclosed_by_broadcast",

@@ -41,7 +41,7 @@ def shown_information(noise_std: float, noise_decay: float, num_messages: int, *
     variance = noise_std * noise_std
     if variance == 0.0 or (noise_decay == 0.0 and first + num_messages > 1):
         return math.inf
-    if noise_decay == 0.0 or noise_decay == 1.0:
+    if noise_decay in {0.0, 1.0}:
         return num_messages / variance
     growth = -2.0 * math.log(noise_decay)
     try:

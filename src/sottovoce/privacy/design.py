@@ -50,7 +50,7 @@ class Exposure:
     def most_knowing(self) -> npt.NDArray[np.int64]:
         """``(n,)`` for each value the other node that knows it best."""
         others = self.posterior_std + np.diag(np.full(self.graph.num_nodes, math.inf))
-        return np.argmin(others, axis=0)
+        return np.asarray(np.argmin(others, axis=0))
 
     @property
     def closest(self) -> Array:

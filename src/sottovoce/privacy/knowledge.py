@@ -102,11 +102,12 @@ class Knowledge:
         self._factor[rows] = matrix @ self._factor
         self._diffuse[rows] = matrix @ self._diffuse
 
-    def add_noise(self, p: int, noise: float) -> None:
-        """Add an independent normal of this deviation to row p."""
-        if noise > 0.0:
+    def add_noise(self, shares: dict[int, float]) -> None:
+        """Add one independent standard normal, in these shares, to these rows."""
+        if any(shares.values()):
             column = self._fresh_column()
-            self._factor[p, column] = noise
+            for row, share in shares.items():
+                self._factor[row, column] = share
 
     def std(self, rows: slice | Array = slice(None)) -> Array:
         """Deviation of the best unbiased (flat prior) or Bayesian estimate; infinite where undetermined."""
@@ -180,9 +181,10 @@ class Knowledge:
     def _fresh_column(self) -> int:
         if self._used == self._capacity:
             # LQ factorisation: fewer columns, the same covariance, errors relative to each row's size.
-            lower = np.linalg.qr(self._factor.T, mode="r").T
+            lower = np.asarray(np.linalg.qr(self._factor.T, mode="r")).T
             self._factor[:, : lower.shape[1]] = lower
             self._factor[:, lower.shape[1] :] = 0.0
             self._used = lower.shape[1]
-        self._used += 1
-        return self._used - 1
+        column: int = self._used
+        self._used = column + 1
+        return column

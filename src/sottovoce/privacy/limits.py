@@ -75,5 +75,6 @@ def disclosed_by_broadcast(graph: Graph, view: CuriousNodes) -> Mask:
     heard = mask.copy()
     for node in view.nodes:
         heard[graph.neighbours_of(node)] = True
-    closed = np.array([heard[node] and heard[graph.neighbours_of(node)].all() for node in range(graph.num_nodes)])
-    return mask | closed
+    for node in range(graph.num_nodes):
+        mask[node] |= heard[node] and bool(heard[graph.neighbours_of(node)].all())
+    return mask

@@ -44,10 +44,11 @@ class Reconstruction:
     estimate: Array
     """``(n,)`` or ``(n, d)`` the recovered values; NaN where not recoverable, or only from exact messages."""
     amplification: Array
-    """``(n,)`` by how much rounding errors of the messages are magnified in the estimate; infinite where there is none."""
+    """``(n,)`` by how much rounding errors of messages are magnified in the estimate; infinite where there is none."""
 
     def __repr__(self) -> str:
-        return f"<Reconstruction: {int(self.recoverable.sum())} of {len(self.recoverable)} values follow from what was heard>"
+        count = int(self.recoverable.sum())
+        return f"<Reconstruction: {count} of {len(self.recoverable)} values follow from what was heard>"
 
 
 def recoverable(graph: Graph, fired_edges: npt.ArrayLike, view: View) -> npt.NDArray[np.bool_]:

@@ -1,9 +1,8 @@
-"""Privacy of the synchronous and the differentially private methods, where formulas or exact inference exist.
+"""Privacy of the synchronous and the differentially private methods, where the literature has formulas.
 
-Mo and Murray's covariance by their Riccati recursion, and the same question answered round by round by the
-filter of :mod:`.knowledge`; Manitara and Hadjicostis by that filter; ε of Nozari, Tallapragada, Cortés and of
-Huang, Mitra, Dullerud; μ of pairwise-cancelling noise; exact information of one noisy start followed by
-averaging. Convergence of these methods is :mod:`sottovoce.theory`'s affair.
+Mo and Murray's covariance by their Riccati recursion; ε of Nozari, Tallapragada, Cortés and of Huang, Mitra,
+Dullerud; μ of pairwise-cancelling noise; exact information of one noisy start followed by averaging. Inference
+round by round is :mod:`.rounds`; convergence of these methods is :mod:`sottovoce.theory`'s affair.
 """
 
 from __future__ import annotations
@@ -15,12 +14,9 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter, NumericalFailure
 from ..graphs.graph import Graph
-from .knowledge import Knowledge
 
 __all__ = [
     "huang_epsilon",
-    "manitara_hadjicostis_audit",
-    "mo_murray_audit",
     "mo_murray_covariance",
     "nozari_epsilon",
     "one_draw_information",
@@ -91,119 +87,6 @@ def mo_murray_covariance(
         covariance[np.ix_(others, others)] = noise_std**2 * (free @ core @ free.T)
     covariance[np.abs(covariance) <= 1e-12 * noise_std**2] = 0.0
     return covariance
-
-
-def mo_murray_audit(
-    weights: npt.ArrayLike,
-    observers: Iterable[int],
-    *,
-    noise_std: float,
-    noise_decay: float,
-    num_rounds: int,
-    prior_std: float | None = 1.0,
-) -> Array:
-    """Posterior deviation of every value after each round of Mo and Murray's scheme, seen by curious nodes.
-
-    With g for a node's value without its outstanding noise, round k shows s = g + σφ^k·draw and leaves
-    g + (W − I)s: exact inference again, without a limit in the number of rounds.
-
-    Returns
-    -------
-    Array
-        ``(num_rounds + 1, n)``; zero for the observers, infinite where a flat prior learned nothing.
-
-    Examples
-    --------
-    The triangle, where pairwise gossip keeps both values private for ever:
-
-    >>> history = mo_murray_audit(np.full((3, 3), 1 / 3), [0], noise_std=1.0, noise_decay=0.8, num_rounds=60)
-    >>> history[[0, 1, 60]].round(3).tolist()
-    [[0.0, 1.0, 1.0], [0.0, 0.707, 0.707], [0.0, 0.0, 0.0]]
-    """
-    rounds = _Rounds(_checked_weights(weights), observers, prior_std, blocks=3)
-    step = rounds.inner - np.eye(rounds.size)
-    history = [rounds.std()]
-    amplitude = noise_std
-    for _ in range(num_rounds):
-        rounds.set_block(2, {1: np.eye(rounds.size)}, noise=amplitude)
-        rounds.hear(2)
-        rounds.set_block(1, {1: np.eye(rounds.size), 2: step})
-        amplitude *= noise_decay
-        history.append(rounds.std())
-    return np.array(history)
-
-
-def manitara_hadjicostis_audit(
-    weights: npt.ArrayLike,
-    observers: Iterable[int],
-    *,
-    noise_std: float,
-    offset_rounds: int,
-    num_rounds: int,
-    prior_std: float | None = 1.0,
-) -> Array:
-    """The same for Manitara and Hadjicostis (2013) with Gaussian offsets.
-
-    Every node adds an independent offset N(0, σ²) in each of its first ``offset_rounds`` rounds, subtracts
-    their sum in the next, and averages plainly from then on.
-
-    Returns
-    -------
-    Array
-        ``(num_rounds + 1, n)``.
-    """
-    rounds = _Rounds(_checked_weights(weights), observers, prior_std, blocks=4)
-    identity = np.eye(rounds.size)
-    history = [rounds.std()]
-    for k in range(num_rounds):
-        if k < offset_rounds:
-            rounds.set_block(2, {1: identity}, noise=noise_std)
-            rounds.set_block(3, {3: identity, 2: identity, 1: -identity})
-        else:
-            rounds.set_block(2, {1: identity, 3: -identity if k == offset_rounds else 0.0 * identity})
-        rounds.hear(2)
-        rounds.set_block(1, {2: rounds.inner})
-        history.append(rounds.std())
-    return np.array(history)
-
-
-class _Rounds:
-    """Blocks of honest rows (private values, values, messages, …) and what broadcast reveals of them."""
-
-    def __init__(self, W: Array, observers: Iterable[int], prior_std: float | None, *, blocks: int) -> None:
-        watching = np.zeros(len(W), dtype=np.bool_)
-        for node in observers:
-            _check_node("observers", node, len(W))
-            watching[node] = True
-        if not watching.any() or watching.all():
-            raise InvalidParameter("observers must name at least one node and leave at least one honest")
-        self.honest = np.flatnonzero(~watching)
-        self.heard = np.flatnonzero((W[np.ix_(np.flatnonzero(watching), self.honest)] != 0).any(axis=0))
-        self.inner = W[np.ix_(self.honest, self.honest)]
-        self.size, self.blocks, self.num_nodes = len(self.honest), blocks, len(W)
-        start = np.zeros((blocks * self.size, self.size))
-        start[: 2 * self.size] = np.vstack([np.eye(self.size)] * 2)
-        if prior_std is None:
-            self.known = Knowledge(factor=np.zeros((len(start), 0)), diffuse=start)
-        else:
-            self.known = Knowledge(factor=prior_std * start)
-
-    def set_block(self, block: int, parts: dict[int, Array], *, noise: float = 0.0) -> None:
-        matrix = np.zeros((self.size, self.blocks * self.size))
-        for source, part in parts.items():
-            matrix[:, source * self.size : (source + 1) * self.size] += part
-        self.known.combine(slice(block * self.size, (block + 1) * self.size), matrix)
-        for place in range(self.size):
-            self.known.add_noise(block * self.size + place, noise)
-
-    def hear(self, block: int) -> None:
-        for place in self.heard:
-            self.known.observe(block * self.size + int(place), 0.0)
-
-    def std(self) -> Array:
-        out = np.zeros(self.num_nodes)
-        out[self.honest] = self.known.std(slice(0, self.size))
-        return out
 
 
 def nozari_epsilon(sensitivity: float, *, laplace_scale: float, noise_decay: float, feedback: float = 1.0) -> float:
