@@ -95,7 +95,7 @@ class Transcript:
 
 def solve(matrix: list[Row], right: Row) -> Row | None:
     """One solution of a linear system by exact elimination, or ``None`` if it has none."""
-    rows = [list(row) + [value] for row, value in zip(matrix, right, strict=True)]
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     width = len(matrix[0]) if matrix else 0
     pivots: list[int] = []
     for column in range(width):

@@ -41,7 +41,7 @@ def shown_information(noise_std: float, noise_decay: float, num_messages: int, *
     variance = noise_std * noise_std
     if variance == 0.0 or (noise_decay == 0.0 and first + num_messages > 1):
         return math.inf
-    if noise_decay == 0.0 or noise_decay == 1.0:
+    if noise_decay in {0.0, 1.0}:
         return num_messages / variance
     growth = -2.0 * math.log(noise_decay)
     try:
@@ -208,11 +208,11 @@ class Account:
             return math.inf
         if not self.affords(1):
             return 0
-        room = (self.budget - self.information) / self.cost
         count = 1
-        if self.noise_decay > 1e-20 and room < 1e250:  # otherwise one step outgrows all budgets but a few
+        if self.noise_decay > 1e-20:  # otherwise one step outgrows all budgets but a few
             growth = -2.0 * math.log(self.noise_decay)
-            count = max(1, math.floor(math.log1p(room * math.expm1(growth)) / growth))
+            room = (self.budget - self.information) / self.cost * math.expm1(growth)
+            count = max(1, math.floor((math.log1p(room) if room < 1e300 else math.log(self.budget)) / growth))
         while self.affords(count + 1):
             count += 1
         while count > 0 and not self.affords(count):

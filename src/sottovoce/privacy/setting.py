@@ -100,8 +100,8 @@ def noise_of(method: Method, graph: Graph) -> tuple[Array, Array]:
         std = per_node("noise_std", method.noise_std, graph.num_nodes)
         return std, per_node("noise_decay", method.noise_decay, graph.num_nodes)
     raise Unsupported(
-        f"the exact audit covers standard gossip and noise insertion, got {getattr(method, 'name', type(method).__name__)}; "
-        "sottovoce.privacy.synchronous has the formulas known for synchronous methods"
+        f"the audit of exchanges covers standard gossip and noise insertion, got {method.name}; "
+        "synchronous methods: sottovoce.privacy.audit_rounds and sottovoce.privacy.synchronous"
     )
 
 
