@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, InvalidValues
+from ..errors import InvalidParameter, InvalidValues, Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method, PairMethod
 from .aliases import alias_table
@@ -51,6 +51,7 @@ def simulate(
     edge_probabilities: npt.ArrayLike | None = None,
     stop_at: float | None = None,
     threads: int | None = None,
+    device: str = "cpu",
     progress: Report | bool | None = None,
 ) -> Solution:
     """Run ``method`` on ``graph`` from ``private_values``.
@@ -81,6 +82,9 @@ def simulate(
         Stop a replica at the first recorded step where its relative error is at most this.
     threads
         Cores to use; ``None``: all.
+    device
+        ``"cpu"``, or ``"gpu"`` for a CUDA device (extra ``gpu``): many replicas of a small graph, or one
+        run of a huge one. Both give the same numbers.
     progress
         ``None``: a bar when it takes more than a second and somebody watches; ``False``: silence;
         a function is called with (done, total).
@@ -120,6 +124,10 @@ def simulate(
         aliases=alias_table(edge_probabilities, graph.num_edges),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
+    if device == "gpu":
+        return _advance_on_gpu(solution, num_steps, steps, stop_at=stop_at, report=progress)
+    if device != "cpu":
+        raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
     return _advance(solution, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
 
 
@@ -270,6 +278,26 @@ def _advance(
     solution.elapsed += time.perf_counter() - began
     solution.finish(interrupted=interrupt.seen() and at < end)
     return solution
+
+
+def _advance_on_gpu(
+    solution: Solution,
+    end: int,
+    record: npt.NDArray[np.int64],
+    *,
+    stop_at: float | None,
+    report: Report | bool | None,
+) -> Solution:
+    """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
+    if stop_at is not None:
+        raise Unsupported("stop_at is not supported with device='gpu'; record more often and look at the errors")
+    if solution.tables.shape[:2] == (1, 1):
+        from .gpu.huge import advance as advance_one
+
+        return advance_one(solution, end, record, report=report)
+    from .gpu.ensemble import advance as advance_many
+
+    return advance_many(solution, end, record, report=report)
 
 
 def _tasks(

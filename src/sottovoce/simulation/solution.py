@@ -140,11 +140,15 @@ class Solution:
     ) -> None:
         """Compute the error of the active replicas at ``step`` and mark those that may stop."""
         squared, masses = self._measure(active, run, shares)
+        self.append_record(step, squared, masses)
+        if stop_at is not None:
+            self.stopped |= squared <= stop_at * self._scale
+
+    def append_record(self, step: int, squared: Array, masses: Array) -> None:
+        """Keep what an executor measured: ‖x − x*‖² per replica, Σ x − Σ u per replica and coordinate."""
         self._steps.append(step)
         self._squared.append(squared)
         self._masses.append(masses)
-        if stop_at is not None:
-            self.stopped |= squared <= stop_at * self._scale
 
     def _measure(
         self, active: npt.NDArray[np.int64], run: Callable[[Sequence[Callable[[], object]]], None], shares: int
