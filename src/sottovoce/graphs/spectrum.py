@@ -29,8 +29,8 @@ __all__ = ["Connectivity", "algebraic_connectivity", "connectivity", "laplacian"
 DENSE_NODES = 600
 """Up to here the full matrix is the quickest way, and the surest."""
 
-SINGLE_PRECISION_ENTRIES = 4_000_000
-"""Above this many edges Lanczos iterates in single precision, unless more than six digits are asked for."""
+SINGLE_PRECISION_WORK = 4_000_000
+"""Where edges + 4 · nodes exceed this, Lanczos iterates in single precision, unless over five digits are asked for."""
 
 DIGITS = 8
 DIGITS_AT_LEAST = 5
@@ -287,8 +287,8 @@ def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estim
     if problem.num_nodes <= DENSE_NODES:
         yield "dense", dense(problem)
         return
-    entries = len(problem.edges)
-    single = entries > SINGLE_PRECISION_ENTRIES and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
+    work = len(problem.edges) + 4 * problem.num_nodes
+    single = work > SINGLE_PRECISION_WORK and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
     if single:
         quick = lanczos(problem, tolerance=8e-6, single=True)
         yield "lanczos", quick
