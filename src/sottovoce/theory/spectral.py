@@ -131,7 +131,7 @@ def settled_model(process: Lanczos, noise: Noise, columns: int, last: int) -> Mo
 
 
 def _attainable(gaps: Floats, last: int) -> float:
-    """Relative accuracy that rounding allows: an error of the smallest gap counts once for every step until underflow."""
+    """Relative accuracy that rounding allows: an error of the smallest gap counts once for every step."""
     smallest, largest = float(gaps.min()), float(gaps.max())
     if smallest <= 0.0:
         return _TOLERANCE
