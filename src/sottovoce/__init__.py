@@ -31,11 +31,13 @@ from .methods import (
 
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
+    from .experiments.compare import compare
     from .simulation import Solution, simulate
 
 _LAZY = {
     "Solution": "simulation",
     "Status": "simulation",
+    "compare": "experiments.compare",
     "simulate": "simulation",
 }
 _SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simulation", "testing", "theory"}
@@ -61,6 +63,7 @@ __all__ = [
     "SynchronousAveraging",
     "__version__",
     "algebraic_connectivity",
+    "compare",
     "errors",
     "experiments",
     "graphs",
