@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "Solution": "simulation",
+    "sweep": "experiments.sweep",
     "Status": "simulation",
     "compare": "experiments.compare",
     "simulate": "simulation",
@@ -73,6 +74,7 @@ __all__ = [
     "privacy",
     "simulate",
     "simulation",
+    "sweep",
     "testing",
     "theory",
 ]
