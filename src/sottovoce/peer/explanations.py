@@ -90,7 +90,8 @@ EXPLANATIONS: dict[str, Explanation] = {
     "bucket_refill": Explanation(
         "Exchanges granted to neighbours per exchange of this peer's own clock.",
         "every own tick adds bucket_refill / (number of neighbours) tokens to each",
-        "1 refuses about half of honest calls in a busy moment, 2 about one in fifty.",
+        "2 (with a burst of 6) refuses about one honest call in a hundred; smaller refuses more, larger lets a hostile "
+        "neighbour drain noise faster.",
     ),
     "min_open_edges": Explanation(
         "Show a value only while at least this many neighbours are connected.",

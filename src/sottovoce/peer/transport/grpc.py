@@ -103,6 +103,7 @@ class GrpcTransport:
         self._server: aio.Server | None = None
         self._handler: Handler | None = None
         self._said: dict[tuple[str, str], float] = {}
+        self._now = time.time
         self.port = 0
         for name, address in config.neighbours.items():
             self.add_neighbour(name, address)
@@ -134,7 +135,7 @@ class GrpcTransport:
         if dst not in self._addresses:
             raise CallFailed(dst, "refused")
         call = self._calls.get(dst) or self._connect(dst)
-        metadata = ((_CLOCK, f"{time.time():.0f}"),)
+        metadata = ((_CLOCK, f"{self._now():.0f}"),)
         try:
             content = await call(self._codec.encode(message), timeout=timeout, metadata=metadata)
         except aio.AioRpcError as error:
@@ -201,7 +202,7 @@ class GrpcTransport:
     def _compare_clocks(self, src: str, context: Context) -> None:
         for key, value in context.invocation_metadata() or ():
             if key == _CLOCK and isinstance(value, str) and value.isdecimal() and len(value) < 16:
-                skew = int(value) - time.time()
+                skew = int(value) - self._now()
                 if abs(skew) > _SKEW_WORTH_SAYING and self._worth_saying("clock-skew", src):
                     self._observer.count("clock-skew", src)
                     self._observer.log("warning", "clocks out of step", neighbour=src, skew_seconds=round(skew, 1))

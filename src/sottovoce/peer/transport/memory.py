@@ -123,14 +123,16 @@ class MemoryTransport:
         other = self.medium.members.get(dst)
         if other is None or not self.medium.connected(self.name, dst):
             raise self._failed(dst, "unreachable")
-        if self.medium.lost():
+        # All three are drawn first, so that the faults of a seed do not depend on how fast this machine is.
+        request_lost, repeated, reply_lost = self.medium.lost(), self.medium.duplicated(), self.medium.lost()
+        if request_lost:
             await asyncio.sleep(float("inf"))
-        if self.medium.duplicated():
+        if repeated:
             self._spawn(self._repeat(dst, content))
         await self.medium.travel()
         answer = await other.receive(self.name, content)
         await self.medium.travel()
-        if self.medium.lost():
+        if reply_lost:
             await asyncio.sleep(float("inf"))
         return answer
 
