@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from sottovoce.cli.main import main
 
 from sottovoce.peer.config import PeerConfig, TlsFiles
 from sottovoce.peer.identity import Authority, issue_identity
@@ -52,3 +56,21 @@ class Recorder:
     @property
     def names(self) -> set[str]:
         return {event for event, _ in self.events}
+
+
+class Result(NamedTuple):
+    """How a command ended, and what it said on both streams."""
+
+    exit_code: int
+    output: str
+
+
+def run(*arguments: str | Path) -> Result:
+    """The command line, in this process, with errors turned into exit codes as in real life."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            return Result(int(end.code or 0), output.getvalue())
+    raise AssertionError("main always exits")

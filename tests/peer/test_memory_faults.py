@@ -52,7 +52,7 @@ def test_a_seed_determines_the_faults() -> None:
 
 def test_duplication_repeats_messages() -> None:
     """With certain duplication everything is heard twice and answered once."""
-    ends, heard = asyncio.run(outcomes(Faults(duplication=1.0), 10))
+    ends, heard = asyncio.run(outcomes(Faults(duplication=1.0), 10, patience=5.0))
     assert ends == ["answered"] * 10
     assert heard == 20
 

@@ -14,7 +14,7 @@ import tempfile
 import textwrap
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from .config import PeerConfig, TlsFiles, check_label, split_address
 from .explanations import EXPLANATIONS
 from .identity import Authority, issue_identity
 
-__all__ = ["config_text", "diameter", "edges_by_name", "found_network", "read_parties"]
+__all__ = ["config_text", "diameter", "edges_by_name", "found_member", "found_network", "read_parties"]
 
 _WIDTH = 100
 _AUTHORITY = "authority"
@@ -160,7 +160,7 @@ def _write_network(network: str, configs: Mapping[str, PeerConfig], folder: Path
         folders = "".join(f"{name + '/':<12} for {name}, which listens on {configs[name].listen}\n" for name in configs)
         letter = _LETTER.format(network=network, count=len(configs), folders=folders)
         (draft / "README.txt").write_text(letter, encoding="utf-8")
-        os.rename(draft, folder)
+        draft.rename(folder)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
@@ -224,3 +224,44 @@ def edit_neighbours(path: Path, name: str, address: str | None) -> None:
         draft.unlink()
         raise
     draft.replace(path)
+
+
+def found_member(
+    folder: Path, name: str, address: str, neighbours: Sequence[str], *, days: int = 365, **noise: Any
+) -> Path:
+    """Make the folder of a party that joins a network founded earlier; returns its configuration file.
+
+    What all members share (rate, tolerance, diameter, dimension) is taken from the first neighbour's configuration.
+    The neighbours' own files are not touched: they add the new party when they are ready.
+    """
+    check_label(name, "name")
+    split_address(address, "address")
+    if (folder / name).exists():
+        raise ConfigError(f"{str(folder / name)!r} exists; a member is never overwritten")
+    for other in neighbours:
+        if not (folder / other / "peer.toml").is_file():
+            raise ConfigError(f"a neighbour not in the network: {other!r} has no folder in {str(folder)!r}")
+    if not neighbours:
+        raise ConfigError("neighbours must name at least one member")
+    authority = Authority.load(folder / _AUTHORITY)
+    addresses = {other: PeerConfig.load(folder / other / "peer.toml").listen for other in neighbours}
+    template = PeerConfig.load(folder / neighbours[0] / "peer.toml")
+    config = replace(
+        template,
+        name=name,
+        listen=address,
+        data_dir=Path("data"),
+        neighbours=addresses,
+        metrics_listen=None,
+        tls=TlsFiles(Path("identity/peer.crt"), Path("identity/peer.key"), Path("identity/authority.crt")),
+        **noise,
+    )
+    draft = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=folder))
+    try:
+        issue_identity(authority, name, draft / "identity", days=days)
+        (draft / "peer.toml").write_text(config_text(config), encoding="utf-8")
+        draft.rename(folder / name)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return folder / name / "peer.toml"
