@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sottovoce.cli.main import main
-
 from sottovoce.peer.config import PeerConfig, TlsFiles
 from sottovoce.peer.identity import Authority, issue_identity
 
