@@ -50,7 +50,9 @@ async def one_party(config_file: str) -> None:
     async with sv.peer.Peer(config, value=weights) as peer:
         await peer.settled()
         average = np.asarray(peer.estimate)
-        print(f"{config.name}: alone {distance(weights):.3f} from the truth, averaged {distance(average):.3f}", flush=True)
+        print(
+            f"{config.name}: alone {distance(weights):.3f} from the truth, averaged {distance(average):.3f}", flush=True
+        )
         np.save(Path(config_file).with_name("average.npy"), average)
         await asyncio.sleep(3)  # the others may still want to hear from us
 

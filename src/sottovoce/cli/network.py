@@ -132,7 +132,7 @@ def status(folder: Path, as_json: bool) -> None:
 @command.command()
 @click.option("--peers", type=click.IntRange(2, 64), default=12, show_default=True, help="How many peers.")
 @click.option("--graph", default="rgg", show_default=True, help="Family of the graph, or family:arguments.")
-@click.option("--chaos", is_flag=True, help="Kill and restart peers, wipe a disk, lose one message in five.")
+@click.option("--chaos", is_flag=True, help="Kill and restart peers, wipe a disk, lose one message in ten.")
 @click.option("--seconds", type=click.FloatRange(1), default=90.0, show_default=True, help="Longest wait to settle.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the graph, the values and the chaos.")
 @click.option(
