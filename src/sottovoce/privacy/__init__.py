@@ -12,16 +12,39 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .account import Account
     from .gdp import compose, delta, epsilon, largest_mu
+    from .posterior import audit
+    from .report import Report
+    from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
 _HOME = {
     "Account": "account",
+    "CuriousNodes": "view",
+    "EveryoneBut": "view",
+    "Pooled": "view",
+    "Report": "report",
+    "View": "view",
+    "WireTap": "view",
+    "audit": "posterior",
     "compose": "gdp",
     "delta": "gdp",
     "epsilon": "gdp",
     "largest_mu": "gdp",
 }
 
-__all__ = ["Account", "compose", "delta", "epsilon", "largest_mu"]
+__all__ = [
+    "Account",
+    "CuriousNodes",
+    "EveryoneBut",
+    "Pooled",
+    "Report",
+    "View",
+    "WireTap",
+    "audit",
+    "compose",
+    "delta",
+    "epsilon",
+    "largest_mu",
+]
 
 
 def __getattr__(name: str) -> Any:

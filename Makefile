@@ -1,0 +1,85 @@
+# Every target makes its own virtual environment in .venv on a bare machine: Python ≥ 3.11 with venv and
+# pip is all that has to be there. The second call finds the stamp files and starts at once.
+#
+#   make PYTHON=python3.12 test          another interpreter
+#   make test PYTEST="-k graphs -x"      further arguments for pytest
+#   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV ?= .venv
+CONSTRAINTS ?= constraints/dev.txt
+PYTEST ?=
+EXTRAS ?= dev
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test slow lint format docs bench constraints lowest clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.core  ## install the core package and make the paper's figure
+	$(BIN)/sottovoce demo
+
+test: $(VENV)/.dev  ## all quick tests, doctests, README and docs examples, with coverage
+	$(BIN)/python -m pytest --cov $(PYTEST)
+
+slow: $(VENV)/.dev  ## the tests that are left out of `make test`: minutes, not seconds
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow $(PYTEST)
+
+lint: $(VENV)/.dev  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## rewrite the sources in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or a broken link is a failure
+	rm -rf docs/_build docs/_generated
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+bench: $(VENV)/.dev  ## speed and memory; ratios measured in one run
+	$(BIN)/python -m pytest benchmarks --override-ini 'python_files=bench_*.py' --override-ini timeout=900 -s $(PYTEST)
+
+constraints:  ## write constraints/dev.txt anew from a clean environment
+	rm -rf $(VENV)-pin && $(PYTHON) -m venv $(VENV)-pin
+	$(VENV)-pin/bin/python -m pip install --quiet --disable-pip-version-check hatchling editables -e '.[dev]'
+	{ sed -n '/^#/p' constraints/dev.txt; \
+	  $(VENV)-pin/bin/python -m pip freeze --all --exclude-editable --exclude sottovoce --exclude pip; } > constraints/dev.txt.new
+	mv constraints/dev.txt.new constraints/dev.txt && rm -rf $(VENV)-pin
+
+lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
+	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PYTEST="--no-cov -W default $(PYTEST)"
+
+clean:  ## remove everything that was made here
+	rm -rf .venv .venv-* build dist out htmlcov docs/_build docs/_generated .coverage .coverage.* \
+		.pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# -- environments ------------------------------------------------------------------------------------
+
+$(VENV)/.made:
+	@test -n "$(PYTHON)" || { echo "sottovoce needs Python 3.11 or newer; none was found" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "sottovoce needs Python 3.11 or newer; $(PYTHON) is `$(PYTHON) --version 2>&1`" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' || \
+		{ echo "$(PYTHON) has no venv module with pip; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@echo "making $(VENV) with `$(PYTHON) --version`"
+	@$(PYTHON) -m venv $(VENV) && touch $@
+
+# The build backend is pinned too, so it is installed first and used without an isolated build.
+$(VENV)/.core: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
+	@echo "installing sottovoce into $(VENV)"
+	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable . && touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
+	@echo "installing sottovoce and what its developers need into $(VENV)"
+	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[$(EXTRAS)]' && touch $@ $(VENV)/.core

@@ -1,0 +1,48 @@
+"""For all of pytest: hypothesis profiles, plots without a display, and the examples in Markdown pages.
+
+Examples in ``README.md`` and ``docs/`` are run by Sybil: a fenced block marked ``python`` is a doctest
+if it has prompts and a program otherwise. The blocks of a page share one namespace and run in a
+temporary directory, in order. ``<!-- skip: next -->`` before a block leaves it out; say why.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+from sybil import Sybil
+from sybil.parsers.myst import PythonCodeBlockParser, SkipParser
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# `ci` finds the same examples on every machine, so that a red build can be repeated.
+hypothesis.settings.register_profile("ci", max_examples=40, derandomize=True, deadline=None)
+hypothesis.settings.register_profile("dev", max_examples=40, deadline=None)
+hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def _enter(namespace: dict[str, Any]) -> None:
+    namespace["_home"] = Path.cwd()
+    namespace["_scratch"] = tempfile.TemporaryDirectory(prefix="sottovoce-docs-")
+    os.chdir(namespace["_scratch"].name)
+
+
+def _leave(namespace: dict[str, Any]) -> None:
+    os.chdir(namespace["_home"])
+    namespace["_scratch"].cleanup()
+
+
+pytest_collect_file = Sybil(
+    parsers=[
+        PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE),
+        SkipParser(),
+    ],
+    patterns=["*.md"],
+    setup=_enter,
+    teardown=_leave,
+).pytest()

@@ -1,0 +1,122 @@
+"""Sphinx configuration. The build needs no network: nothing is downloaded, nothing is linked from a CDN."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+
+import command_pages  # noqa: E402  the path above comes first
+
+import sottovoce  # noqa: E402
+
+project = "sottovoce"
+author = "The sottovoce authors"
+copyright = "2026, the sottovoce authors"
+version = release = sottovoce.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+]
+exclude_patterns = ["_build", "_generated/*.inc.md", "_static", "_templates"]
+
+# -- pages ------------------------------------------------------------------------------------------
+
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "fieldlist", "smartquotes"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+# -- reference: commands ----------------------------------------------------------------------------
+
+command_pages.write(HERE / "_generated" / "commands.inc.md")
+
+# -- reference: Python -------------------------------------------------------------------------------
+
+autosummary_generate = True
+autosummary_imported_members = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+autodoc_default_options = {"members": True}
+python_maximum_signature_line_length = 100
+numpydoc_show_class_members = False  # autodoc lists them, once
+numpydoc_xref_param_type = False  # our types are in the signatures
+numpydoc_class_members_toctree = False
+
+_ARRAY_LIKE = """
+    _Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]]
+    | complex | bytes | str | _NestedSequence[complex | bytes | str]
+"""
+_READABLE = {
+    r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)(?:\[Any\])?\]\]": r"NDArray[\1]",
+    re.escape(" ".join(_ARRAY_LIKE.split())): "ArrayLike",
+}
+
+
+def shorten(*event: str | None) -> tuple[str, str | None] | None:
+    """Write NumPy's types in a signature by the names that people know."""
+    *_, arguments, result = event
+    if arguments is None:
+        return None
+    texts = []
+    for given in (arguments, result or ""):
+        text = re.sub(r"~(numpy|collections|typing)\.([\w.]*\.)?", "", given)
+        for pattern, word in _READABLE.items():
+            text = re.sub(pattern, word, text)
+        texts.append(text)
+    return texts[0], texts[1] or None
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-signature", shorten)
+
+
+# Every name in our own pages must resolve. Names of other packages cannot be looked up without a
+# network, and private aliases have no page.
+nitpicky = True
+_PACKAGES = "numpy np npt scipy networkx nx pandas pyarrow matplotlib numba click rich grpc cryptography msgspec google"
+_STANDARD = (
+    "abc asyncio collections concurrent contextlib dataclasses datetime enum logging os pathlib ssl types typing"
+)
+_NAMES = """
+    ndarray NDArray ArrayLike DTypeLike float64 int32 int64 uint64 integer floating bool_ Generator Path PathLike Any
+    Callable Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame csr_array
+    sparray spmatrix Executor Awaitable Coroutine AsyncIterator Array Edges
+    None True False bool bytes dict float frozenset int list object set str tuple type optional
+    ArithmeticError Exception ImportError KeyError OSError RuntimeError TypeError ValueError
+"""
+nitpick_ignore_regex = [
+    (r"py:.*", rf"({'|'.join((_PACKAGES + ' ' + _STANDARD).split())})(\..*)?"),
+    (r"py:.*", "|".join(_NAMES.split())),
+    (r"py:.*", r"sottovoce\.(.*\.)?_.*"),
+]
+
+# -- site -------------------------------------------------------------------------------------------
+
+html_theme = "furo"
+html_title = f"sottovoce {release}"
+html_static_path = ["_static"]
+templates_path = ["_templates"]
+html_show_sphinx = False
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+mathjax_path = "mathjax/tex-svg-full.js"
+mathjax3_config = {
+    "tex": {"macros": {"R": r"\mathbb{R}", "E": [r"\mathbb{E}\left[#1\right]", 1]}},
+    "svg": {"fontCache": "global"},
+    "options": {"enableMenu": False},  # its speech rules would be fetched from a file that is not vendored
+}

@@ -1,0 +1,299 @@
+"""``simulate``: run a method on a graph, many replicas at a time, and record its error exactly.
+
+Replicas advance together from one recorded step to the next, on all cores; the recorded error is
+computed from the values at that step, so no step in between costs more than its two nodes. What a
+replica does depends on (seed, replica, step) alone: not on how many others run, on threads or on chunks.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidParameter, InvalidValues, Unsupported
+from ..graphs.graph import Graph
+from ..methods.base import Array, Method, PairMethod
+from .aliases import alias_table
+from .progress import Progress, Report
+from .solution import Solution
+from .streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
+
+__all__ = ["resume", "simulate"]
+
+CHUNK = 2**22
+"""Steps (over all replicas and coordinates) one thread runs before Ctrl-C and the progress bar are looked at."""
+
+LARGEST_VALUE = 1e150
+
+Record = int | Sequence[int] | npt.NDArray[np.integer] | None
+
+
+def simulate(
+    graph: Graph,
+    private_values: npt.ArrayLike,
+    method: Method,
+    *,
+    num_steps: int,
+    seed: int | None = None,
+    replicas: int = 1,
+    record: Record = None,
+    edge_probabilities: npt.ArrayLike | None = None,
+    stop_at: float | None = None,
+    threads: int | None = None,
+    progress: Report | bool | None = None,
+) -> Solution:
+    """Run ``method`` on ``graph`` from ``private_values``.
+
+    Parameters
+    ----------
+    graph
+        Who can talk to whom.
+    private_values
+        ``(n,)`` numbers, or ``(n, d)`` vectors: every coordinate sees the same edges fire and has
+        noise of its own.
+    method
+        What the two ends of a firing edge do.
+    num_steps
+        How many edges fire, ≥ 1.
+    seed
+        A whole number in [0, 2⁶⁴). ``None`` draws one from the operating system; the result says which.
+    replicas
+        Independent runs of the same problem, ≥ 1. Replica r is the same run whatever the others are.
+    record
+        Steps at which to record the error: a list of steps, or how many evenly spaced ones.
+        ``None`` chooses enough for a smooth curve.
+    edge_probabilities
+        ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper.
+    stop_at
+        Stop a replica at the first recorded step where its relative error is at most this.
+    threads
+        Cores to use; ``None``: all.
+    progress
+        ``None``: a bar when it takes more than a second and somebody watches; ``False``: silence;
+        a function is called with (done, total).
+
+    Returns
+    -------
+    Solution
+        Values, recorded errors, status, seed. Ctrl-C returns what was done so far, with the status
+        saying so.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> run = sv.simulate(sv.graphs.complete(4), [1.0, 2.0, 3.0, 6.0], sv.StandardGossip(), num_steps=200, seed=1)
+    >>> run.values.round(9).tolist()
+    [3.0, 3.0, 3.0, 3.0]
+    """
+    values = _check_values(private_values, graph)
+    if not isinstance(method, PairMethod):
+        raise Unsupported(f"simulate cannot run {type(method).__name__}")
+    method.validate(graph)
+    num_steps = _whole("num_steps", num_steps, low=1, high=2**62)
+    replicas = _whole("replicas", replicas, low=1, high=MAX_REPLICAS)
+    if stop_at is not None and not stop_at > 0:
+        raise InvalidParameter(f"stop_at must be > 0, got {stop_at!r}")
+    solution = Solution.at_start(
+        graph=graph,
+        method=method,
+        private_values=values,
+        seed=secrets.randbits(63) if seed is None else check_seed(seed),
+        replicas=replicas,
+        edge_probabilities=None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64),
+        aliases=alias_table(edge_probabilities, graph.num_edges),
+    )
+    steps = _record_steps(record, 0, num_steps, graph.num_nodes)
+    return _advance(solution, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
+
+
+def resume(
+    solution: Solution,
+    *,
+    num_steps: int,
+    record: Record = None,
+    stop_at: float | None = None,
+    threads: int | None = None,
+    progress: Report | bool | None = None,
+) -> Solution:
+    """Run ``num_steps`` more steps from where ``solution`` ended; the same as one longer run.
+
+    Replicas that had stopped early stay where they stopped.
+    """
+    begin = solution.num_steps
+    end = begin + _whole("num_steps", num_steps, low=1, high=2**62)
+    steps = _record_steps(record, begin, end, solution.graph.num_nodes)
+    return _advance(solution.copy(), end, steps[steps > begin], stop_at=stop_at, threads=threads, report=progress)
+
+
+# -- input ------------------------------------------------------------------------------------------
+
+
+def _whole(name: str, value: int, *, low: int, high: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value <= high:
+        raise InvalidParameter(f"{name} must be a whole number in [{low}, {high}], got {value!r}")
+    return int(value)
+
+
+def _check_values(private_values: npt.ArrayLike, graph: Graph) -> Array:
+    """Finite ``(n,)`` or ``(n, d)`` floats. What is wrong is said without showing any of them."""
+    try:
+        values = np.array(private_values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValues("private_values must be numbers, one or one vector per node") from None
+    if values.ndim not in (1, 2) or values.shape[0] != graph.num_nodes or values.size == 0:
+        raise InvalidValues(
+            f"private_values must have shape ({graph.num_nodes},) or ({graph.num_nodes}, d), got {values.shape}"
+        )
+    if values.ndim == 2 and values.shape[1] > MAX_COORDINATES:
+        raise InvalidValues(f"private_values may have at most {MAX_COORDINATES} coordinates, got {values.shape[1]}")
+    if not np.isfinite(values).all():
+        where = int(np.argwhere(~np.isfinite(values))[0][0])
+        raise InvalidValues(f"private_values must be finite; the entry of node {where} is not")
+    if np.abs(values).max() > LARGEST_VALUE:
+        raise InvalidValues(
+            f"private_values must be at most {LARGEST_VALUE:g} in size, so that their squares are finite"
+        )
+    values.flags.writeable = False
+    return values
+
+
+def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.NDArray[np.int64]:
+    """Sorted distinct steps in [begin, end]."""
+    if record is None:
+        record = int(np.clip(2 * (end - begin) // num_nodes, 100, 500))
+    if isinstance(record, int | np.integer):
+        count = _whole("record", int(record), low=1, high=10**8)
+        return np.unique(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
+    steps = np.unique(np.asarray(record))
+    if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
+        raise InvalidParameter(f"record must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
+    return steps.astype(np.int64)
+
+
+# -- running ----------------------------------------------------------------------------------------
+
+
+class _Interrupt:
+    """While entered, the first Ctrl-C is remembered instead of raised, so that tables stay consistent.
+
+    A second one is raised as usual. Outside the main thread nothing is changed: signals go elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self._seen = False
+        self._previous: Any = None
+
+    def seen(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self._seen
+
+    def _remember(self, *_: object) -> None:
+        if self._seen:
+            raise KeyboardInterrupt
+        self._seen = True
+
+    def __enter__(self) -> _Interrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._remember)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+
+class _Crew:
+    """Threads that run kernels on shares of the active replicas, or of the coordinates."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.pool = ThreadPoolExecutor(max_workers=size, thread_name_prefix="sottovoce")
+
+    def run(self, tasks: Sequence[Callable[[], object]]) -> None:
+        """Run all of them to the end."""
+        for future in [self.pool.submit(task) for task in tasks]:
+            future.result()
+
+
+def _advance(
+    solution: Solution,
+    end: int,
+    record: npt.NDArray[np.int64],
+    *,
+    stop_at: float | None,
+    threads: int | None,
+    report: Report | bool | None,
+) -> Solution:
+    """Run ``solution`` in place to step ``end``, recording at ``record``."""
+    drive = _driver(solution)
+    began = time.perf_counter()
+    crew = _Crew(threads or len(os.sched_getaffinity(0)))
+    at, begin = solution.num_steps, solution.num_steps
+    stops = iter([*record[record > at].tolist(), end])
+    stop = next(stops)
+    wanted = set(record.tolist())
+
+    def measure(step: int) -> npt.NDArray[np.int64]:
+        """Record here and say who goes on."""
+        solution.record(step, np.flatnonzero(solution.steps_done == step), stop_at, crew.run, crew.size)
+        return np.flatnonzero(~solution.stopped & (solution.steps_done == step))
+
+    with crew.pool, _Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
+        active = measure(at) if at in wanted else np.flatnonzero(~solution.stopped & (solution.steps_done == at))
+        while at < end and len(active) and not interrupt.seen():
+            share = -(-len(active) * solution.num_coordinates // crew.size)
+            until = min(stop, at + max(256, CHUNK // share))
+            crew.run(drive(active, at, until, crew.size))
+            solution.steps_done[active] = at = until
+            if at in wanted or (interrupt.seen() and at < end):
+                active = measure(at)
+            if at == stop:
+                stop = next(stops, end)
+            progress.at(at - begin)
+    solution.elapsed += time.perf_counter() - began
+    solution.finish(interrupted=interrupt.seen() and at < end)
+    return solution
+
+
+def _driver(solution: Solution) -> Callable[[npt.NDArray[np.int64], int, int, int], list[Callable[[], object]]]:
+    """A function (active replicas, first step, last step, shares) → tasks for the crew."""
+    from .compiling import announce_compilation
+    from .kernels import pair_driver
+
+    method = solution.method
+    assert isinstance(method, PairMethod)
+    kernel = pair_driver(type(method).update, uses_noise=type(method).uses_noise)
+    seed, aliases = np.uint64(solution.seed), solution.aliases
+    parameters = method.parameters(solution.graph)
+    edges = solution.graph.edges
+
+    def call(active: npt.NDArray[np.int64], coordinates: tuple[int, int], first: int, last: int) -> None:
+        kernel(
+            solution.tables, active, coordinates[0], coordinates[1], first, last, seed,
+            edges, aliases.accept, aliases.alias, parameters,
+        )  # fmt: skip
+
+    done = announce_compilation(method.name)
+    call(np.empty(0, dtype=np.int64), (0, 0), 0, 0)  # compiles, or loads what was compiled before
+    done()
+
+    def tasks(active: npt.NDArray[np.int64], first: int, last: int, shares: int) -> list[Callable[[], object]]:
+        d = solution.num_coordinates
+        if len(active) >= shares:
+            parts = [(part, (0, d)) for part in np.array_split(active, shares)]
+        else:
+            cuts = np.linspace(0, d, min(shares, d) + 1).astype(int).tolist()
+            parts = [(active, (low, high)) for low, high in pairwise(cuts)]
+        return [lambda part=part, span=span: call(part, span, first, last) for part, span in parts]  # type: ignore[misc]
+
+    return tasks

@@ -1,0 +1,356 @@
+"""What a run leaves behind: values, recorded errors, status, and all that is needed to go on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidParameter, MissingDependency
+from ..graphs.graph import Graph
+from ..methods.base import VALUE, Array, Method, PairMethod
+from .aliases import AliasTable
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas
+
+__all__ = ["Solution", "Status"]
+
+
+class Status(StrEnum):
+    """How a run ended. Failing to converge is data, not an exception."""
+
+    COMPLETED = "completed"
+    """All steps were run."""
+    STOPPED_AT_ERROR = "stopped at error"
+    """Every replica reached the relative error it was to stop at."""
+    INTERRUPTED = "interrupted"
+    """Ctrl-C; what was done until then is here and can be resumed."""
+    DIVERGED = "diverged"
+    """Some value is no longer a finite number."""
+
+
+def _run_here(tasks: Sequence[Callable[[], object]]) -> None:
+    for task in tasks:
+        task()
+
+
+@dataclass(eq=False, repr=False)
+class Solution:
+    """The result of :func:`sottovoce.simulate`.
+
+    Shapes below are for one replica of scalar data; several replicas add an axis in front, vector
+    data one at the end of those that are per node.
+
+    Attributes
+    ----------
+    graph, method, private_values, seed, replicas, edge_probabilities
+        What was run. A Solution belongs to the researcher who chose the private values: it keeps them,
+        but never prints them.
+    steps_done
+        ``(replicas,)`` steps each replica ran; they differ only after stopping early.
+    status
+        How the run ended.
+    elapsed
+        Seconds spent running.
+    """
+
+    graph: Graph
+    method: Method
+    private_values: Array
+    seed: int
+    replicas: int
+    edge_probabilities: Array | None
+    aliases: AliasTable
+    tables: Array
+    steps_done: npt.NDArray[np.int64]
+    stopped: npt.NDArray[np.bool_]
+    status: Status = Status.COMPLETED
+    elapsed: float = 0.0
+    _steps: list[int] = field(default_factory=list)
+    _squared: list[Array] = field(default_factory=list)
+    _masses: list[Array] = field(default_factory=list)
+
+    @classmethod
+    def at_start(
+        cls,
+        *,
+        graph: Graph,
+        method: PairMethod,
+        private_values: Array,
+        seed: int,
+        replicas: int,
+        edge_probabilities: Array | None,
+        aliases: AliasTable,
+    ) -> Solution:
+        """Before the first step."""
+        columns = private_values.reshape(graph.num_nodes, -1)
+        tables = _aligned((replicas, columns.shape[1], graph.num_nodes, method.num_fields))
+        for c, column in enumerate(columns.T):
+            tables[:, c] = method.initial(graph, column)
+        return cls(
+            graph=graph,
+            method=method,
+            private_values=private_values,
+            seed=seed,
+            replicas=replicas,
+            edge_probabilities=edge_probabilities,
+            aliases=aliases,
+            tables=tables,
+            steps_done=np.zeros(replicas, dtype=np.int64),
+            stopped=np.zeros(replicas, dtype=bool),
+        )
+
+    def copy(self) -> Solution:
+        """The same run with tables of its own, so that going on from it leaves this one alone."""
+        tables = _aligned(self.tables.shape)
+        tables[...] = self.tables
+        return replace(
+            self,
+            tables=tables,
+            steps_done=self.steps_done.copy(),
+            stopped=self.stopped.copy(),
+            _steps=list(self._steps),
+            _squared=list(self._squared),
+            _masses=list(self._masses),
+        )
+
+    # -- written by the engine -----------------------------------------------------------------
+
+    def record(
+        self,
+        step: int,
+        active: npt.NDArray[np.int64],
+        stop_at: float | None,
+        run: Callable[[Sequence[Callable[[], object]]], None] = _run_here,
+        shares: int = 1,
+    ) -> None:
+        """Compute the error of the active replicas at ``step`` and mark those that may stop."""
+        squared, masses = self._measure(active, run, shares)
+        self._steps.append(step)
+        self._squared.append(squared)
+        self._masses.append(masses)
+        if stop_at is not None:
+            self.stopped |= squared <= stop_at * self._scale
+
+    def _measure(
+        self, active: npt.NDArray[np.int64], run: Callable[[Sequence[Callable[[], object]]], None], shares: int
+    ) -> tuple[Array, Array]:
+        from .kernels import error_and_mass
+
+        squared = np.full(self.replicas, np.nan)
+        masses = np.full((self.replicas, self.num_coordinates), np.nan)
+        consensus = np.atleast_1d(self.true_mean)
+        outstanding = -1 if self._outstanding_field is None else self._outstanding_field
+        run(
+            [
+                lambda part=part: error_and_mass(self.tables, part, consensus, outstanding, squared, masses)  # type: ignore[misc]
+                for part in np.array_split(active, shares)
+            ]
+        )
+        return squared, masses
+
+    def finish(self, *, interrupted: bool) -> None:
+        """Set the status once the run has ended."""
+        if not np.isfinite(self.tables).all():
+            self.status = Status.DIVERGED
+        elif interrupted:
+            self.status = Status.INTERRUPTED
+        else:
+            self.status = Status.STOPPED_AT_ERROR if self.stopped.all() else Status.COMPLETED
+
+    # -- what was found ------------------------------------------------------------------------
+
+    @property
+    def num_coordinates(self) -> int:
+        """1 for scalar data, d for vectors."""
+        return int(self.tables.shape[1])
+
+    @property
+    def num_steps(self) -> int:
+        """Steps run by the replica that ran longest."""
+        return int(self.steps_done.max())
+
+    @property
+    def _outstanding_field(self) -> int | None:
+        return self.method.outstanding_field if isinstance(self.method, PairMethod) else None
+
+    def _per_node(self, column: int) -> Array:
+        """One field of the node tables in the shape a user expects."""
+        out = np.moveaxis(self.tables[..., column], 1, -1)  # (replicas, n, d)
+        if self.private_values.ndim == 1:
+            out = out[..., 0]
+        return np.ascontiguousarray(out if self.replicas > 1 else out[0])
+
+    @property
+    def values(self) -> Array:
+        """``(n,)`` current values x."""
+        return self._per_node(VALUE)
+
+    @property
+    def outstanding_noise(self) -> Array:
+        """``(n,)`` noise each node has put in and not yet withdrawn."""
+        if self._outstanding_field is None:
+            return np.zeros_like(self.values)
+        return self._per_node(self._outstanding_field)
+
+    @property
+    def true_mean(self) -> Any:
+        """c̄: a float, or ``(d,)`` for vector data."""
+        mean = self.private_values.mean(axis=0)
+        return float(mean) if self.private_values.ndim == 1 else mean
+
+    @property
+    def mean_offset(self) -> Any:
+        """Mean of the current values minus the true mean, per replica: what is still owed to outstanding noise."""
+        offset = self.values.mean(axis=-1 if self.private_values.ndim == 1 else -2) - self.true_mean
+        return float(offset) if np.ndim(offset) == 0 else offset
+
+    @property
+    def _scale(self) -> float:
+        """‖x⁰ − x*‖², or 1 when all private values are equal."""
+        scale = float(((self.private_values - self.true_mean) ** 2).sum())
+        return scale if scale > 0 else 1.0
+
+    @property
+    def steps(self) -> npt.NDArray[np.int64]:
+        """``(records,)`` steps at which the error was recorded."""
+        return np.array(self._steps, dtype=np.int64)
+
+    def _per_record(self, rows: list[Array]) -> Array:
+        stacked = np.array(rows).reshape(len(rows), self.replicas)
+        return stacked.T.copy() if self.replicas > 1 else stacked[:, 0].copy()
+
+    @property
+    def squared_error(self) -> Array:
+        """``(records,)`` ‖x − x*‖² (all coordinates together); NaN after a replica has stopped early."""
+        return self._per_record(self._squared)
+
+    @property
+    def relative_error(self) -> Array:
+        """``(records,)`` ‖x − x*‖² / ‖x⁰ − x*‖², the paper's measure.
+
+        When all private values are equal the denominator would be zero; it is then taken as one.
+        """
+        return self.squared_error / self._scale
+
+    @property
+    def mass_error(self) -> Array:
+        """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
+        total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
+        return self._per_record([np.abs(masses - total).max(axis=1) for masses in self._masses])
+
+    # -- recomputed from the seed --------------------------------------------------------------
+
+    def _check_replica(self, replica: int) -> int:
+        if not 0 <= replica < self.replicas:
+            raise InvalidParameter(f"replica must be in [0, {self.replicas - 1}], got {replica}")
+        return replica
+
+    def fired_edges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> npt.NDArray[np.int64]:
+        """``(num_steps,)`` index of the edge that fired at each step, recomputed from the seed."""
+        from .kernels import edge_indices
+
+        replica = self._check_replica(replica)
+        stop = int(self.steps_done[replica]) if stop is None else stop
+        out = np.empty(max(0, stop - start), dtype=np.int64)
+        edge_indices(
+            out, start, replica, np.uint64(self.seed), self.graph.num_edges, self.aliases.accept, self.aliases.alias
+        )
+        return out
+
+    def draws(self, start: int = 0, stop: int | None = None, *, replica: int = 0, coordinate: int = 0) -> Array:
+        """``(steps, 2)`` the two standard normals of each step, for the ends in the order of ``graph.edges``."""
+        from .kernels import normal_draws
+
+        replica = self._check_replica(replica)
+        stop = int(self.steps_done[replica]) if stop is None else stop
+        out = np.empty((max(0, stop - start), 2))
+        normal_draws(out, start, replica, coordinate, np.uint64(self.seed))
+        return out
+
+    @property
+    def activations(self) -> npt.NDArray[np.int64]:
+        """``(n,)`` how often each node took part, recomputed from the seed."""
+        counts = [self._count_activations(replica) for replica in range(self.replicas)]
+        return np.array(counts) if self.replicas > 1 else counts[0]
+
+    def _count_activations(self, replica: int, chunk: int = 2**22) -> npt.NDArray[np.int64]:
+        counts = np.zeros(self.graph.num_nodes, dtype=np.int64)
+        end = int(self.steps_done[replica])
+        for start in range(0, end, chunk):
+            fired = self.fired_edges(start, min(start + chunk, end), replica=replica)
+            counts += np.bincount(self.graph.edges[fired].reshape(-1), minlength=self.graph.num_nodes)
+        return counts
+
+    # -- going on, showing, keeping ------------------------------------------------------------
+
+    def resume(self, num_steps: int, **keywords: Any) -> Solution:
+        """Run ``num_steps`` more; the same as if the run had been longer. See :func:`sottovoce.simulation.resume`."""
+        from .engine import resume
+
+        return resume(self, num_steps=num_steps, **keywords)
+
+    def plot(self, axes: matplotlib.axes.Axes | None = None, **keywords: Any) -> matplotlib.axes.Axes:
+        """Relative error against steps on a logarithmic axis; median and quantiles for several replicas."""
+        try:
+            from ..plotting.runs import plot_run
+        except ImportError as error:
+            raise MissingDependency(f"plotting needs matplotlib: {error}") from None
+        return plot_run(self, axes, **keywords)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row per replica and recorded step."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
+        records = len(self._steps)
+        return pandas.DataFrame(
+            {
+                "replica": np.repeat(np.arange(self.replicas), records),
+                "step": np.tile(self.steps, self.replicas),
+                "relative_error": self.relative_error.reshape(-1),
+                "squared_error": self.squared_error.reshape(-1),
+                "mass_error": self.mass_error.reshape(-1),
+            }
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything, private values included, to one ``.npz``; the previous file survives a failed write."""
+        from .saving import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Solution:
+        """Read what :meth:`save` wrote; nothing in the file is ever executed."""
+        from .saving import load
+
+        return load(path)
+
+    def __repr__(self) -> str:
+        many = f", {self.replicas} replicas" if self.replicas > 1 else ""
+        error = ""
+        if self._squared:
+            error = f", relative error {np.nanmedian(self._squared[-1]) / self._scale:.2e}" + (
+                " (median)" if many else ""
+            )
+        return (
+            f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
+            f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
+        )
+
+
+def _aligned(shape: tuple[int, ...]) -> Array:
+    """Uninitialised floats that begin on a cache line, so that a node's row never straddles two."""
+    size = int(np.prod(shape))
+    raw = np.empty(size + 8)
+    skip = (-raw.ctypes.data % 64) // raw.itemsize
+    return raw[skip : skip + size].reshape(shape)

@@ -1,0 +1,148 @@
+"""What README and docs say about the command line is true, and the built site stands alone."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from sottovoce.cli.main import COMMANDS, cli
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if not {"_build", "_generated", "_static"} & set(page.parts)]
+
+BLOCK = re.compile(r"^```(?:console|bash|sh|shell)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def command_lines(text: str) -> list[str]:
+    """The ``sottovoce …`` lines of the shell blocks of a page, without prompt, with continuations joined."""
+    found = []
+    for block in BLOCK.findall(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = re.sub(r"^\s*\$\s*", "", line)
+            for part in re.split(r"\s(?:&&|\|\||\||;)\s", words):
+                bare = re.sub(r"^(?:[A-Z_]+=\S+\s+|time\s+|uvx\s+|\S*/bin/)*", "", part.strip())
+                if re.match(r"sottovoce(\s|$)", bare):
+                    found.append(bare)
+    return found
+
+
+def check_command(arguments: list[str]) -> None:
+    """Let click parse the arguments down to the last subcommand, without running anything.
+
+    Raises
+    ------
+    click.ClickException
+        If the command, a subcommand or an option does not exist, or an argument is missing or malformed.
+    """
+    command: click.Command = cli
+    context = None
+    name = "sottovoce"
+    while True:
+        context = command.make_context(name, list(arguments), parent=context, resilient_parsing=False)
+        if not isinstance(command, click.Group):
+            return
+        rest = [*context._protected_args, *context.args]
+        if not rest:
+            return
+        name, next_command, arguments = command.resolve_command(context, rest)  # type: ignore[assignment]
+        assert next_command is not None
+        command = next_command
+
+
+CASES = [
+    pytest.param(line, id=f"{page.relative_to(ROOT)}: {line[:60]}")
+    for page in PAGES
+    for line in dict.fromkeys(command_lines(page.read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_every_command_in_the_pages_exists(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command line shown to readers names only commands, options and arguments that exist."""
+    monkeypatch.chdir(tmp_path)
+    arguments = shlex.split(line.replace("…", ""), comments=True)[1:]
+    if arguments and arguments[0] in COMMANDS:
+        pytest.importorskip(f"sottovoce.cli.{COMMANDS[arguments[0]][0]}", reason="this command has not landed yet")
+    problem = None
+    try:
+        check_command(arguments)
+    except click.exceptions.Exit:
+        pass  # --help and --version end early
+    except click.ClickException as error:
+        problem = error.format_message()
+    # A file that the reader is to provide is not here.
+    assert problem is None or "does not exist" in problem, problem
+
+
+def test_a_wrong_option_in_a_page_is_noticed() -> None:
+    """The check above fails on an option that does not exist."""
+    with pytest.raises(click.ClickException, match="No such option"):
+        check_command(["--no-such-option"])
+
+
+def test_shell_blocks_are_found() -> None:
+    """Prompts, environment variables, pipes and continuations do not hide a command line."""
+    lines = ["$ A=1 sottovoce demo --json | head", "$ cd x && .venv/bin/sottovoce plan \\", "  --x 1", "sottovoce: no"]
+    text = "\n".join(["```console", *lines, "```", ""])
+    assert [line.split() for line in command_lines(text)] == [
+        ["sottovoce", "demo", "--json"],
+        ["sottovoce", "plan", "--x", "1"],
+    ]
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
+def test_links_in_the_front_pages_lead_somewhere(page: Path) -> None:
+    """A relative link in README and its siblings, which Sphinx does not see, points at a file that exists."""
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+class TestSite:
+    """``docs/check_site.py`` finds what it is there to find."""
+
+    @staticmethod
+    def check(site: Path) -> subprocess.CompletedProcess[str]:
+        script = ROOT / "docs" / "check_site.py"
+        return subprocess.run([sys.executable, script, site], capture_output=True, text=True, check=False)
+
+    def test_a_sound_site_passes(self, tmp_path: Path) -> None:
+        """Internal links, places on a page and links that a reader may follow elsewhere are fine."""
+        (tmp_path / "a.css").write_text("b { color: red }")
+        (tmp_path / "b.html").write_text('<p id="x">b</p>')
+        (tmp_path / "index.html").write_text(
+            '<link rel="stylesheet" href="a.css"><a href="b.html#x">b</a><a href="https://example.org">out</a>'
+        )
+        assert self.check(tmp_path).returncode == 0
+
+    @pytest.mark.parametrize(
+        "page",
+        [
+            '<script src="https://cdn.example.org/x.js"></script>',
+            '<link rel="stylesheet" href="//fonts.example.org/x.css">',
+            '<img src="http://example.org/x.png">',
+            '<a href="missing.html">x</a>',
+            '<a href="#nowhere">x</a>',
+            '<script src="missing.js"></script>',
+        ],
+    )
+    def test_a_faulty_site_fails(self, tmp_path: Path, page: str) -> None:
+        """Something loaded from another host, or a link to nothing, is an error that names the page."""
+        (tmp_path / "index.html").write_text(page)
+        result = self.check(tmp_path)
+        assert result.returncode == 1
+        assert "index.html" in result.stderr
+
+    def test_formulas_need_no_other_host(self) -> None:
+        """The MathJax that pages use is in the repository with its licence and version."""
+        folder = ROOT / "docs" / "_static" / "mathjax"
+        assert "Apache License" in (folder / "LICENSE").read_text()
+        version = re.search(r"version (\d+\.\d+\.\d+)", (folder / "README.md").read_text())
+        assert version is not None
+        assert f'"{version[1]}"' in (folder / "tex-svg-full.js").read_text(encoding="utf-8")
