@@ -116,8 +116,7 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -
     if m.src_sid < edge.psid:  # R6
         return Reaction(edge, answer=Kind.HELLO if m.blank else None, event="earlier-life")
     if m.dst_sid > edge.sid:  # R7: only this edge's id is raised, so a liar harms no other edge
-        life = max(new_sid(), m.dst_sid + 1)
-        return _give_up(edge, Edge(sid=life, psid=edge.psid), Kind.HELLO, "later-life")
+        return _give_up(edge, Edge(sid=_beyond(m.dst_sid, new_sid()), psid=edge.psid), Kind.HELLO, "later-life")
     new_life = m.src_sid > edge.psid
     if new_life:  # R8: the ledger is kept, it is now the only copy
         edge = replace(edge, psid=m.src_sid, heard=None)
@@ -138,6 +137,14 @@ def _part(edge: Edge, m: Message, new_sid: Callable[[], int]) -> Reaction:
 def _next(edge: Edge, new_sid: Callable[[], int]) -> int:
     """A life after this one, even if R7 once raised this one above all that the node has issued."""
     return max(new_sid(), edge.sid + 1)
+
+
+def _beyond(known: int, fresh: int) -> int:
+    """An id above ``known`` that no forgotten life had either: the model check finds what goes wrong if it may.
+
+    Ids are milliseconds times 2**16, so this is a random place in the millisecond after ``known``.
+    """
+    return max(fresh, known + 2**16 + fresh % 2**16)
 
 
 def _give_up(edge: Edge, fresh: Edge, answer: Kind | None, event: str) -> Reaction:

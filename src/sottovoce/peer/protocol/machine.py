@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 
 from ...errors import InvalidParameter, ProtocolViolation
 from ..messages import Kind, Message, Vector, check_message, within
@@ -63,7 +62,7 @@ class Protocol:
         self._links = {name: Link() for name in state.edges}
         self._draw = draw
         self._stamp = stamp
-        self._zero = np.zeros(settings.dimension)
+        self._zero = abs(state.value * 0)
 
     # -- inputs: the own clock and the timer ----------------------------------------------------
 
