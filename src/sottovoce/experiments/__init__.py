@@ -1,1 +1,3 @@
-"""Experiments."""
+"""Experiments: the published figures, comparisons, sweeps."""
+
+from __future__ import annotations

@@ -18,15 +18,17 @@ from .generators import (
     watts_strogatz,
 )
 from .graph import Family, Graph
-from .spectrum import algebraic_connectivity, laplacian
+from .spectrum import Connectivity, algebraic_connectivity, connectivity, laplacian
 
 __all__ = [
+    "Connectivity",
     "Family",
     "Graph",
     "algebraic_connectivity",
     "barabasi_albert",
     "barbell",
     "complete",
+    "connectivity",
     "cycle",
     "erdos_renyi",
     "grid",

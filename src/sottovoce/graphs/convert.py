@@ -68,9 +68,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     import scipy.sparse
 
     ones = np.ones(2 * graph.num_edges)
-    return scipy.sparse.csr_array(
-        (ones, graph.neighbours, graph.indptr), shape=(graph.num_nodes, graph.num_nodes)
-    )
+    return scipy.sparse.csr_array((ones, graph.neighbours, graph.indptr), shape=(graph.num_nodes, graph.num_nodes))
 
 
 def read_edges(path: str | os.PathLike[str]) -> Graph:

@@ -78,13 +78,15 @@ def parse_graph(text: str, *, seed: int | None = None) -> Graph:
     >>> parse_graph("grid:2x3")
     <Graph grid(2, 3): 6 nodes, 7 edges>
     >>> parse_graph("rgg:20:seed=1")
-    <Graph random_geometric(20, seed=1): 20 nodes, 39 edges>
+    <Graph random_geometric(20, seed=1): 20 nodes, 54 edges>
     """
     family, _, rest = text.partition(":")
     if family not in FAMILIES:
         if Path(text).is_file():
             return Graph.from_file(text)
-        raise InvalidParameter(f"graph must be a file or one of {', '.join(FAMILIES)} with arguments such as cycle:10, got {text!r}")
+        raise InvalidParameter(
+            f"graph must be a file or one of {', '.join(FAMILIES)} with arguments such as cycle:10, got {text!r}"
+        )
     positional, named = [], {}
     for part in rest.replace("x", ":").split(":") if rest else []:
         key, equals, value = part.rpartition("=")

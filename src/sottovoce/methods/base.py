@@ -7,7 +7,6 @@ runs. No driver and no randomness lives here: draws arrive as arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -54,12 +53,15 @@ class PairMethod(Method):
     uses_noise: ClassVar[bool] = False
     """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
 
-    update: ClassVar[Callable[[Array, int, int, float, float, int, Array], None]]
-    """``update(nodes, i, j, draw_i, draw_j, step, parameters)``: one firing of edge (i, j), in place.
+    @staticmethod
+    def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
+        """One firing of edge (i, j), in place.
 
-    A plain module-level function written in the subset of Python that Numba compiles. ``draw_i`` and
-    ``draw_j`` are independent standard normals; ``parameters`` is what :meth:`parameters` returned.
-    """
+        Subclasses set this to a plain module-level function written in the subset of Python that Numba
+        compiles. ``draw_i`` and ``draw_j`` are independent standard normals; ``parameters`` is what
+        :meth:`parameters` returned.
+        """
+        raise NotImplementedError
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         """``(n, num_fields)`` node table before the first step, for one coordinate of the values."""

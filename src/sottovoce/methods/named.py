@@ -1,4 +1,4 @@
-"""Methods by name, for command lines, sweep files and web addresses: ``noise-insertion:noise_std=1,noise_decay=0.9``."""
+"""Methods by name, as command lines, sweep files and web addresses give them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def parse_method(text: str) -> Method:
     try:
         signature.bind(**named)
     except TypeError as error:
-        raise InvalidParameter(f"method {text!r}: {error}; {name} takes {', '.join(signature.parameters) or 'nothing'}") from None
+        raise InvalidParameter(
+            f"method {text!r}: {error}; {name} takes {', '.join(signature.parameters) or 'nothing'}"
+        ) from None
     return METHODS[name](**named)
 
 

@@ -27,9 +27,7 @@ would see of them, is below the smallest normal double. Without the cut φ^t wan
 denormal numbers, where one multiplication costs a hundred ordinary ones."""
 
 
-def update(
-    nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array
-) -> None:
+def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
     """Steps 2 to 5 of Algorithm 1 for edge (i, j), with v = σ·draw and the amplitude σφ^t kept in the table."""
     fresh_i = nodes[i, AMPLITUDE] * draw_i
     fresh_j = nodes[j, AMPLITUDE] * draw_j
@@ -76,10 +74,14 @@ class NoiseInsertion(PairMethod):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_std", checked("noise_std", self.noise_std, low=0.0))
-        object.__setattr__(self, "noise_decay", checked("noise_decay", self.noise_decay, low=0.0, high=1.0, high_open=True))
+        object.__setattr__(
+            self, "noise_decay", checked("noise_decay", self.noise_decay, low=0.0, high=1.0, high_open=True)
+        )
         lengths = {len(p) for p in (self.noise_std, self.noise_decay) if isinstance(p, np.ndarray)}
         if len(lengths) > 1:
-            raise InvalidParameter(f"noise_std and noise_decay must have one entry per node each, got lengths {sorted(lengths)}")
+            raise InvalidParameter(
+                f"noise_std and noise_decay must have one entry per node each, got lengths {sorted(lengths)}"
+            )
 
     @classmethod
     def largest_free(cls, graph: Graph, noise_std: float | Array) -> NoiseInsertion:

@@ -10,9 +10,7 @@ from .base import VALUE, Array, PairMethod
 __all__ = ["StandardGossip"]
 
 
-def update(
-    nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array
-) -> None:
+def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
     """Both ends take their average."""
     average = 0.5 * (nodes[i, VALUE] + nodes[j, VALUE])
     nodes[i, VALUE] = average

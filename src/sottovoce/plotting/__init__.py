@@ -1,1 +1,1 @@
-"""Plotting."""
+"""Figures. Drawing only: every number comes from elsewhere. Matplotlib is imported when something is drawn."""

@@ -14,10 +14,10 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import config as numba_config
+from numba.core import config
 
 __all__ = ["announce_compilation", "cache_directory", "compiled"]
 
@@ -35,7 +35,7 @@ def cache_directory() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(path for folder in _SOURCES for path in (package / folder).glob("*.py")):
         digest.update(source.read_bytes())
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     root = Path(os.environ.get("SOTTOVOCE_CACHE_DIR") or Path(home) / "sottovoce")
     directory = root / f"kernels-{digest.hexdigest()[:16]}"
     try:
@@ -48,13 +48,13 @@ def cache_directory() -> Path:
 
 def compiled(function: F) -> F:
     """Compile for one core without the interpreter's lock, kept on disk in :func:`cache_directory`."""
-    previous = numba_config.CACHE_DIR
-    numba_config.CACHE_DIR = str(cache_directory())
+    settings: Any = config
+    previous = settings.CACHE_DIR
+    settings.CACHE_DIR = str(cache_directory())
     try:
-        jitted: F = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        return cast("F", numba.njit(nogil=True, cache=True, error_model="numpy")(function))
     finally:
-        numba_config.CACHE_DIR = previous
-    return jitted
+        settings.CACHE_DIR = previous
 
 
 def announce_compilation(what: str) -> Callable[[], None]:
@@ -62,5 +62,6 @@ def announce_compilation(what: str) -> Callable[[], None]:
     marker = cache_directory() / f"{what}.compiled"
     if marker.exists():
         return lambda: None
-    print(f"sottovoce: compiling the kernel for {what} (once, a few seconds)", file=sys.stderr, flush=True)
-    return lambda: marker.touch()
+    sys.stderr.write(f"sottovoce: compiling the kernel for {what} (once, a few seconds)\n")
+    sys.stderr.flush()
+    return marker.touch

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +25,15 @@ from ..graphs.graph import Graph
 from ..methods.base import Array, Method, PairMethod
 from .aliases import alias_table
 from .progress import Progress, Report
-from .solution import Solution, Status
+from .solution import Solution
 from .streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
 
 __all__ = ["resume", "simulate"]
 
 CHUNK = 2**22
 """Steps (over all replicas and coordinates) one thread runs before Ctrl-C and the progress bar are looked at."""
+
+LARGEST_VALUE = 1e150
 
 Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
@@ -154,6 +159,10 @@ def _check_values(private_values: npt.ArrayLike, graph: Graph) -> Array:
     if not np.isfinite(values).all():
         where = int(np.argwhere(~np.isfinite(values))[0][0])
         raise InvalidValues(f"private_values must be finite; the entry of node {where} is not")
+    if np.abs(values).max() > LARGEST_VALUE:
+        raise InvalidValues(
+            f"private_values must be at most {LARGEST_VALUE:g} in size, so that their squares are finite"
+        )
     values.flags.writeable = False
     return values
 
@@ -174,27 +183,45 @@ def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.N
 # -- running ----------------------------------------------------------------------------------------
 
 
-@dataclass
+class _Interrupt:
+    """While entered, the first Ctrl-C is remembered instead of raised, so that tables stay consistent.
+
+    A second one is raised as usual. Outside the main thread nothing is changed: signals go elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self._seen = False
+        self._previous: Any = None
+
+    def seen(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self._seen
+
+    def _remember(self, *_: object) -> None:
+        if self._seen:
+            raise KeyboardInterrupt
+        self._seen = True
+
+    def __enter__(self) -> _Interrupt:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._remember)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+
 class _Crew:
-    """Threads that run a kernel on shares of the active replicas (or of the coordinates)."""
+    """Threads that run kernels on shares of the active replicas, or of the coordinates."""
 
-    size: int
-    pool: ThreadPoolExecutor = field(init=False)
-    interrupted: bool = False
-
-    def __post_init__(self) -> None:
-        self.pool = ThreadPoolExecutor(max_workers=self.size, thread_name_prefix="sottovoce")
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.pool = ThreadPoolExecutor(max_workers=size, thread_name_prefix="sottovoce")
 
     def run(self, tasks: Sequence[Callable[[], object]]) -> None:
-        """Run all to the end, Ctrl-C or not: tables are only consistent when every task is done."""
-        futures: list[Future[object]] = [self.pool.submit(task) for task in tasks]
-        while True:
-            try:
-                wait(futures)
-                break
-            except KeyboardInterrupt:
-                self.interrupted = True
-        for future in futures:
+        """Run all of them to the end."""
+        for future in [self.pool.submit(task) for task in tasks]:
             future.result()
 
 
@@ -212,28 +239,29 @@ def _advance(
     began = time.perf_counter()
     crew = _Crew(threads or len(os.sched_getaffinity(0)))
     at, begin = solution.num_steps, solution.num_steps
+    stops = iter([*record[record > at].tolist(), end])
+    stop = next(stops)
     wanted = set(record.tolist())
-    active = np.flatnonzero(solution.steps_done == at)
-    try:
-        with Progress(end - begin, "simulating", report) as progress:
-            if at in wanted:
-                solution.record(at, active, stop_at, crew.run, crew.size)
-                active = np.flatnonzero(~solution.stopped & (solution.steps_done == at))
-            stops = [*record[record > at].tolist(), end]
-            while at < end and len(active) and not crew.interrupted:
-                stops = [stop for stop in stops if stop > at]
-                per_call = max(256, CHUNK // max(1, -(-len(active) * solution.num_coordinates // crew.size)))
-                until = min(stops[0], at + per_call)
-                crew.run(drive(active, at, until, crew.size))
-                solution.steps_done[active] = at = until
-                if until in wanted or (crew.interrupted and until != end):
-                    solution.record(until, active, stop_at, crew.run, crew.size)
-                    active = np.flatnonzero(~solution.stopped & (solution.steps_done == at))
-                progress.at(at - begin)
-    finally:
-        crew.pool.shutdown(wait=True)
-        solution.elapsed += time.perf_counter() - began
-    solution.finish(interrupted=crew.interrupted and at < end)
+
+    def measure(step: int) -> npt.NDArray[np.int64]:
+        """Record here and say who goes on."""
+        solution.record(step, np.flatnonzero(solution.steps_done == step), stop_at, crew.run, crew.size)
+        return np.flatnonzero(~solution.stopped & (solution.steps_done == step))
+
+    with crew.pool, _Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
+        active = measure(at) if at in wanted else np.flatnonzero(~solution.stopped & (solution.steps_done == at))
+        while at < end and len(active) and not interrupt.seen():
+            share = -(-len(active) * solution.num_coordinates // crew.size)
+            until = min(stop, at + max(256, CHUNK // share))
+            crew.run(drive(active, at, until, crew.size))
+            solution.steps_done[active] = at = until
+            if at in wanted or (interrupt.seen() and at < end):
+                active = measure(at)
+            if at == stop:
+                stop = next(stops, end)
+            progress.at(at - begin)
+    solution.elapsed += time.perf_counter() - began
+    solution.finish(interrupted=interrupt.seen() and at < end)
     return solution
 
 
@@ -256,7 +284,7 @@ def _driver(solution: Solution) -> Callable[[npt.NDArray[np.int64], int, int, in
         )  # fmt: skip
 
     done = announce_compilation(method.name)
-    call(np.empty(0, dtype=np.int64), (0, 0), 0, 0)
+    call(np.empty(0, dtype=np.int64), (0, 0), 0, 0)  # compiles, or loads what was compiled before
     done()
 
     def tasks(active: npt.NDArray[np.int64], first: int, last: int, shares: int) -> list[Callable[[], object]]:
@@ -265,9 +293,7 @@ def _driver(solution: Solution) -> Callable[[npt.NDArray[np.int64], int, int, in
             parts = [(part, (0, d)) for part in np.array_split(active, shares)]
         else:
             cuts = np.linspace(0, d, min(shares, d) + 1).astype(int).tolist()
-            parts = [(active, (low, high)) for low, high in zip(cuts[:-1], cuts[1:], strict=True)]
+            parts = [(active, (low, high)) for low, high in pairwise(cuts)]
         return [lambda part=part, span=span: call(part, span, first, last) for part, span in parts]  # type: ignore[misc]
 
     return tasks
-
-

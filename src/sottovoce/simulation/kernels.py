@@ -35,12 +35,28 @@ PURPOSE_SHIFT = u64(24)
 # cos(a) in a² for |a| ≤ π/4. Coefficients are ours (interpolation at Chebyshev nodes in 40 digits);
 # the relative error of each is below 1e−16. Plain multiplications and additions in a fixed order give the same
 # bits on every machine, which the system's mathematical library does not promise, and vectorise.
-A0, A1, A2, A3 = 1.0, float.fromhex("0x1.55555555555aep-2"), float.fromhex("0x1.999999997aeaap-3"), float.fromhex("0x1.2492494513f76p-3")
-A4, A5, A6, A7 = (float.fromhex(h) for h in ("0x1.c71c50004ffddp-4", "0x1.7466994f20a7cp-4", "0x1.3999bf614de60p-4", "0x1.2f4d88c4fad06p-4"))
-S0, S1, S2, S3 = 1.0, float.fromhex("-0x1.5555555555543p-3"), float.fromhex("0x1.111111110f3dcp-7"), float.fromhex("-0x1.a01a019ba956dp-13")
+A0, A1, A2, A3 = (
+    1.0,
+    float.fromhex("0x1.55555555555aep-2"),
+    float.fromhex("0x1.999999997aeaap-3"),
+    float.fromhex("0x1.2492494513f76p-3"),
+)
+A4, A5, A6, A7 = (
+    float.fromhex(h)
+    for h in ("0x1.c71c50004ffddp-4", "0x1.7466994f20a7cp-4", "0x1.3999bf614de60p-4", "0x1.2f4d88c4fad06p-4")
+)
+S0, S1, S2, S3 = (
+    1.0,
+    float.fromhex("-0x1.5555555555543p-3"),
+    float.fromhex("0x1.111111110f3dcp-7"),
+    float.fromhex("-0x1.a01a019ba956dp-13"),
+)
 S4, S5, S6 = (float.fromhex(h) for h in ("0x1.71de3530aa14dp-19", "-0x1.ae5e37e850d20p-26", "0x1.5d87699eb6a31p-33"))
 C0, C1, C2, C3 = 1.0, -0.5, float.fromhex("0x1.5555555555536p-5"), float.fromhex("-0x1.6c16c16c13a05p-10")
-C4, C5, C6, C7 = (float.fromhex(h) for h in ("0x1.a01a019b1e24dp-16", "-0x1.27e4f727f10b7p-22", "0x1.1ee96d0192650p-29", "-0x1.8f762711e61e0p-37"))
+C4, C5, C6, C7 = (
+    float.fromhex(h)
+    for h in ("0x1.a01a019b1e24dp-16", "-0x1.27e4f727f10b7p-22", "0x1.1ee96d0192650p-29", "-0x1.8f762711e61e0p-37")
+)
 LOG_2 = 0.6931471805599453
 RADIANS = 1.5707963267948966 * 2.0**-30
 ROOT_HALF_BITS = u64(0x3FE6A09E667F3BCD)
@@ -49,13 +65,13 @@ MANTISSA = u64(0x000FFFFFFFFFFFFF)
 TWO_52_BITS, TWO_52 = u64(0x4330000000000000), 2.0**52
 
 
-@register_jitable(inline="always")  # type: ignore[untyped-decorator]
+@register_jitable(inline="always")
 def _to_float(word: Any) -> Any:
     """Exact double of an integer below 2⁵², by placing it in the mantissa of 2⁵²."""
     return u64(word | TWO_52_BITS).view(np.float64) - TWO_52
 
 
-@register_jitable(inline="always")  # type: ignore[untyped-decorator]
+@register_jitable(inline="always")
 def _normal_pair(radius_word: Any, angle_word: Any) -> Any:
     """Box–Muller as defined by :func:`sottovoce.simulation.streams.normals_of`."""
     bits = np.float64((_to_float(radius_word) + 0.5) * 2.0**-32).view(np.uint64)
@@ -155,7 +171,7 @@ def normal_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any) -> 
             out[start + k, 1] = draws[1, k]
 
 
-@register_jitable(inline="always")  # type: ignore[untyped-decorator]
+@register_jitable(inline="always")
 def _two_sum(a: Any, b: Any) -> Any:
     """a + b and what rounding lost of it, exactly (Knuth)."""
     raised = a + b

@@ -31,7 +31,7 @@ class Progress:
         called with (done, total) instead.
     """
 
-    def __init__(self, total: int, label: str, report: Report | bool | None = None) -> None:
+    def __init__(self, total: int, label: str, *, report: Report | bool | None = None) -> None:
         self.total, self.label, self.report = total, label, report
         self._began = time.monotonic()
         self._bar: Any = None

@@ -37,7 +37,10 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "status": str(solution.status),
         "elapsed": solution.elapsed,
         "graph": {"name": graph.name, "num_nodes": graph.num_nodes, "family": _family(graph)},
-        "method": {"name": solution.method.name, **{k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)}},
+        "method": {
+            "name": solution.method.name,
+            **{k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)},
+        },
     }
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -73,7 +76,7 @@ def load(path: str | PathLike[str]) -> Solution:
     if not path.is_file():
         raise InvalidFile(f"{path} does not exist or is not a file")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
         if header.get("format") != FORMAT:

@@ -242,7 +242,7 @@ class Solution:
 
     @property
     def mass_error(self) -> Array:
-        """``(records,)`` largest |Σ values − Σ outstanding noise − Σ private values| over coordinates."""
+        """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
         total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
         return self._per_record([np.abs(masses - total).max(axis=1) for masses in self._masses])
 
@@ -339,7 +339,9 @@ class Solution:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
         error = ""
         if self._squared:
-            error = f", relative error {np.nanmedian(self._squared[-1]) / self._scale:.2e}" + (" (median)" if many else "")
+            error = f", relative error {np.nanmedian(self._squared[-1]) / self._scale:.2e}" + (
+                " (median)" if many else ""
+            )
         return (
             f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"

@@ -1,0 +1,100 @@
+"""What all commands share in how they speak: options, tables for people, JSON for machines, values from files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidFile
+from ..graphs.graph import Graph
+
+__all__ = ["graph_option", "json_option", "method_option", "print_json", "print_table", "read_values", "seed_option"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+graph_option = click.option(
+    "--graph", "graph_spec", default="cycle:10", show_default=True, metavar="SPEC",
+    help="Family with sizes (cycle:10, rgg:100:seed=3, grid:5x8, …) or an edge-list file.",
+)  # fmt: skip
+method_option = click.option(
+    "--method", "method_spec", default="noise-insertion:noise_std=1,noise_decay=0.9", show_default=True, metavar="SPEC",
+    help="Method with parameters: name:parameter=value,…",
+)  # fmt: skip
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
+
+
+def print_json(payload: dict[str, Any]) -> None:
+    """One object; arrays become lists, NaN and infinity become null."""
+    click.echo(json.dumps(_plain(payload), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value
+
+
+def print_table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, notes: Sequence[str] = ()
+) -> None:
+    """A table on standard output; numbers to the right, and lines of notes below."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    console = Console()
+    console.print(table)
+    for note in notes:
+        console.print(note, highlight=False)
+
+
+def read_values(path: Path, graph: Graph) -> npt.NDArray[np.float64]:
+    """Private values: ``.npy``, or text with one number or one comma-separated vector per node and line.
+
+    Errors name the line, never what stands in it.
+    """
+    if not path.is_file():
+        raise InvalidFile(f"{path} does not exist or is not a file")
+    if path.suffix == ".npy":
+        try:
+            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+        except (ValueError, OSError, EOFError, TypeError):
+            raise InvalidFile(f"{path} is not a NumPy array of numbers") from None
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    except UnicodeDecodeError:
+        raise InvalidFile(f"{path} is not a text file of numbers") from None
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        if not line or line.startswith("#"):
+            continue
+        try:
+            rows.append([float(cell) for cell in line.replace(",", " ").split()])
+        except ValueError:
+            raise InvalidFile(f"{path}, line {number}: expected numbers") from None
+    if len({len(row) for row in rows}) != 1:
+        raise InvalidFile(f"{path} must have the same number of entries on each of {graph.num_nodes} lines")
+    array = np.array(rows)
+    return array[:, 0] if array.shape[1] == 1 else array

@@ -1,0 +1,144 @@
+"""``sottovoce reproduce``: a published experiment, with figure and data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InvalidParameter
+from .output import json_option, print_json, print_table, seed_option
+
+if TYPE_CHECKING:
+    from ..experiments.paper import PanelResult
+
+COLUMNS = ["curve", "φ is", "relative error", "1e-8 at step", "mean off by"]
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--all", "everything", is_flag=True, help="Every experiment.")
+@click.option("--list", "only_list", is_flag=True, help="Say which there are.")
+@click.option(
+    "--replicas",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="More than 1: medians with 10–90 % bands instead of the paper's single runs.",
+)
+@seed_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("out"),
+    show_default=True,
+    help="Folder for figures and data.",
+)
+@json_option
+def command(
+    names: tuple[str, ...], everything: bool, only_list: bool, replicas: int, seed: int, out: Path, as_json: bool
+) -> None:
+    """Redo a published experiment: PNG, SVG and the numbers as CSV.
+
+    \b
+    sottovoce reproduce figure-1
+    sottovoce reproduce figure-1 --replicas 200 --out ensembles
+    """
+    from ..experiments.paper import EXPERIMENTS
+
+    if only_list:
+        print_table(
+            "Experiments", ["name", "what", "source"], [(e.name, e.title, e.source) for e in EXPERIMENTS.values()]
+        )
+        return
+    chosen = list(EXPERIMENTS) if everything else list(names)
+    if not chosen:
+        raise InvalidParameter(f"NAME must be one of {', '.join(EXPERIMENTS)} (or use --all)")
+    unknown = [name for name in chosen if name not in EXPERIMENTS]
+    if unknown:
+        raise InvalidParameter(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {unknown[0]!r}")
+    payload = {name: run_and_write(name, seed=seed, replicas=replicas, out=out, quiet=as_json) for name in chosen}
+    if as_json:
+        print_json(payload)
+
+
+def run_and_write(name: str, *, seed: int, replicas: int, out: Path, quiet: bool) -> dict[str, Any]:
+    """Run one experiment, write its files, print a table per panel; return the same for JSON."""
+    from ..experiments.paper import BASELINE, EXPERIMENTS, reproduce
+    from ..plotting.runs import draw_panel
+    from ..plotting.style import new_figure, save_figure
+
+    experiment = EXPERIMENTS[name]
+    figure, axes = new_figure(len(experiment.panels))
+    panels: dict[str, Any] = {}
+    files: list[Path] = []
+    out.mkdir(parents=True, exist_ok=True)
+    for axis, result in zip(axes, reproduce(name, seed=seed, replicas=replicas), strict=True):
+        draw_panel(axis, result.runs, title=result.panel.title, baseline=BASELINE)
+        files.append(out / f"{name}-{result.panel.name}.csv")
+        result.write_csv(files[-1])
+        rows = describe(result)
+        panels[result.panel.name] = {"graph": result.graph.name, "rows": rows, "published": result.panel.published}
+        if not quiet:
+            _print_panel(result, rows)
+    files += save_figure(figure, out / name)
+    if not quiet:
+        click.echo(f"{experiment.source}. Wrote " + ", ".join(str(path) for path in files))
+    return {"source": experiment.source, "seed": seed, "replicas": replicas, "panels": panels, "files": files}
+
+
+def describe(result: PanelResult) -> list[dict[str, Any]]:
+    """Per curve: how far it got, when it passed 1e−8, where φ stands against the threshold, how far the mean is off."""
+    import numpy as np
+
+    rows = []
+    for label, run in result.runs:
+        error = np.nanmedian(np.atleast_2d(run.relative_error), axis=0)
+        passed = np.flatnonzero(error <= 1e-8)
+        rows.append(
+            {
+                "curve": label,
+                "decay": _against_threshold(run.method, result.graph),
+                "final_relative_error": float(error[-1]),
+                "first_step_at_1e-8": int(run.steps[passed[0]]) if len(passed) else None,
+                "mean_offset": float(np.median(np.abs(np.atleast_1d(run.mean_offset)))),
+            }
+        )
+    return rows
+
+
+def _against_threshold(method: object, graph: Any) -> str:
+    """Whether φ is at most √(1 − α/(2 d_i)), beyond which node i slows the guaranteed rate."""
+    import numpy as np
+
+    from ..methods import NoiseInsertion
+
+    if not isinstance(method, NoiseInsertion):
+        return "no noise"
+    free = np.asarray(NoiseInsertion.largest_free(graph, noise_std=1.0).noise_decay)
+    above = int((np.asarray(method.noise_decay) > free).sum())
+    if above == 0:
+        return "free"
+    return "too slow" if above == len(free) else f"too slow at {above} of {len(free)}"
+
+
+def _print_panel(result: PanelResult, rows: list[dict[str, Any]]) -> None:
+    import numpy as np
+
+    from ..methods import NoiseInsertion
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        passed = row["first_step_at_1e-8"]
+        return [
+            row["curve"],
+            row["decay"],
+            f"{row['final_relative_error']:.1e}",
+            "–" if passed is None else f"{passed:,}",
+            f"{row['mean_offset']:.1e}",
+        ]
+
+    free = NoiseInsertion.largest_free(result.graph, noise_std=1.0).noise_decay
+    threshold = f"{np.min(free):.3f}" + ("" if np.ptp(free) < 1e-9 else f" to {np.max(free):.3f}")
+    title = f"{result.panel.title}, {result.panel.num_steps:,} steps; threshold φ = {threshold}"
+    print_table(title, COLUMNS, [cells(row) for row in rows], notes=[f"the paper: {result.panel.published}", ""])

@@ -1,0 +1,120 @@
+"""``sottovoce simulate``: one method on one graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .output import graph_option, json_option, method_option, print_json, print_table, read_values, seed_option
+
+if TYPE_CHECKING:
+    from ..simulation import Solution
+
+
+@click.command()
+@graph_option
+@method_option
+@click.option("--steps", type=click.IntRange(min=1), default=10_000, show_default=True, help="How many edges fire.")
+@click.option("--replicas", type=click.IntRange(min=1), default=1, show_default=True, help="Independent runs.")
+@seed_option
+@click.option(
+    "--values",
+    "values_file",
+    type=click.Path(path_type=Path),
+    help="Private values, a line per node, or .npy. [default: uniform on [0, 1], from the seed]",
+)
+@click.option("--stop-at", type=float, help="Stop a replica once its relative error is at most this.")
+@click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+@click.option(
+    "--save",
+    "save_file",
+    type=click.Path(path_type=Path),
+    help="Write the whole run as FILE.npz (private values included).",
+)
+@json_option
+def command(
+    graph_spec: str,
+    method_spec: str,
+    steps: int,
+    replicas: int,
+    seed: int,
+    values_file: Path | None,
+    stop_at: float | None,
+    plot_stem: Path | None,
+    save_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Run one method on one graph and say how far it got.
+
+    \b
+    sottovoce simulate --graph rgg:100:seed=3 --method noise-insertion:noise_std=1,noise_decay=0.9 --steps 50000
+    """
+    from ..experiments.paper import private_values
+    from ..graphs.named import parse_graph
+    from ..methods.named import parse_method
+    from ..simulation import Status, simulate
+
+    graph = parse_graph(graph_spec, seed=seed)
+    method = parse_method(method_spec)
+    values = private_values(graph.num_nodes, seed) if values_file is None else read_values(values_file, graph)
+    run = simulate(graph, values, method, num_steps=steps, seed=seed, replicas=replicas, stop_at=stop_at)
+    written: list[Path] = []
+    if plot_stem is not None:
+        from ..plotting.style import save_figure
+
+        figure = run.plot().figure
+        written += save_figure(figure, plot_stem.with_suffix(""))  # type: ignore[arg-type]
+    if save_file is not None:
+        run.save(save_file.with_suffix(".npz"))
+        written.append(save_file.with_suffix(".npz"))
+    errors = run.relative_error[..., -1] if run.steps.size else run.relative_error
+    if as_json:
+        print_json(
+            {
+                "graph": {"name": graph.name, "num_nodes": graph.num_nodes, "num_edges": graph.num_edges},
+                "method": method.label(),
+                "seed": run.seed,
+                "replicas": replicas,
+                "num_steps": run.num_steps,
+                "status": str(run.status),
+                "elapsed": run.elapsed,
+                "final_relative_error": errors,
+                "mean_offset": run.mean_offset,
+                "largest_mass_error": run.mass_error.max(initial=0.0),
+                "steps": run.steps,
+                "relative_error": run.relative_error,
+                "files": written,
+            }
+        )
+    else:
+        print_table("", ["", "value"], _summary(run), notes=[f"wrote {path}" for path in written])
+    if run.status is Status.INTERRUPTED:
+        raise click.Abort
+
+
+def _summary(run: Solution) -> list[tuple[str, str]]:
+    import numpy as np
+
+    final = np.atleast_1d(run.relative_error[..., -1])
+    offset = np.abs(np.atleast_1d(run.mean_offset)).max()
+    many = run.replicas > 1
+    rate = run.steps_done.sum() * run.num_coordinates / max(run.elapsed, 1e-9)
+    return [
+        ("graph", f"{run.graph.name}, {run.graph.num_nodes} nodes, {run.graph.num_edges} edges"),
+        ("method", run.method.label()),
+        ("steps", f"{run.num_steps:,}" + (f" × {run.replicas} replicas" if many else "")),
+        ("status", str(run.status)),
+        (
+            "relative error",
+            f"{np.nanmedian(final):.3g}"
+            + (
+                f" (median; 10–90 %: {np.nanquantile(final, 0.1):.2g}–{np.nanquantile(final, 0.9):.2g})" if many else ""
+            ),
+        ),
+        ("mean of values − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
+        ("mass not accounted for", f"{run.mass_error.max(initial=0.0):.2g}"),
+        ("seed", str(run.seed)),
+        ("time", f"{run.elapsed:.3g} s, {rate:,.0f} steps/s"),
+    ]
