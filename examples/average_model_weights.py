@@ -64,7 +64,7 @@ def everybody() -> None:
             "weights", addresses, sv.graphs.complete(3), Path(folder) / "network", dimension=FEATURES,
             noise_std=1.0, noise_decay=0.9, smallest_std=0, tolerance=1e-4, rate=5.0, grace=2.0,
         )  # fmt: skip
-        processes = [subprocess.Popen([sys.executable, __file__, str(path)]) for path in configs.values()]
+        processes = [subprocess.Popen([sys.executable, __file__, str(path)]) for path in configs.values()]  # noqa: S603
         codes = [process.wait(timeout=120) for process in processes]
         if any(codes):
             sys.exit(f"a party failed: {codes}")

@@ -37,7 +37,10 @@ def _say_budget(status: Mapping[str, Any]) -> str:
 
 def _say_known(status: Mapping[str, Any]) -> str:
     account = status.get("account") or 0.0
-    return f"± {account**-0.5:.2g}" if account > 0 else "nothing"
+    if account <= 0:
+        return "nothing"
+    std = account**-0.5
+    return f"± {std:.2g}" if std > 1e-6 * (status.get("noise_std") or 0.0) else "exactly"
 
 
 def _say_refusals(answer: Mapping[str, Any]) -> str:

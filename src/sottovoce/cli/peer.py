@@ -31,8 +31,11 @@ def command() -> None:
 @VALUE_FROM
 @COLUMN
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
+@click.option("--journal", type=click.Path(path_type=Path), hidden=True)
 @click.option("--lose", type=click.FloatRange(0, 1), default=0.0, hidden=True)
-def start(config: Path, value_from: Path | None, column: str | None, log_level: str, lose: float) -> None:
+def start(
+    config: Path, value_from: Path | None, column: str | None, log_level: str, journal: Path | None, lose: float
+) -> None:
     """Run the peer described by CONFIG until it is stopped (Ctrl-C, SIGTERM) or leaves.
 
     The private value is read from a file, never from the command line. It may be left out when the peer has run
@@ -41,7 +44,7 @@ def start(config: Path, value_from: Path | None, column: str | None, log_level: 
     import asyncio
 
     from ..peer import logs
-    from ..peer.metrics import PeerObserver
+    from ..peer.metrics import JournalObserver, PeerObserver
     from ..peer.transport.handshakes import HandshakeWatch
     from ..peer.values import read_value
 
@@ -51,7 +54,8 @@ def start(config: Path, value_from: Path | None, column: str | None, log_level: 
 
         checked = check_everything(config, value)
         logs.configure(watch.stream, level=log_level, peer=checked.config.name, network=checked.config.network)
-        observer = PeerObserver(logs.get_logger("peer"))
+        logger = logs.get_logger("peer")
+        observer = PeerObserver(logger) if journal is None else JournalObserver(journal, logger)
         watch.report_to(observer)
         asyncio.run(run_peer(checked, observer, loss=lose))
 

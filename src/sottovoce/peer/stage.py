@@ -99,12 +99,28 @@ class Stage:
         """Where a peer's log goes."""
         return self.folder / name / "log.jsonl"
 
+    def journal_file(self, name: str) -> Path:
+        """Where a peer writes down when it applied an exchange, and with whom."""
+        return self.folder / name / "journal.txt"
+
+    def fired_edges(self) -> NDArray[np.int64]:
+        """The edges in the order in which exchanges were applied on them, from all peers' journals."""
+        number = {frozenset(map(int, edge)): index for index, edge in enumerate(self.graph.edges)}
+        entries = []
+        for node, name in enumerate(self.names):
+            path = self.journal_file(name)
+            for line in path.read_text(encoding="ascii").splitlines() if path.exists() else ():
+                moment, other = line.split()
+                entries.append((int(moment), number[frozenset((node, self.names.index(other)))]))
+        return np.array([edge for _, edge in sorted(entries)], dtype=np.int64)
+
     def start(self, *names: str) -> None:
         """Start these peers' processes (default: all)."""
         for name in names or self.names:
             command = [sys.executable, "-m", "sottovoce", "peer", "start", str(self.configs[name])]
             command += ["--value-from", str(self.folder / name / "value.txt")]
             command += ["--lose", str(self.loss)] if self.loss else []
+            command += ["--journal", str(self.journal_file(name))]
             with self.log_file(name).open("ab") as log:
                 self.processes[name] = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                     command,
