@@ -64,7 +64,7 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
         ("settled", settled),
         ("noise left", f"{status.get('noise_left') or 0:.2g} of {status.get('noise_std') or 0:.2g}"),
         ("privacy budget", _say_budget(status)),
-        ("all neighbours together know", _say_known(status)),
+        ("known at worst to", _say_known(status)),
         ("exchanges", str(status.get("exchanges", 0))),
         ("refused", _say_refusals(answer)),
     ):
@@ -87,11 +87,11 @@ def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str =
     from rich.table import Table
 
     table = Table(title=title or None, box=None, header_style="bold", title_justify="left")
-    for name in ("peer", "estimate", "±", "settled", "noise left", "all neighbours know", "exchanges", "edges"):
+    for name in ("peer", "estimate", "±", "settled", "noise left", "exchanges", "edges"):
         table.add_column(name, justify="left" if name in ("peer", "settled", "edges") else "right")
     for name, status in statuses.items():
         if status is None:
-            table.add_row(name, "[red]down[/]", *[""] * 6)
+            table.add_row(name, "[red]down[/]", *[""] * 5)
             continue
         table.add_row(
             name,
@@ -99,7 +99,6 @@ def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str =
             _say_error(status).removeprefix("± "),
             "[green]yes[/]" if status.get("settled") else "[yellow]…[/]",
             f"{status.get('noise_left') or 0:.1e}",
-            _say_known(status),
             str(status.get("exchanges", 0)),
             _edges(status),
         )
