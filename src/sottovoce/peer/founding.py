@@ -211,6 +211,13 @@ def _toml_value(value: object) -> str:
 
 def edit_neighbours(path: Path, name: str, address: str | None) -> None:
     """Add a neighbour to a configuration file, or take it out (`address` None), leaving every other line alone."""
+    try:
+        _edit_neighbours(path, name, address)
+    except OSError as error:
+        raise ConfigError(f"cannot change the configuration {str(path)!r}: {error.strerror}") from None
+
+
+def _edit_neighbours(path: Path, name: str, address: str | None) -> None:
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     heads = [i for i, line in enumerate(lines) if line.strip() == "[neighbours]"]
     if len(heads) != 1:

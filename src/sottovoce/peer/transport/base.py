@@ -7,13 +7,15 @@ not vouch for delivery: a call that fails may or may not have been handled on th
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol
 
 from ...errors import TransportError
 from ..messages import Message
 
-__all__ = ["CallFailed", "FailureReason", "Handler", "Observer", "SilentObserver", "Transport"]
+__all__ = ["CallFailed", "FailureReason", "Handler", "Observer", "Quiet", "SilentObserver", "Transport"]
 
 Handler = Callable[[str, Message], Awaitable[Message | None]]
 """Called with the sender's authenticated name and its message; returns the reply, or ``None`` for no reply."""
@@ -49,6 +51,28 @@ class SilentObserver:
 
     def log(self, level: str, event: str, **fields: object) -> None:
         """Ignore."""
+
+
+class Quiet:
+    """Lets at most one line a second through about the same thing: a flood must not fill the disk with logs.
+
+    Examples
+    --------
+    >>> worth_saying = Quiet()
+    >>> worth_saying("refused", "bob"), worth_saying("refused", "bob"), worth_saying("refused", "eve")
+    (True, False, True)
+    """
+
+    def __init__(self, seconds: float = 1.0) -> None:
+        self._seconds = seconds
+        self._said: dict[tuple[str, ...], float] = {}
+
+    def __call__(self, *what: str) -> bool:
+        now = time.monotonic()
+        if now - self._said.get(what, -math.inf) < self._seconds:
+            return False
+        self._said[what] = now
+        return True
 
 
 class Transport(Protocol):

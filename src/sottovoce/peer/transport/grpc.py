@@ -26,7 +26,7 @@ from ...errors import ConfigError, ProtocolViolation, TransportError
 from ..config import PeerConfig, split_address
 from ..identity import Credentials, check_identity
 from ..messages import Message
-from .base import CallFailed, FailureReason, Handler, Observer, SilentObserver
+from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
 from .codec import Codec
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ _SERVICE = "sottovoce.peer.v1.Peer"
 _METHOD = f"/{_SERVICE}/Tell"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
-_QUIET_SECONDS = 1.0
 
 
 def _common_options(codec: Codec) -> list[tuple[str, Any]]:
@@ -58,6 +57,7 @@ def _server_options(codec: Codec) -> list[tuple[str, Any]]:
         *_common_options(codec),
         ("grpc.so_reuseport", 0),  # a port in use must be an error, not a shared port
         ("grpc.max_concurrent_streams", 32),
+        ("grpc.server_handshake_timeout_ms", 10_000),  # a stranger that says nothing is not waited for
         ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         # A certificate is looked at when a connection is made; so no connection lasts much longer than an hour.
         ("grpc.max_connection_age_ms", 3_600_000),
@@ -102,7 +102,7 @@ class GrpcTransport:
         self._calls: dict[str, Any] = {}
         self._server: aio.Server | None = None
         self._handler: Handler | None = None
-        self._said: dict[tuple[str, str], float] = {}
+        self._worth_saying = Quiet()
         self._now = time.time
         self.port = 0
         for name, address in config.neighbours.items():
@@ -217,14 +217,6 @@ class GrpcTransport:
         if reason in ("refused", "invalid") and self._worth_saying(reason, dst):
             self._observer.log("warning", "call refused", neighbour=dst, reason=reason, detail=detail)
         return CallFailed(dst, reason)
-
-    def _worth_saying(self, event: str, neighbour: str) -> bool:
-        """At most one line a second about the same thing: a flood must not fill the disk with logs."""
-        now, last = time.monotonic(), self._said.get((event, neighbour), -_QUIET_SECONDS)
-        if now - last < _QUIET_SECONDS:
-            return False
-        self._said[event, neighbour] = now
-        return True
 
     def add_neighbour(self, name: str, address: str) -> None:
         """Let `name` speak; the connection is made at the first call."""

@@ -15,7 +15,7 @@ import threading
 from types import TracebackType
 from typing import Self, TextIO
 
-from .base import Observer
+from .base import Observer, Quiet
 
 __all__ = ["HandshakeWatch", "classify"]
 
@@ -59,6 +59,7 @@ class HandshakeWatch:
     def __init__(self) -> None:
         self._observer: Observer | None = None
         self._saved = -1
+        self._worth_saying = Quiet()
         self.stream: TextIO
 
     def report_to(self, observer: Observer) -> None:
@@ -99,4 +100,5 @@ class HandshakeWatch:
         reason = classify(line.decode("utf-8", "replace"))
         if reason is not None and self._observer is not None:
             self._observer.count(f"refused-handshake-{reason}")
-            self._observer.log("warning", "handshake refused", reason=reason)
+            if self._worth_saying(reason):
+                self._observer.log("warning", "handshake refused", reason=reason)
