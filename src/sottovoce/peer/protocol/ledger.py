@@ -122,7 +122,7 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -
         edge = replace(edge, psid=m.src_sid, heard=None)
     if m.dst_sid != edge.sid:  # R9
         return Reaction(edge, answer=Kind.HELLO, new_life=new_life)
-    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, zero, new_life)
+    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, zero, new_life=new_life)
 
 
 def _part(edge: Edge, m: Message, new_sid: Callable[[], int]) -> Reaction:
@@ -151,7 +151,7 @@ def _give_up(edge: Edge, fresh: Edge, answer: Kind | None, event: str) -> Reacti
     return Reaction(fresh, answer=answer, replaced=True, forgotten=not edge.blank, new_life=True, event=event)
 
 
-def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, new_life: bool) -> Reaction:
+def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, *, new_life: bool) -> Reaction:
     """R10 to R13. Both lives are current."""
     if m.blank:  # R10
         if edge.blank:
