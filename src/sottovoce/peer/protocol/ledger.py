@@ -70,6 +70,11 @@ class Edge:
     parted: bool = False
     heard: int | None = None
 
+    @property
+    def flow(self) -> Any:
+        """What the peer has moved here, less what was moved there: f − g, or zero without a ledger."""
+        return 0.0 if self.blank else self.f - self.g
+
     def __repr__(self) -> str:
         ledger = "blank" if self.blank else f"s={self.s} r={self.r}"
         return f"<Edge life {self.sid} peer {self.psid} {ledger}{' parted' if self.parted else ''}>"

@@ -40,6 +40,8 @@ class Protocol:
     recovering
         R3: the store was empty, so neighbours may hold the only copy of our ledgers. No exchange is started
         until all have answered or :attr:`recovering` is set to false because they had time enough.
+    on_event
+        Called with an event's name and the neighbour it concerns, for metrics.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Protocol:
         draw: Callable[[int], Any],
         stamp: Callable[[], int],
         recovering: bool = False,
+        on_event: Callable[[str, str], None] | None = None,
     ) -> None:
         self.settings = settings
         self.state = state
@@ -62,6 +65,7 @@ class Protocol:
         self.rule = RangeRule(settings.diameter, settings.tolerance, self._sample)
         self._links = {name: Link() for name in state.edges}
         self._draw = draw
+        self._on_event = on_event
         self._stamp = stamp
         self._zero = abs(state.value * 0)
 
@@ -323,6 +327,8 @@ class Protocol:
 
     def _count(self, event: str, name: str) -> None:
         self.events[event, name] += 1
+        if self._on_event is not None:
+            self._on_event(event, name)
 
 
 def _size(vector: Vector) -> float:
