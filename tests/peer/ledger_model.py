@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 from sottovoce.peer.messages import Kind, Message
@@ -24,7 +24,7 @@ NAMES = ("a", "b")
 
 
 class Sent(NamedTuple):
-    """A message in a history: the sender's record, and how many registers may have been left out (0, 1: g, 2: f and g)."""
+    """A message in a history: the sender's record, and how many registers were left out (1: g, 2: f and g)."""
 
     edge: Edge
     omitted: int = 0
@@ -77,7 +77,7 @@ class Rules:
     commit_first: bool = True
 
 
-@lru_cache(maxsize=None)
+@cache
 def as_message(sent: Sent, sender: int, omitted: int) -> Message:
     e = sent.edge
     if sent.bye:
@@ -112,7 +112,7 @@ class Model:
         return State(number, number, first, first)
 
     def react(self, edge: int, sent: int, me: int, last: int) -> tuple[int, int, bool, bool]:
-        """(record after the rules, last life id, payload counts, base is current); omissions must make no difference."""
+        """(record after the rules, last life id, payload counts, base is current), whatever was left out."""
         key = (edge, sent, me, last)
         if key not in self._reactions:
             what: Sent = self.sent.things[sent]

@@ -29,11 +29,16 @@ def test_no_behaviour_breaks_an_edge(exchanges: int, losses: int, blank_start: b
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("exchanges", "losses", "blank_start", "ids_increase"),
-    [(7, 0, False, True), (3, 1, False, True), (2, 1, True, True), (3, 1, False, False), (0, 2, False, True), (0, 2, False, False)],
+    [
+        (7, 0, False, True),
+        (3, 1, False, True),
+        (2, 1, True, True),
+        (3, 1, False, False),
+        (0, 2, False, True),
+        (0, 2, False, False),
+    ],
 )
-def test_no_longer_behaviour_breaks_an_edge(
-    exchanges: int, losses: int, blank_start: bool, ids_increase: bool
-) -> None:
+def test_no_longer_behaviour_breaks_an_edge(exchanges: int, losses: int, blank_start: bool, ids_increase: bool) -> None:
     """The same, further."""
     rules = Rules(ids_increase=ids_increase)
     assert Model(exchanges=exchanges, losses=losses, blank_start=blank_start, rules=rules).explore() > 10_000
@@ -76,12 +81,12 @@ def test_the_check_finds_a_copy_that_never_travels() -> None:
 
 
 def test_one_shared_counter_would_not_do() -> None:
-    """A single (counter, flow) per edge, written by whoever answers, breaks in two steps: why there are two registers."""
+    """A single (counter, flow) per edge, written by whoever answers, breaks in two steps: hence two registers."""
     assert shortest_conflict_of_a_shared_register() == ["a applies b's request", "b applies a's request"]
 
 
 def shortest_conflict_of_a_shared_register() -> list[str]:
-    """Breadth-first search in the rejected design: a later counter wins, a request applies if its counter is current."""
+    """Breadth-first search in the rejected design: a later counter wins, a request with a current one applies."""
     frontier: list[tuple[Any, list[str]]] = [((((0, 0), (0, 0)), (1, 1)), [])]
     numbers: list[tuple[int, int]] = [(0, 0)]
 

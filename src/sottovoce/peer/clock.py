@@ -21,8 +21,8 @@ def own_rate(rate: float, neighbours: int, *, settled: bool, sync_interval: floa
 
     Examples
     --------
-    >>> own_rate(2.0, 3, settled=False, sync_interval=5.0), own_rate(2.0, 3, settled=True, sync_interval=5.0)
-    (6.0, 0.6)
+    >>> own_rate(2.0, 3, settled=False, sync_interval=4.0), own_rate(2.0, 3, settled=True, sync_interval=4.0)
+    (6.0, 0.75)
     """
     return neighbours * (min(rate, 1.0 / sync_interval) if settled else rate)
 

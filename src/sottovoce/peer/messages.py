@@ -147,7 +147,8 @@ def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int, 
     if vector is None:
         return
     if vector.shape != (dimension,):
-        raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must have {dimension} coordinates, got {vector.size}")
+        kind = m.kind.name
+        raise ProtocolViolation(f"{kind} from {m.src}: {name} must have {dimension} coordinates, got {vector.size}")
     if limit is not None and not within(vector, limit):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be finite and at most {limit:g} in size")
 

@@ -54,6 +54,7 @@ class RangeRule:
         self.settled = False
         self.certified: Interval | None = None
         """The union over all peers that the last finished epoch found, while nothing has changed since."""
+        self._settled_round = 0
         self._joined = False
         self._seen: dict[str, int] = {}
         self._interval: Interval | None = None
@@ -85,6 +86,10 @@ class RangeRule:
         elif their_epoch > self.epoch:
             self._interval = None
         self._advance(neighbours)
+
+    def quiet(self, neighbours: Iterable[str]) -> bool:
+        """R36: settled, and so is every neighbour, so that nobody waits for us and the clock may slow down."""
+        return self.settled and all(self._seen.get(name, -1) >= self._settled_round for name in neighbours)
 
     def value_changed(self) -> None:
         """R33: the own value moved; in the first half of an epoch the interval must cover it."""
@@ -130,6 +135,7 @@ class RangeRule:
         if self._interval is not None:
             self.certified = self._interval
             if float((self._interval[1] - self._interval[0]).max()) <= self.tolerance:
+                self._settled_round = self._settled_round if self.settled else self.round
                 self.settled = True
         self._previous = self._interval
         self._interval = self._sample()

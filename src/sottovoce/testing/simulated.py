@@ -8,6 +8,7 @@ from one seed. A seeded peer protects nobody: this is for tests and for studying
 
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
 import random
@@ -157,7 +158,7 @@ class SimulatedNetwork:
         """Both operators add the other."""
         self.links.add(frozenset((a, b)))
         for one, other in ((a, b), (b, a)):
-            self._act(one, lambda protocol, other=other: protocol.add(other))
+            self._act(one, functools.partial(Protocol.add, name=other))
 
     def disconnect(self, a: str, b: str) -> None:
         """Only ``a``'s operator drops ``b``; ``b`` learns of it by a BYE, perhaps late."""
@@ -219,7 +220,7 @@ class SimulatedNetwork:
         self.stopped_ticking = True
         self.run(1000.0)
         for _ in range(3):
-            for name, peer in self.peers.items():
+            for peer in self.peers.values():
                 assert peer.protocol is not None
                 for other in list(peer.protocol.state.edges):
                     self._send(peer.protocol.greet(other))
@@ -245,7 +246,7 @@ class SimulatedNetwork:
 
     def true_mean(self) -> Vector:
         """The mean of the private values of the members."""
-        return np.mean([state.value for state in self.states().values()], axis=0)
+        return np.asarray(np.mean([state.value for state in self.states().values()], axis=0))
 
     def largest_error(self) -> float:
         """Largest |estimate − true mean| over peers and coordinates."""
@@ -326,7 +327,7 @@ class SimulatedNetwork:
         protocol = self._running(name, start)
         if protocol is None:
             return
-        neighbours, settled = max(len(protocol.state.active), 1), protocol.rule.settled
+        neighbours, settled = max(len(protocol.state.active), 1), protocol.quiet
         rate = own_rate(self.rate, neighbours, settled=settled, sync_interval=self.sync_interval)
         self._after(exponential(rate, self.random.random()), lambda: self._tick(name, start))
 

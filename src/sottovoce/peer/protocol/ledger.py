@@ -70,6 +70,11 @@ class Edge:
     parted: bool = False
     heard: int | None = None
 
+    @property
+    def flow(self) -> Any:
+        """What the peer has moved here, less what was moved there: f − g, or zero without a ledger."""
+        return 0.0 if self.blank else self.f - self.g
+
     def __repr__(self) -> str:
         ledger = "blank" if self.blank else f"s={self.s} r={self.r}"
         return f"<Edge life {self.sid} peer {self.psid} {ledger}{' parted' if self.parted else ''}>"
@@ -122,7 +127,7 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -
         edge = replace(edge, psid=m.src_sid, heard=None)
     if m.dst_sid != edge.sid:  # R9
         return Reaction(edge, answer=Kind.HELLO, new_life=new_life)
-    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, zero, new_life)
+    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, zero, new_life=new_life)
 
 
 def _part(edge: Edge, m: Message, new_sid: Callable[[], int]) -> Reaction:
@@ -151,7 +156,7 @@ def _give_up(edge: Edge, fresh: Edge, answer: Kind | None, event: str) -> Reacti
     return Reaction(fresh, answer=answer, replaced=True, forgotten=not edge.blank, new_life=True, event=event)
 
 
-def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, new_life: bool) -> Reaction:
+def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, *, new_life: bool) -> Reaction:
     """R10 to R13. Both lives are current."""
     if m.blank:  # R10
         if edge.blank:

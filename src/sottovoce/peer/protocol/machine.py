@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-
 from ...errors import InvalidParameter, ProtocolViolation
 from ..messages import Kind, Message, Vector, check_message, within
 from ..stopping import NOISE_MARGIN, Interval, RangeRule
@@ -41,6 +40,8 @@ class Protocol:
     recovering
         R3: the store was empty, so neighbours may hold the only copy of our ledgers. No exchange is started
         until all have answered or :attr:`recovering` is set to false because they had time enough.
+    on_event
+        Called with an event's name and the neighbour it concerns, for metrics.
     """
 
     def __init__(
@@ -51,16 +52,20 @@ class Protocol:
         draw: Callable[[int], Any],
         stamp: Callable[[], int],
         recovering: bool = False,
+        on_event: Callable[[str, str], None] | None = None,
     ) -> None:
         self.settings = settings
         self.state = state
         self.recovering = recovering
         self.pending: Pending | None = None
+        self.exchanges = 0
+        """Exchanges that moved this peer's value since the start."""
         self.events: Counter[tuple[str, str]] = Counter()
         """(event, neighbour) → how often, since the start; for metrics."""
         self.rule = RangeRule(settings.diameter, settings.tolerance, self._sample)
         self._links = {name: Link() for name in state.edges}
         self._draw = draw
+        self._on_event = on_event
         self._stamp = stamp
         self._zero = abs(state.value * 0)
 
@@ -82,7 +87,7 @@ class Protocol:
             return None
         if not self._may_show():
             self._count("budget-spent", name)
-            return None
+            return self.greet(name)  # nothing about the value, but the ledger and the rounds go on
         state = draw_if_needed(self.state, self._draw)
         self.state = replace(state, requests=state.requests + 1)
         message = self._say(Kind.REQ, name, xid=self.state.requests, x=self.state.shown)
@@ -216,17 +221,17 @@ class Protocol:
         edge, link = self.state.edges[m.src], self._links[m.src]
         duplicate = m.xid <= link.last_xid
         link.last_xid = max(m.xid, link.last_xid)
-        refusal = self._refusal(m, link, duplicate)
+        refusal = self._refusal(m, link, duplicate=duplicate)
         if m.r < edge.s:
             return self._say(Kind.REP, m.src, xid=m.xid)
-        if not refusal:
-            refusal = self._apply(m, link)
+        if not refusal and m.x is not None:
+            refusal = self._apply(m, m.x, link)
         if refusal:
             self._count(refusal, m.src)
             return self._say(Kind.BUSY, m.src, xid=m.xid)
         return self._say(Kind.REP, m.src, xid=m.xid)
 
-    def _refusal(self, m: Message, link: Link, duplicate: bool) -> str:
+    def _refusal(self, m: Message, link: Link, *, duplicate: bool) -> str:
         """Why a request is not applied (R18, R19), or nothing."""
         if duplicate:
             return "duplicate"
@@ -238,11 +243,11 @@ class Protocol:
             return "too-fast"
         return "" if self._may_show() else "budget-spent"
 
-    def _apply(self, m: Message, link: Link) -> str:
+    def _apply(self, m: Message, theirs: Vector, link: Link) -> str:
         """R20: the exchange happens here and nowhere else. Returns why not, or nothing."""
         state = draw_if_needed(self.state, self._draw)
         edge, mine = state.edges[m.src], state.shown
-        amount = (m.x + mine) / 2 - mine
+        amount = (theirs + mine) / 2 - mine
         changed = step(edge, amount)
         limit = self.settings.net_flow_limit
         if not within(changed.f, self.settings.flow_limit):
@@ -255,6 +260,23 @@ class Protocol:
         self._count("applied", m.src)
         self._exchanged(m.src, 2.0 * link.step)
         return ""
+
+    # -- what can be said ------------------------------------------------------------------------
+
+    @property
+    def settled(self) -> bool:
+        """Whether all peers are known to agree to the tolerance (R34)."""
+        return self.rule.settled
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nobody needs this peer to hurry (R36)."""
+        return self.rule.quiet(self.state.active)
+
+    @property
+    def error_bound(self) -> float | None:
+        """How far x can be from the mean of all private values, or ``None`` if that is not known."""
+        return self.rule.error_bound(self.state.shown)
 
     # -- helpers --------------------------------------------------------------------------------
 
@@ -281,6 +303,7 @@ class Protocol:
 
     def _exchanged(self, name: str, disagreement: float) -> None:
         """The value moved in an exchange."""
+        self.exchanges += 1
         self._links[name].disagreement = disagreement
         if disagreement > 2.0 * self.settings.tolerance and self.rule.settled:  # R36
             self.rule.disturbed(membership=False)
@@ -304,6 +327,8 @@ class Protocol:
 
     def _count(self, event: str, name: str) -> None:
         self.events[event, name] += 1
+        if self._on_event is not None:
+            self._on_event(event, name)
 
 
 def _size(vector: Vector) -> float:
