@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-__all__ = ["from_networkx", "from_scipy", "read_edges", "to_networkx", "to_scipy", "write_atomically", "write_edges"]
+__all__ = ["from_networkx", "from_scipy", "parse_pairs", "read_edges", "to_networkx", "to_scipy", "write_atomically", "write_edges"]
 
 
 def from_networkx(graph: networkx.Graph[Any]) -> Graph:
@@ -85,22 +85,30 @@ def read_edges(path: str | os.PathLike[str]) -> Graph:
 
 def _read_text(path: Path) -> npt.NDArray[np.int64]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InvalidFile(f"{path} is not a text file of node pairs") from None
+    return parse_pairs(text, str(path))
+
+
+def parse_pairs(text: str, source: str) -> npt.NDArray[np.int64]:
+    """``(m, 2)`` node pairs from the text of an edge list; errors name ``source`` and the line."""
     pairs = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         fields = line.split("#", 1)[0].replace(",", " ").split()
         if not fields:
             continue
         try:
             first, second = (int(f) for f in fields)
         except ValueError:
-            raise InvalidFile(f"{path}, line {number}: expected two whole numbers, got {line.strip()[:60]!r}") from None
+            raise InvalidFile(f"{source}, line {number}: expected two whole numbers, got {line.strip()[:60]!r}") from None
         pairs.append((first, second))
     if not pairs:
-        raise InvalidFile(f"{path} contains no edges")
-    return np.array(pairs, dtype=np.int64)
+        raise InvalidFile(f"{source} contains no edges")
+    try:
+        return np.array(pairs, dtype=np.int64)
+    except OverflowError:
+        raise InvalidFile(f"{source} has node numbers of more than 18 digits") from None
 
 
 def _parquet() -> Any:
