@@ -91,7 +91,7 @@ class Conversation:
             pass
         finally:
             await self._cancel(*self._tasks)
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
                 await self._socket.close()
 
     async def _answer(self, text: str) -> None:
