@@ -10,6 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV ?= .venv
 CONSTRAINTS ?= constraints/dev.txt
 PYTEST ?=
+EXTRAS ?= dev
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
@@ -56,7 +57,7 @@ constraints:  ## write constraints/dev.txt anew from a clean environment
 	mv constraints/dev.txt.new constraints/dev.txt && rm -rf $(VENV)-pin
 
 lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
-	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt PYTEST="--no-cov -W default $(PYTEST)"
+	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PYTEST="--no-cov -W default $(PYTEST)"
 
 clean:  ## remove everything that was made here
 	rm -rf .venv .venv-* build dist out htmlcov docs/_build docs/_generated .coverage .coverage.* \
@@ -81,4 +82,4 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce and what its developers need into $(VENV)"
-	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[dev]' && touch $@ $(VENV)/.core
+	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[$(EXTRAS)]' && touch $@ $(VENV)/.core

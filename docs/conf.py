@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "src"))
+from sphinx.application import Sphinx
 
-import sottovoce  # noqa: E402  the path above comes first
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
+
+import command_pages  # noqa: E402  the path above comes first
+
+import sottovoce  # noqa: E402
 
 project = "sottovoce"
 author = "The sottovoce authors"
@@ -30,7 +35,11 @@ myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
-# -- reference --------------------------------------------------------------------------------------
+# -- reference: commands ----------------------------------------------------------------------------
+
+command_pages.write(HERE / "_generated" / "commands.inc.md")
+
+# -- reference: Python -------------------------------------------------------------------------------
 
 autosummary_generate = True
 autosummary_imported_members = False
@@ -38,11 +47,40 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_default_options = {"members": True}
 python_maximum_signature_line_length = 100
 numpydoc_show_class_members = False  # autodoc lists them, once
 numpydoc_xref_param_type = False  # our types are in the signatures
 numpydoc_class_members_toctree = False
+
+_ARRAY_LIKE = """
+    _Buffer | _SupportsArray[dtype[Any]] | _NestedSequence[_SupportsArray[dtype[Any]]]
+    | complex | bytes | str | _NestedSequence[complex | bytes | str]
+"""
+_READABLE = {
+    r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)(?:\[Any\])?\]\]": r"NDArray[\1]",
+    re.escape(" ".join(_ARRAY_LIKE.split())): "ArrayLike",
+}
+
+
+def shorten(*event: str | None) -> tuple[str, str | None] | None:
+    """Write NumPy's types in a signature by the names that people know."""
+    *_, arguments, result = event
+    if arguments is None:
+        return None
+    texts = []
+    for given in (arguments, result or ""):
+        text = re.sub(r"~(numpy|collections|typing)\.([\w.]*\.)?", "", given)
+        for pattern, word in _READABLE.items():
+            text = re.sub(pattern, word, text)
+        texts.append(text)
+    return texts[0], texts[1] or None
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-signature", shorten)
+
 
 # Every name in our own pages must resolve. Names of other packages cannot be looked up without a
 # network, and private aliases have no page.
@@ -52,8 +90,8 @@ _STANDARD = (
     "abc asyncio collections concurrent contextlib dataclasses datetime enum logging os pathlib ssl types typing"
 )
 _NAMES = """
-    ndarray NDArray ArrayLike DTypeLike float64 int32 int64 uint64 bool_ Generator Path PathLike Any Callable
-    Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame csr_array
+    ndarray NDArray ArrayLike DTypeLike float64 int32 int64 uint64 integer floating bool_ Generator Path PathLike Any
+    Callable Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame csr_array
     sparray spmatrix Executor Awaitable Coroutine AsyncIterator Array Edges
     None True False bool bytes dict float frozenset int list object set str tuple type optional
     ArithmeticError Exception ImportError KeyError OSError RuntimeError TypeError ValueError
@@ -76,7 +114,7 @@ html_theme_options = {"navigation_with_keys": True}
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-mathjax_path = "mathjax/tex-svg.js"
+mathjax_path = "mathjax/tex-svg-full.js"
 mathjax3_config = {
     "tex": {"macros": {"R": r"\mathbb{R}", "E": [r"\mathbb{E}\left[#1\right]", 1]}},
     "svg": {"fontCache": "global"},

@@ -20,6 +20,7 @@ COMMANDS = {
     "reproduce": ("reproduce", "Redo a published experiment."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
+    "bench": ("bench", "How fast this machine runs it."),
     "audit": ("audit", "What an observer learns about everyone's private value."),
     "network": ("network", "Create, run and watch a network of peers."),
     "peer": ("peer", "Start, inspect and stop one peer."),

@@ -39,7 +39,7 @@ COLUMNS = ["curve", "φ is", "relative error", "1e-8 at step", "mean off by"]
 def command(
     names: tuple[str, ...], everything: bool, only_list: bool, replicas: int, seed: int, out: Path, as_json: bool
 ) -> None:
-    r"""Redo a published experiment: PNG, SVG and the numbers as CSV.
+    """Redo a published experiment: PNG, SVG and the numbers as CSV.
 
     \b
     sottovoce reproduce figure-1

@@ -46,7 +46,7 @@ def command(
     save_file: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Run one method on one graph and say how far it got.
+    """Run one method on one graph and say how far it got.
 
     \b
     sottovoce simulate --graph rgg:100:seed=3 --method noise-insertion:noise_std=1,noise_decay=0.9 --steps 50000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .distances import diameter, diameter_bounds, distances_from
 from .generators import (
     barabasi_albert,
     barbell,
@@ -18,16 +19,21 @@ from .generators import (
     watts_strogatz,
 )
 from .graph import Family, Graph
-from .spectrum import algebraic_connectivity, laplacian
+from .spectrum import Connectivity, algebraic_connectivity, connectivity, laplacian
 
 __all__ = [
+    "Connectivity",
     "Family",
     "Graph",
     "algebraic_connectivity",
     "barabasi_albert",
     "barbell",
     "complete",
+    "connectivity",
     "cycle",
+    "diameter",
+    "diameter_bounds",
+    "distances_from",
     "erdos_renyi",
     "grid",
     "hypercube",

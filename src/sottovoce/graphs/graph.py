@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph
+from .validation import as_pairs, canonical, check_connected, check_range, chunks
 
 if TYPE_CHECKING:
     import networkx
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Family", "Graph"]
 
-Edges = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Edges = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,27 @@ class Graph:
     family: Family | None = None
     positions: npt.NDArray[np.float64] | None = field(default=None)
 
+    def __post_init__(self) -> None:
+        """Whoever calls the constructor directly gets the checks of :meth:`from_edges`."""
+        checked = Graph.from_edges(self.edges, self.num_nodes, name=self.name)
+        positions = self.positions
+        if positions is not None:
+            positions = np.array(positions, dtype=np.float64)
+            if positions.shape != (checked.num_nodes, 2) or not np.isfinite(positions).all():
+                raise InvalidGraph(f"positions must be ({checked.num_nodes}, 2) finite numbers, got {positions.shape}")
+        self.__setstate__({**checked.__getstate__(), "family": self.family, "positions": positions})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: the fields, not what can be worked out from them."""
+        return {key: self.__dict__[key] for key in ("num_nodes", "edges", "name", "family", "positions")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Arrays become read-only, also those that come out of a pickle."""
+        self.__dict__.update(state)
+        for key in ("edges", "positions"):
+            if state[key] is not None:
+                state[key].flags.writeable = False
+
     # -- making one ---------------------------------------------------------------------------
 
     @classmethod
@@ -95,17 +117,16 @@ class Graph:
         Examples
         --------
         >>> import sottovoce as sv
-        >>> sv.Graph.from_edges([(0, 1), (2, 3)])
+        >>> sv.Graph.from_edges([(0, 1), (2, 3)])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        sottovoce.errors.InvalidGraph: graph is not connected: it has 2 components; for instance nodes 0 and 2 cannot reach each other
+        sottovoce.errors.InvalidGraph: graph is not connected: it has 2 components; for instance nodes 0 and 2 ...
         """
-        pairs = _as_pairs(edges)
-        nodes = _check_range(pairs, num_nodes)
-        pairs = _canonical(pairs, nodes)
-        graph = cls._trusted(nodes, pairs, name=name)
-        _check_connected(graph)
-        return graph
+        pairs = as_pairs(edges)
+        nodes = check_range(pairs, num_nodes)
+        ends = canonical(pairs)
+        check_connected(ends, nodes, name)
+        return cls._trusted(nodes, ends, name=name)
 
     @classmethod
     def _trusted(
@@ -118,10 +139,17 @@ class Graph:
         positions: npt.NDArray[np.float64] | None = None,
     ) -> Graph:
         """Wrap arrays that are valid by construction (smaller end first, connected, no repeats)."""
-        dtype = np.int32 if num_nodes <= np.iinfo(np.int32).max else np.int64
-        edges = np.ascontiguousarray(edges, dtype=dtype)
-        edges.flags.writeable = False
-        return cls(num_nodes=num_nodes, edges=edges, name=name, family=family, positions=positions)
+        graph = object.__new__(cls)
+        graph.__setstate__(
+            {
+                "num_nodes": num_nodes,
+                "edges": np.ascontiguousarray(edges, dtype=np.int32),
+                "name": name,
+                "family": family,
+                "positions": positions,
+            }
+        )
+        return graph
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any]) -> Graph:
@@ -178,13 +206,20 @@ class Graph:
 
     @cached_property
     def _csr(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        order = np.argsort(self.edges.T.reshape(-1), kind="stable")
+        """Counting sort, in linear time: the edge-by-node incidence matrix turned from rows into columns."""
+        import scipy.sparse
+
         indptr = np.concatenate([[0], np.cumsum(self.degrees)])
-        other_end = np.concatenate([self.edges[:, 1], self.edges[:, 0]])[order]
-        edge_of = (order % self.num_edges).astype(np.int32)
-        for array in (indptr, other_end, edge_of):
+        rows = np.arange(0, 2 * self.num_edges + 1, 2, dtype=np.int32 if self.num_edges < 2**30 else np.int64)
+        swapped = np.ascontiguousarray(self.edges[:, ::-1]).reshape(-1)  # at each end, the number of the other
+        by_edge: Any = scipy.sparse.csr_array(
+            (swapped, self.edges.reshape(-1), rows), shape=(self.num_edges, self.num_nodes)
+        )
+        by_node = by_edge.tocsc()
+        incident, other_end = by_node.indices.astype(np.int32, copy=False), by_node.data
+        for array in (indptr, other_end, incident):
             array.flags.writeable = False
-        return indptr, other_end.astype(np.int32, copy=False), edge_of
+        return indptr, other_end, incident
 
     @property
     def indptr(self) -> npt.NDArray[np.int64]:
@@ -193,7 +228,7 @@ class Graph:
 
     @property
     def neighbours(self) -> npt.NDArray[np.int32]:
-        """``(2m,)`` neighbours of node 0, then of node 1, and so on."""
+        """``(2m,)`` neighbours of node 0, then of node 1, and so on; each node's in the order of its edges."""
         return self._csr[1]
 
     @property
@@ -210,7 +245,8 @@ class Graph:
     def fingerprint(self) -> str:
         """Hexadecimal digest of the nodes and edges: equal graphs, equal digest."""
         digest = hashlib.sha256(str(self.num_nodes).encode())
-        digest.update(self.edges.astype("<i8").tobytes())
+        for part in chunks(self.num_edges):
+            digest.update(self.edges[part].astype("<i8").tobytes())
         return digest.hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
@@ -223,72 +259,3 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph {self.name}: {self.num_nodes} nodes, {self.num_edges} edges>"
-
-
-def _as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """``(m, 2)`` integers from whatever was given."""
-    if not isinstance(edges, np.ndarray | list | tuple):
-        edges = list(edges)  # type: ignore[arg-type]
-    try:
-        array = np.asarray(edges)
-    except ValueError as error:
-        raise InvalidGraph(f"edges must be pairs of node numbers: {error}") from None
-    if array.size == 0:
-        raise InvalidGraph("graph is empty: it needs at least one edge")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InvalidGraph(f"edges must have shape (m, 2), got {array.shape}")
-    if not np.issubdtype(array.dtype, np.integer):
-        if not np.issubdtype(array.dtype, np.floating) or not np.all(np.mod(array, 1) == 0):
-            raise InvalidGraph(f"edges must be pairs of whole numbers, got entries of type {array.dtype}")
-    return array.astype(np.int64)
-
-
-def _check_range(pairs: npt.NDArray[np.int64], num_nodes: int | None) -> int:
-    lowest, highest = int(pairs.min()), int(pairs.max())
-    if lowest < 0:
-        raise InvalidGraph(f"edges name node {lowest}; nodes are numbered from 0")
-    if num_nodes is None:
-        return highest + 1
-    if num_nodes < 2:
-        raise InvalidGraph(f"num_nodes must be at least 2, got {num_nodes}")
-    if highest >= num_nodes:
-        raise InvalidGraph(f"edges name node {highest}, but num_nodes = {num_nodes} allows 0..{num_nodes - 1}")
-    return int(num_nodes)
-
-
-def _canonical(pairs: npt.NDArray[np.int64], num_nodes: int) -> npt.NDArray[np.int64]:
-    """Smaller end first; refuse loops and repeats."""
-    loops = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
-    if len(loops):
-        raise InvalidGraph(f"edges contain a self-loop at node {int(pairs[loops[0], 0])} (row {int(loops[0])})")
-    pairs = np.sort(pairs, axis=1)
-    keys = np.sort(pairs[:, 0] * num_nodes + pairs[:, 1])
-    repeats = np.flatnonzero(keys[1:] == keys[:-1])
-    if len(repeats):
-        first = divmod(int(keys[repeats[0]]), num_nodes)
-        raise InvalidGraph(f"edges contain {first} more than once; each undirected edge is given once")
-    return pairs
-
-
-def components(graph: Graph) -> tuple[int, npt.NDArray[np.int32]]:
-    """Number of connected components, and the component of each node."""
-    import scipy.sparse
-    import scipy.sparse.csgraph
-
-    ends = graph.edges
-    matrix = scipy.sparse.csr_array(
-        (np.ones(len(ends), dtype=np.int8), (ends[:, 0], ends[:, 1])), shape=(graph.num_nodes, graph.num_nodes)
-    )
-    count, labels = scipy.sparse.csgraph.connected_components(matrix, directed=False)
-    return int(count), labels
-
-
-def _check_connected(graph: Graph) -> None:
-    count, labels = components(graph)
-    if count > 1:
-        here = 0
-        there = int(np.argmax(labels != labels[here]))
-        raise InvalidGraph(
-            f"{graph.name} is not connected: it has {count} components; "
-            f"for instance nodes {here} and {there} cannot reach each other"
-        )

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import io
 import math
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidFile, InvalidParameter
-from ..graphs.convert import parse_pairs
 from ..graphs.graph import Graph
 from ..simulation import Solution, simulate
 from .limits import Limits
@@ -113,11 +114,16 @@ def _places(positions: object, graph: Graph) -> Any:
 
 def read_edge_list(text: str, name: str, limits: Limits) -> dict[str, Any]:
     """An uploaded edge list, checked as any graph is."""
-    limits.check("edges", text.count("\n"), 2 * limits.edges)
-    pairs = parse_pairs(text, name)
-    limits.check("edges", len(pairs), limits.edges)
-    limits.check("nodes", int(pairs.max()) + 1, limits.nodes)
-    graph = Graph.from_edges(pairs, name=name)
+    limits.check("lines", text.count("\n"), 2 * limits.edges)
+    with tempfile.TemporaryDirectory(prefix="sottovoce-studio-") as folder:
+        path = Path(folder) / "edges.txt"
+        path.write_text(text, encoding="utf-8")
+        try:
+            graph = Graph.from_file(path)
+        except InvalidFile as error:
+            raise InvalidFile(str(error).replace(str(path), name)) from None
+    limits.check("nodes", graph.num_nodes, limits.nodes)
+    limits.check("edges", graph.num_edges, limits.edges)
     return {"name": name, "edges": graph.edges.tolist(), "numNodes": graph.num_nodes}
 
 

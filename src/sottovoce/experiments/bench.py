@@ -1,0 +1,156 @@
+"""How fast it is, against a plain NumPy loop and against the floor, measured in one run.
+
+A figure in nanoseconds says something about a machine; a ratio taken within one run says something
+about the code. Rows therefore carry what they are compared with. The *floor* of a noisy run is the same
+driver without noise: what fetching two nodes and averaging them costs.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..graphs import cycle, random_geometric, random_regular
+from ..graphs.graph import Graph
+from ..methods import NoiseInsertion, StandardGossip
+from ..methods.base import Method
+from ..simulation import simulate
+
+__all__ = ["Measurement", "machine", "measure", "numpy_loop"]
+
+NOISY = NoiseInsertion(noise_std=1.0, noise_decay=0.9)
+PLAIN = StandardGossip()
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One row: what was run, nanoseconds a step, and the ratio to what it is compared with."""
+
+    name: str
+    nanoseconds: float
+    compared_with: str = ""
+    ratio: float = 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers were measured on."""
+    import numba
+
+    model = platform.processor() or platform.machine()
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+            model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
+    except OSError:
+        pass
+    return {
+        "cpu": model,
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "sottovoce": __version__,
+    }
+
+
+def numpy_loop(
+    graph: Graph, values: np.ndarray[Any, Any], noise_std: float, noise_decay: float, num_steps: int, seed: int
+) -> np.ndarray[Any, Any]:
+    """Algorithm 1 as most people would write it: NumPy arrays, its generator, a Python loop."""
+    rng = np.random.default_rng(seed)
+    x = np.array(values)
+    t = np.zeros(graph.num_nodes, dtype=int)
+    previous = np.zeros(graph.num_nodes)
+    for _ in range(num_steps):
+        i, j = graph.edges[rng.integers(graph.num_edges)]
+        for node in (i, j):
+            fresh = noise_decay ** t[node] * rng.normal(0.0, noise_std)
+            x[node] += fresh - previous[node]
+            previous[node] = fresh
+            t[node] += 1
+        x[i] = x[j] = (x[i] + x[j]) / 2
+    return x
+
+
+def _best(work: Callable[[], object], repeats: int = 3) -> float:
+    """Seconds of the fastest of a few runs: the least disturbed one."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def _per_step(
+    graph: Graph, method: Method, num_steps: int, *, replicas: int = 1, threads: int = 1, repeats: int = 3
+) -> float:
+    """Nanoseconds per step and replica; nothing is recorded."""
+    values = np.random.default_rng(0).random(graph.num_nodes)
+
+    def work(steps: int = num_steps) -> None:
+        simulate(
+            graph,
+            values,
+            method,
+            num_steps=steps,
+            seed=1,
+            replicas=replicas,
+            record=[],
+            threads=threads,
+            progress=False,
+        )
+
+    work(1)  # compile
+    return _best(work, repeats) / (num_steps * replicas) * 1e9
+
+
+def measure(*, large: bool = False) -> Iterator[Measurement]:
+    """Yield the rows one by one; ``large`` adds graphs of 10⁶ and 10⁷ nodes (minutes, under 3 GB)."""
+    small = random_geometric(100, seed=1)
+    values = np.random.default_rng(0).random(100)
+    loop = _best(lambda: numpy_loop(small, values, 1.0, 0.9, 20_000, 1)) / 20_000 * 1e9
+    yield Measurement("NumPy loop, RGG(100)", loop)
+    one = _per_step(small, NOISY, 5_000_000)
+    yield Measurement("noise insertion, RGG(100), 1 core", one, "NumPy loop", loop / one)
+    floor = _per_step(small, PLAIN, 10_000_000)
+    yield Measurement("standard gossip, RGG(100), 1 core (floor)", floor, "noise insertion", one / floor)
+    long = _per_step(small, NOISY, 100_000_000, repeats=1)
+    yield Measurement("noise insertion, 10⁸ steps (φᵗ underflows early)", long, "5·10⁶ steps", long / one)
+    cores = len(os.sched_getaffinity(0))
+    single = _per_step(small, NOISY, 20_000, replicas=1000)
+    every = _per_step(small, NOISY, 20_000, replicas=1000, threads=cores)
+    yield Measurement("1 000 replicas, 1 core", single)
+    yield Measurement(f"1 000 replicas, {cores} cores", every, "1 core", single / every)
+    yield from _growth()
+    if large:
+        yield from _large()
+
+
+def _growth() -> Iterator[Measurement]:
+    """Cost against n: constant while a graph fits the caches."""
+    first = 0.0
+    for n in (10, 1_000, 10_000, 100_000):
+        cost = _per_step(cycle(n), NOISY, 3_000_000)
+        first = first or cost
+        yield Measurement(f"noise insertion, cycle({n:,})", cost, "cycle(10)", cost / first)
+
+
+def _large() -> Iterator[Measurement]:
+    for n, degree in ((10**6, 16), (10**7, 8)):
+        graph = random_regular(n, degree, seed=1)
+        floor = _per_step(graph, PLAIN, 10_000_000)
+        noisy = _per_step(graph, NOISY, 10_000_000)
+        yield Measurement(f"standard gossip, n = {n:,}, degree {degree} (floor)", floor)
+        yield Measurement(f"noise insertion, n = {n:,}, degree {degree}", noisy, "floor", noisy / floor)

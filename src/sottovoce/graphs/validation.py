@@ -1,0 +1,203 @@
+"""Is this a simple, connected, undirected graph? The checks behind :class:`~sottovoce.graphs.Graph`.
+
+Everything works on whole arrays and in pieces of bounded size, so that 4·10⁷ edges are checked in a
+few hundred megabytes. Errors name the first thing that is wrong, in the caller's own node numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidGraph, InvalidParameter
+
+__all__ = [
+    "as_pairs",
+    "at_least",
+    "canonical",
+    "check_connected",
+    "check_range",
+    "chunks",
+    "components",
+    "edge_keys",
+    "edges_of_keys",
+    "in_interval",
+]
+
+CHUNK = 1 << 22
+"""Edges handled at a time where a temporary array is needed."""
+
+MAX_NODES = int(np.iinfo(np.int32).max)
+"""Nodes are numbered in 32 bits: half the memory, and such a graph already has gigabytes of edges."""
+
+Pairs = npt.NDArray[np.int32]
+
+
+def chunks(length: int) -> Iterator[slice]:
+    """Consecutive slices of at most :data:`CHUNK` that cover ``range(length)``."""
+    for start in range(0, length, CHUNK):
+        yield slice(start, min(start + CHUNK, length))
+
+
+def at_least(name: str, value: Any, smallest: int) -> int:
+    """``value`` as an int, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= smallest:
+        raise InvalidParameter(f"{name} must be a whole number ≥ {smallest}, got {value!r}")
+    if not np.isfinite(value) or int(value) != value:
+        raise InvalidParameter(f"{name} must be a whole number ≥ {smallest}, got {value!r}")
+    return int(value)
+
+
+def in_interval(name: str, value: Any, low: float, high: float) -> float:
+    """``value`` as a float, or an error that names it and the interval."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low <= value <= high:
+        raise InvalidParameter(f"{name} must be in [{low:g}, {high:g}], got {value!r}")
+    return float(value)
+
+
+def as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[Any]:
+    """``(m, 2)`` whole numbers from whatever was given; not copied if it is such an array already."""
+    if not isinstance(edges, np.ndarray | list | tuple):
+        try:
+            edges = list(cast("Iterable[tuple[int, int]]", edges))
+        except TypeError:
+            raise InvalidGraph(f"edges must be pairs of node numbers, got {type(edges).__name__}") from None
+    try:
+        array = np.asarray(edges)
+    except (ValueError, OverflowError) as error:
+        raise InvalidGraph(f"edges must be pairs of node numbers: {error}") from None
+    if array.size == 0:
+        raise InvalidGraph("graph is empty: it needs at least one edge")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InvalidGraph(f"edges must have shape (m, 2), got {array.shape}")
+    if np.issubdtype(array.dtype, np.integer):
+        return array
+    if np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() and not np.mod(array, 1).any():
+        if np.abs(array).max() < 2.0**53:
+            return array.astype(np.int64)
+    raise InvalidGraph(f"edges must be pairs of whole numbers, got entries of type {array.dtype}")
+
+
+def check_range(pairs: npt.NDArray[Any], num_nodes: int | None) -> int:
+    """Number of nodes, given or implied; refuse node numbers outside 0..n−1."""
+    lowest, highest = int(pairs.min()), int(pairs.max())
+    if lowest < 0:
+        raise InvalidGraph(f"edges name node {lowest}; nodes are numbered from 0")
+    nodes = highest + 1 if num_nodes is None else at_least("num_nodes", num_nodes, 2)
+    if nodes > MAX_NODES:
+        raise InvalidGraph(f"num_nodes must be at most {MAX_NODES}, got {nodes}")
+    if highest >= nodes:
+        raise InvalidGraph(f"edges name node {highest}, but num_nodes = {nodes} allows 0..{nodes - 1}")
+    return nodes
+
+
+def canonical(pairs: npt.NDArray[Any]) -> Pairs:
+    """A new array with the smaller end first, rows in the order given; refuse loops and repeats."""
+    ends: Pairs = np.empty(pairs.shape, dtype=np.int32)
+    for part in chunks(len(pairs)):
+        first, second = pairs[part, 0], pairs[part, 1]
+        loops = first == second
+        if loops.any():
+            row = int(np.argmax(loops))
+            raise InvalidGraph(f"edges contain a self-loop at node {int(first[row])} (row {part.start + row})")
+        np.minimum(first, second, out=ends[part, 0], casting="unsafe")
+        np.maximum(first, second, out=ends[part, 1], casting="unsafe")
+    keys = edge_keys(ends)
+    if not np.all(keys[1:] > keys[:-1]):
+        keys.sort()
+        repeats = np.flatnonzero(keys[1:] == keys[:-1])
+        if len(repeats):
+            pair = divmod(int(keys[repeats[0]]), 1 << 32)
+            raise InvalidGraph(f"edges contain {pair} more than once; each undirected edge is given once")
+    return ends
+
+
+def edge_keys(edges: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """``(m,)`` one number per pair, smaller · 2³² + larger: equal edges have equal keys.
+
+    Examples
+    --------
+    >>> edge_keys(np.array([[0, 1], [3, 2]])).tolist() == [1, 2 * 2**32 + 3]
+    True
+    """
+    keys = np.empty(len(edges), dtype=np.int64)
+    for part in chunks(len(edges)):
+        np.minimum(edges[part, 0], edges[part, 1], out=keys[part], casting="unsafe")
+        keys[part] <<= 32
+        keys[part] |= np.maximum(edges[part, 0], edges[part, 1])
+    return keys
+
+
+def edges_of_keys(keys: npt.NDArray[np.int64]) -> Pairs:
+    """``(m, 2)`` the inverse of :func:`edge_keys`.
+
+    Examples
+    --------
+    >>> edges_of_keys(edge_keys(np.array([[0, 1], [3, 2]]))).tolist()
+    [[0, 1], [2, 3]]
+    """
+    edges: Pairs = np.empty((len(keys), 2), dtype=np.int32)
+    for part in chunks(len(keys)):
+        edges[part, 0] = keys[part] >> 32
+        edges[part, 1] = keys[part] & 0xFFFFFFFF
+    return edges
+
+
+def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]]:
+    """Number of connected components, and the component of each node.
+
+    Edges are taken in pieces; each piece is contracted to the components found so far, so memory
+    stays at a few numbers per node whatever the number of edges.
+
+    Examples
+    --------
+    >>> count, label = components(np.array([[0, 1], [2, 3]]), 4)
+    >>> count, label.tolist()
+    (2, [0, 0, 1, 1])
+    """
+    import scipy.sparse
+    import scipy.sparse.csgraph
+
+    count = num_nodes
+    label = np.arange(num_nodes, dtype=np.int32)
+    for part in chunks(len(edges)):
+        first, second = label[edges[part, 0]], label[edges[part, 1]]
+        new = first != second
+        if not new.any():
+            continue
+        matrix = scipy.sparse.csr_array((np.ones(int(new.sum())), (first[new], second[new])), shape=(count, count))
+        count, merged = scipy.sparse.csgraph.connected_components(matrix, directed=False)
+        label = merged[label]
+    return int(count), label
+
+
+def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
+    """Refuse more than one component; say how many there are and name a node of two of them."""
+    mentioned: npt.NDArray[Any] | None = None
+    isolated = 0
+    if (
+        num_nodes > len(edges) + 1
+    ):  # surely not connected; numbers may be huge, so renumber: a clear error, not a lack of memory
+        mentioned, renumbered = np.unique(edges, return_inverse=True)
+        isolated = num_nodes - len(mentioned)
+        count, label = components(renumbered.reshape(edges.shape).astype(np.int32), len(mentioned))
+    else:
+        count, label = components(edges, num_nodes)
+    if count + isolated == 1:
+        return
+    here, there = 0, int(np.argmax(label != label[0])) if count > 1 else -1
+    if mentioned is not None:
+        here = int(mentioned[here])
+        there = int(mentioned[there]) if count > 1 else _smallest_absent(mentioned)
+    raise InvalidGraph(
+        f"{name} is not connected: it has {count + isolated} components; "
+        f"for instance nodes {min(here, there)} and {max(here, there)} cannot reach each other"
+    )
+
+
+def _smallest_absent(sorted_numbers: npt.NDArray[Any]) -> int:
+    gap = np.flatnonzero(sorted_numbers != np.arange(len(sorted_numbers)))
+    return int(gap[0]) if len(gap) else len(sorted_numbers)

@@ -1,0 +1,146 @@
+"""What an audit found, as numbers, a table and plain sentences. Nothing is computed about the run here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..graphs.graph import Graph
+from ..methods.base import Array, Method
+from . import gdp
+from .view import View
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Report"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """What one view reveals in one run; returned by :func:`audit`.
+
+    All ``(n,)`` arrays have an entry for every node; the observer's own nodes have deviation 0 and
+    infinite information. Histories have one row per entry of :attr:`steps`.
+    """
+
+    graph: Graph
+    method: Method
+    view: View
+    num_steps: int
+    prior_std: Array | None
+    """``(n,)`` what was believed beforehand; ``None`` for a flat prior."""
+    steps: npt.NDArray[np.int64]
+    """``(records,)`` steps after which the histories were recorded."""
+    history: Array
+    """``(records, n)`` posterior standard deviation over time."""
+    flat_history: Array
+    """``(records, n)`` deviation of the best unbiased estimate over time; infinite where there is none."""
+    information_history: Array
+    """``(records, n)`` Fisher information over time, every other private value known."""
+    posterior_std: Array
+    """``(n,)`` posterior standard deviation after the last step."""
+    flat_std: Array
+    """``(n,)`` deviation of the best unbiased estimate after the last step."""
+    fisher_information: Array
+    """``(n,)`` Fisher information after the last step, every other private value known."""
+    disclosed: npt.NDArray[np.bool_]
+    """``(n,)`` whether the flat-prior deviation is zero, to :attr:`tolerance`."""
+    observers: npt.NDArray[np.bool_]
+    """``(n,)`` the observer's own nodes."""
+    tolerance: float
+    """Disclosed means: flat-prior deviation at most this share of the prior deviation (or of the largest σ)."""
+    rank_tolerance: float
+    """A weight of unresolved private values in a message below this counts as none."""
+    numerical_floor: float
+    """Deviations that cancellation brought below this share of what they were computed from are reported as 0."""
+
+    @property
+    def variance_leaked(self) -> Array:
+        """``(n,)`` share of the prior variance that the view removed: 1 − posterior variance / prior variance."""
+        if self.prior_std is None:
+            return np.where(np.isfinite(self.flat_std), 1.0, 0.0)
+        return 1.0 - (self.posterior_std / self.prior_std) ** 2
+
+    @property
+    def mutual_information(self) -> Array:
+        """``(n,)`` nats that the view carries about each value: ½ log(prior variance / posterior variance)."""
+        if self.prior_std is None:
+            return np.where(np.isfinite(self.flat_std), math.inf, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.log(self.prior_std) - np.log(self.posterior_std)
+
+    def mu(self, sensitivity: float) -> Array:
+        """``(n,)`` μ of Gaussian differential privacy for two values ``sensitivity`` apart, all others known.
+
+        No finite μ lasts: a method that reaches the exact average gives every value away to someone who
+        knows all others.
+        """
+        return sensitivity * np.sqrt(self.fisher_information)
+
+    def epsilon(self, delta: float, *, sensitivity: float) -> Array:
+        """``(n,)`` the ε that goes with δ; see :func:`sottovoce.privacy.epsilon`."""
+        return np.array([gdp.epsilon(mu, delta) for mu in self.mu(sensitivity)])
+
+    def delta(self, epsilon: float, *, sensitivity: float) -> Array:
+        """``(n,)`` the δ that goes with ε; see :func:`sottovoce.privacy.delta`."""
+        return np.array([gdp.delta(mu, epsilon) for mu in self.mu(sensitivity)])
+
+    @property
+    def most_exposed(self) -> int:
+        """The honest node that the view knows best."""
+        candidates = np.where(self.observers, math.inf, self.posterior_std)
+        return int(np.argmin(candidates))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the observer is taken to know and believe."""
+        if self.prior_std is None:
+            belief = "believes nothing about the private values beforehand (flat prior)"
+        else:
+            span = _span(self.prior_std)
+            belief = f"believes beforehand that each private value is normal with standard deviation {span}, independently"
+        return (*self.view.assumptions(), belief)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One record per node, ready for a table or JSON (infinities as ``None``)."""
+        leaked, nats = self.variance_leaked, self.mutual_information
+        return [
+            {
+                "node": node,
+                "observer": bool(self.observers[node]),
+                "posterior_std": _finite(self.posterior_std[node]),
+                "variance_leaked": _finite(leaked[node]),
+                "mutual_information": _finite(nats[node]),
+                "flat_std": _finite(self.flat_std[node]),
+                "fisher_information": _finite(self.fisher_information[node]),
+                "disclosed": bool(self.disclosed[node]),
+            }
+            for node in range(self.graph.num_nodes)
+        ]
+
+    def plot(self) -> Figure:
+        """Exposure over time; see :mod:`sottovoce.plotting.privacy`."""
+        from ..plotting.privacy import exposure_over_time
+
+        return exposure_over_time(self)
+
+    def __repr__(self) -> str:
+        honest = ~self.observers
+        return (
+            f"<Report of {self.view.describe()} on {self.graph.name}, {self.num_steps} steps: "
+            f"{int(self.disclosed[honest].sum())} of {int(honest.sum())} values disclosed, "
+            f"closest ±{self.posterior_std[self.most_exposed]:.3g} (node {self.most_exposed})>"
+        )
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
+
+
+def _span(prior: Array) -> str:
+    return f"{prior[0]:g}" if np.all(prior == prior[0]) else f"{prior.min():g}…{prior.max():g}"

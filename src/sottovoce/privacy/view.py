@@ -1,0 +1,216 @@
+"""Views: who watches, and what they see. Descriptions only; what follows from a view is :mod:`.posterior`.
+
+Every view is taken to know the graph, every node's σ and φ, and which edge fired at which step: the
+worst case. A view answers two questions about a graph: which nodes belong to the observer, and on which
+edges it learns both messages of an exchange.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidParameter
+from ..graphs.graph import Graph
+
+__all__ = ["CuriousNodes", "EveryoneBut", "Pooled", "View", "WireTap"]
+
+Mask = npt.NDArray[np.bool_]
+
+_COMMON = (
+    "knows the graph, every node's noise_std and noise_decay, and which edge fired at every step",
+    "everyone follows the method; the observer listens and computes, it does not lie",
+)
+
+
+class View:
+    """Base of all views. Subclasses are frozen descriptions."""
+
+    def observers(self, graph: Graph) -> Mask:
+        """``(n,)`` which nodes belong to the observer."""
+        raise NotImplementedError
+
+    def heard_edges(self, graph: Graph) -> Mask:
+        """``(m,)`` on which edges the observer learns both messages of an exchange."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Who watches, in a few words."""
+        raise NotImplementedError
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What the observer is taken to know, for every report."""
+        return (self._sees(), *_COMMON)
+
+    def _sees(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, init=False)
+class CuriousNodes(View):
+    """Nodes of the network that follow the method and pool what they see.
+
+    They know their own private values, draws and values, and receive the noisy value of the other end
+    at each of their exchanges.
+
+    Parameters
+    ----------
+    nodes
+        The curious nodes; at least one.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> view = CuriousNodes([0])
+    >>> view.heard_edges(sv.graphs.path(3)).tolist()
+    [True, False]
+    """
+
+    nodes: tuple[int, ...]
+
+    def __init__(self, nodes: Iterable[int]) -> None:
+        object.__setattr__(self, "nodes", _distinct("nodes", nodes))
+
+    def observers(self, graph: Graph) -> Mask:
+        return _node_mask(self.nodes, graph)
+
+    def heard_edges(self, graph: Graph) -> Mask:
+        mask: Mask = self.observers(graph)[graph.edges].any(axis=1)
+        return mask
+
+    def describe(self) -> str:
+        names = ", ".join(map(str, self.nodes))
+        return f"curious node {names}" if len(self.nodes) == 1 else f"curious nodes {names}, pooled"
+
+    def _sees(self) -> str:
+        return f"{self.describe()}: own private values, own draws, and every message received in own exchanges"
+
+
+@dataclass(frozen=True, init=False)
+class WireTap(View):
+    """An outsider that reads both messages on some edges, and nothing else.
+
+    Parameters
+    ----------
+    edges
+        Pairs of nodes, or edge indices into ``graph.edges``.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> WireTap([(2, 1)]).heard_edges(sv.graphs.path(3)).tolist()
+    [False, True]
+    >>> WireTap([1]) .heard_edges(sv.graphs.path(3)).tolist()
+    [False, True]
+    """
+
+    edges: tuple[int | tuple[int, int], ...]
+
+    def __init__(self, edges: Iterable[int | tuple[int, int]]) -> None:
+        object.__setattr__(self, "edges", tuple(_edge(edge) for edge in edges))
+        if not self.edges:
+            raise InvalidParameter("edges must name at least one edge to tap, got none")
+
+    def observers(self, graph: Graph) -> Mask:
+        return np.zeros(graph.num_nodes, dtype=np.bool_)
+
+    def heard_edges(self, graph: Graph) -> Mask:
+        index = {(int(i), int(j)): k for k, (i, j) in enumerate(graph.edges)}
+        mask = np.zeros(graph.num_edges, dtype=np.bool_)
+        for edge in self.edges:
+            if isinstance(edge, tuple):
+                key = (min(edge), max(edge))
+                if key not in index:
+                    raise InvalidParameter(f"edges must be edges of the graph; {edge} is not one")
+                mask[index[key]] = True
+            elif not 0 <= edge < graph.num_edges:
+                raise InvalidParameter(f"edges must be in 0..{graph.num_edges - 1}, got {edge}")
+            else:
+                mask[edge] = True
+        return mask
+
+    def describe(self) -> str:
+        return f"wire-tap on {len(self.edges)} edge{'s' if len(self.edges) > 1 else ''}"
+
+    def _sees(self) -> str:
+        return f"{self.describe()}: both messages of every exchange on a tapped edge, and nothing else"
+
+
+@dataclass(frozen=True)
+class EveryoneBut(View):
+    """The worst coalition against one node: all others pool everything they know.
+
+    Parameters
+    ----------
+    node
+        The one honest node.
+    """
+
+    node: int
+
+    def observers(self, graph: Graph) -> Mask:
+        return ~_node_mask((self.node,), graph)
+
+    def heard_edges(self, graph: Graph) -> Mask:
+        return np.ones(graph.num_edges, dtype=np.bool_)
+
+    def describe(self) -> str:
+        return f"everyone but node {self.node}, colluding"
+
+    def _sees(self) -> str:
+        return f"{self.describe()}: all private values, draws and messages but those of node {self.node}"
+
+
+@dataclass(frozen=True, init=False)
+class Pooled(View):
+    """Several views that share what they see, such as a curious node with a wire-tap elsewhere."""
+
+    views: tuple[View, ...]
+
+    def __init__(self, *views: View) -> None:
+        if not views:
+            raise InvalidParameter("views must name at least one view, got none")
+        object.__setattr__(self, "views", tuple(views))
+
+    def observers(self, graph: Graph) -> Mask:
+        mask: Mask = np.any([view.observers(graph) for view in self.views], axis=0)
+        return mask
+
+    def heard_edges(self, graph: Graph) -> Mask:
+        mask: Mask = np.any([view.heard_edges(graph) for view in self.views], axis=0)
+        return mask
+
+    def describe(self) -> str:
+        return " with ".join(view.describe() for view in self.views)
+
+    def _sees(self) -> str:
+        return "; ".join(view._sees() for view in self.views)
+
+
+def _distinct(name: str, nodes: Iterable[int]) -> tuple[int, ...]:
+    try:
+        found = tuple(sorted({int(node) for node in nodes}))
+    except TypeError:
+        raise InvalidParameter(f"{name} must be a sequence of node numbers, got {type(nodes).__name__}") from None
+    if not found:
+        raise InvalidParameter(f"{name} must name at least one node, got none")
+    return found
+
+
+def _edge(edge: int | tuple[int, int]) -> int | tuple[int, int]:
+    if isinstance(edge, int | np.integer):
+        return int(edge)
+    i, j = edge
+    return int(i), int(j)
+
+
+def _node_mask(nodes: tuple[int, ...], graph: Graph) -> Mask:
+    mask = np.zeros(graph.num_nodes, dtype=np.bool_)
+    for node in nodes:
+        if not 0 <= node < graph.num_nodes:
+            raise InvalidParameter(f"node must be in 0..{graph.num_nodes - 1}, got {node}")
+        mask[node] = True
+    return mask

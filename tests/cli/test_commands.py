@@ -1,0 +1,133 @@
+"""The command line: what it prints, what it writes, and how it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.cli.main import COMMANDS, main
+
+
+@pytest.fixture
+def sottovoce(capsys):
+    """Run a command; return exit code, standard output, standard error."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            main([str(a) for a in arguments])
+        return stop.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_help_lists_every_command(sottovoce):
+    """``--help`` names each command with its line."""
+    code, out, _ = sottovoce("--help")
+    assert code == 0
+    for name, (_, line) in COMMANDS.items():
+        assert name in out
+        assert line.split()[0] in out
+
+
+def test_simulate_json_is_the_library_call(sottovoce):
+    """The numbers of ``simulate --json`` are those of ``sv.simulate`` with the same seed."""
+    from sottovoce.experiments.paper import private_values
+
+    code, out, _ = sottovoce("simulate", "--graph", "cycle:6", "--steps", 400, "--seed", 3, "--json")
+    assert code == 0
+    answer = json.loads(out)
+    run = sv.simulate(sv.graphs.cycle(6), private_values(6, 3), sv.NoiseInsertion(1.0, 0.9), num_steps=400, seed=3)
+    assert answer["relative_error"] == run.relative_error.tolist()
+    assert answer["status"] == "completed"
+    assert answer["largest_mass_error"] < 1e-12
+
+
+def test_simulate_writes_figure_and_run(sottovoce, tmp_path):
+    """``--plot`` and ``--save`` leave a PNG, an SVG and a run that loads."""
+    code, out, _ = sottovoce(
+        "simulate", "--steps", 50, "--replicas", 3, "--plot", tmp_path / "a", "--save", tmp_path / "b"
+    )
+    assert code == 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
+    assert sv.Solution.load(tmp_path / "b.npz").replicas == 3
+    assert "completed" in out
+
+
+def test_values_come_from_files(sottovoce, tmp_path):
+    """Text and NumPy files give the same run."""
+    values = np.arange(10.0)
+    np.save(tmp_path / "v.npy", values)
+    (tmp_path / "v.txt").write_text("# a comment\n" + "\n".join(map(str, values)))
+    answers = [
+        json.loads(sottovoce("simulate", "--values", tmp_path / n, "--steps", 9, "--json")[1])
+        for n in ("v.npy", "v.txt")
+    ]
+    assert answers[0]["relative_error"] == answers[1]["relative_error"]
+
+
+BAD = [
+    (["simulate", "--graph", "cycle:2"], "n must be a whole number ≥ 3, got 2"),
+    (["simulate", "--graph", "no-such:4"], "graph must be a file or one of"),
+    (["simulate", "--graph", "cycle:x"], "not a number"),
+    (["simulate", "--method", "magic"], "method must be one of"),
+    (["simulate", "--method", "noise-insertion:noise_std=1"], "noise_decay"),
+    (
+        ["simulate", "--method", "noise-insertion:noise_std=1,noise_decay=1"],
+        "noise_decay must be finite and in [0, 1), got 1",
+    ),
+    (["simulate", "--steps", "0"], "--steps"),
+    (["simulate", "--values", "/does/not/exist"], "does not exist"),
+    (["reproduce", "figure-9"], "NAME must be one of"),
+    (["reproduce"], "NAME must be one of"),
+    (["nonsense"], "nonsense"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_bad_input_is_one_clear_sentence_and_exit_code_2(sottovoce, arguments, message):
+    """No traceback, no output, code 2, and the sentence names what was wrong."""
+    code, out, err = sottovoce(*arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_bad_values_file_is_refused_without_being_quoted(sottovoce, tmp_path):
+    """The line is named; what stands in it is not shown."""
+    (tmp_path / "v.txt").write_text("1.25\nsecret-7.75\n")
+    code, _, err = sottovoce("simulate", "--values", tmp_path / "v.txt")
+    assert code == 2
+    assert "line 2" in err
+    assert "7.75" not in err
+
+
+def test_a_file_that_is_no_graph_is_refused(sottovoce, tmp_path):
+    """The line is named."""
+    (tmp_path / "g.txt").write_text("0 1\n1 two\n")
+    code, _, err = sottovoce("simulate", "--graph", tmp_path / "g.txt")
+    assert code == 2
+    assert "line 2: expected two whole numbers" in err
+
+
+def test_demo_makes_the_figure_and_says_what_it_shows(sottovoce, tmp_path):
+    """Figure, data and a table: each φ, whether it is free, and by how much the mean is off."""
+    code, out, _ = sottovoce("demo", "--out", tmp_path)
+    assert code == 0
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "figure-1.png", "figure-1.svg", "figure-1-cycle.csv", "figure-1-geometric.csv",
+    }  # fmt: skip
+    for word in ("φ = 0.98", "free", "too slow", "threshold φ = 0.951", "recovered the true mean"):
+        assert word in out
+    with (tmp_path / "figure-1-cycle.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["curve"] for row in rows} == {
+        "baseline",
+        *(f"φ = {p}" for p in ("0.001", "0.01", "0.1", "0.5", "0.9", "0.98")),
+    }
+    assert float(rows[0]["relative_error"]) == pytest.approx(1.0)
