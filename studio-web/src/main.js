@@ -297,7 +297,7 @@ class Page {
 
   setPlaying(playing) {
     this.playing = playing;
-    byId("run").textContent = playing ? "❚❚ Pause" : "▶ Run";
+    byId("run").querySelector("span").textContent = playing ? "Pause" : "Run";
     byId("run").setAttribute("aria-pressed", String(playing));
     document.documentElement.dataset.playing = playing;
   }

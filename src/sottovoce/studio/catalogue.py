@@ -27,7 +27,11 @@ _STARTING_SIZES: dict[str, float] = {
 }  # fmt: skip
 """What a form shows first; a parameter that is not here starts empty, at its default."""
 
-_STARTING_PARAMETERS: dict[str, object] = {"noise_std": 1.0, "noise_decay": 0.9, "num_rounds": 10}
+_STARTING_PARAMETERS: dict[str, object] = {
+    "noise_std": 1.0, "noise_decay": 0.9, "num_rounds": 10, "binary-oracle.step_size": "adaptive", "gap": 0.02, "momentum": 0.4, "block_size": 5,
+}  # fmt: skip
+_GUESS = 0.5
+"""For a number that must be given and is not in the list above; in the range of most."""
 
 
 def catalogue(limits: Limits) -> dict[str, Any]:
@@ -72,16 +76,17 @@ def method_entry(name: str) -> dict[str, Any]:
         "about": _first_sentence(cls),
         "decay": cls is NoiseInsertion,
         "parameters": [
-            {"name": f.name, "start": _start(f), "about": about.get(f.name, "")} for f in fields if _start(f) is not None
+            {"name": f.name, "start": _start(name, f), "about": about.get(f.name, "")} for f in fields if _start(name, f) is not None
         ],
     }
 
 
-def _start(field: dataclasses.Field[Any]) -> object:
+def _start(method: str, field: dataclasses.Field[Any]) -> object:
     """A number or word to begin with; ``None`` for what cannot be typed into a form."""
-    value = _STARTING_PARAMETERS.get(field.name)
-    if value is None and field.default is not dataclasses.MISSING:
-        value = field.default
+    value = _STARTING_PARAMETERS.get(f"{method}.{field.name}", _STARTING_PARAMETERS.get(field.name))
+    if value is None:
+        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        value = _GUESS if required else field.default
     return value if isinstance(value, int | float | str) else None
 
 

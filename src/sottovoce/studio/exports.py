@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -115,8 +116,10 @@ def _places(positions: object, graph: Graph) -> Any:
 def read_edge_list(text: str, name: str, limits: Limits) -> dict[str, Any]:
     """An uploaded edge list, checked as any graph is."""
     limits.check("lines", text.count("\n"), 2 * limits.edges)
+    large = (int(digits) for digits in re.findall(r"\d{6,20}", re.sub(r"#.*", "", text)))
+    limits.check("nodes", max(large, default=0) + 1, limits.nodes)
     with tempfile.TemporaryDirectory(prefix="sottovoce-studio-") as folder:
-        path = Path(folder) / "edges.txt"
+        path = Path(folder) / "graph.txt"
         path.write_text(text, encoding="utf-8")
         try:
             graph = Graph.from_file(path)

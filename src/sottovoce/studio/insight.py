@@ -22,6 +22,9 @@ __all__ = ["privacy_history", "theory_curves", "threshold"]
 LARGEST_THRESHOLD = 20_000
 """Nodes up to which the algebraic connectivity is found while somebody waits."""
 
+LONGEST_AUDIT = 100_000
+"""Steps that are followed one by one while somebody waits."""
+
 CURVE_POINTS = 120
 HISTORY_POINTS = 250
 
@@ -63,8 +66,8 @@ def theory_curves(problem: Problem, method: Method, limits: Limits) -> dict[str,
             curves[name] = (bound / scale).tolist()
     except (Unsupported, NumericalFailure) as error:
         return {"message": f"no bound: {error}"}
-    if problem.graph.num_nodes**2 * problem.num_steps > limits.work:
-        notes.append("the exact expectation is shown for smaller graphs or shorter runs")
+    if problem.graph.num_nodes > limits.exact_nodes:
+        notes.append(f"the exact expectation is shown for graphs of up to {limits.exact_nodes:,} nodes")
     else:
         try:
             expected = expected_error(problem.graph, problem.private_values, method, at=steps)
@@ -83,7 +86,7 @@ def privacy_history(problem: Problem, observer: int, prior_std: float | None, li
     from ..privacy import CuriousNodes, audit
 
     graph = problem.graph
-    if graph.num_nodes**2 * problem.num_steps > limits.work:
+    if graph.num_nodes**2 * problem.num_steps > limits.work or problem.num_steps > LONGEST_AUDIT:
         return {"message": "the privacy meter is exact, and this run is too large for it: ask for fewer nodes or steps"}
     fired = simulate(
         graph, problem.private_values, StandardGossip(), num_steps=problem.num_steps, seed=problem.seed,

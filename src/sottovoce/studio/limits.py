@@ -26,7 +26,9 @@ class Limits:
     drawn_nodes
         Up to here the page gets every node; above, distributions.
     work
-        Nodes × nodes × steps up to which the exact expectation and the privacy meter are offered.
+        Nodes × nodes × steps up to which the privacy meter is offered.
+    exact_nodes
+        Nodes up to which the exact expectation is offered.
     message_bytes, upload_bytes
         Of one message over the websocket, and of one request.
     messages_per_second
@@ -44,7 +46,8 @@ class Limits:
     steps: int = 100_000_000
     methods: int = 3
     drawn_nodes: int = 2_000
-    work: int = 400_000_000
+    work: int = 2_000_000_000
+    exact_nodes: int = 1_200
     message_bytes: int = 4_000_000
     upload_bytes: int = 4_000_000
     messages_per_second: float = 30.0

@@ -6,6 +6,7 @@ bounded (:data:`PIECE`), so that closing a page stops its computation soon.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -169,13 +170,12 @@ class Playback:
 
     def _fired(self) -> list[int]:
         """The last few edges that fired, oldest first; the same in every lane, for they share the seed."""
-        run = self.lanes[0].solution
-        if run is None or not self.drawn:
-            return []
-        try:
-            return run.fired_edges(max(0, self.step - RECENT_EDGES), self.step).tolist()
-        except Unsupported:  # a method in rounds: all edges act at once
-            return []
+        for lane in self.lanes if self.drawn else ():
+            if lane.solution is not None:
+                with contextlib.suppress(Unsupported):  # a method in rounds: all nodes act at once
+                    fired = lane.solution.fired_edges(max(0, self.step - RECENT_EDGES), self.step)
+                    return fired.reshape(-1)[-RECENT_EDGES:].tolist()
+        return []
 
     def _lane_frame(self, index: int, arrays: list[Array]) -> Iterator[tuple[str, Any]]:
         lane = self.lanes[index]
@@ -208,7 +208,8 @@ class Playback:
 
 def _histogram(array: Array) -> tuple[Array, Array]:
     """Counts over all but the outermost thousandth on either side; those are counted in the end bins."""
-    low, high = np.quantile(array, (0.001, 0.999))
+    array = array[np.isfinite(array)] if not np.isfinite(array).all() else array
+    low, high = np.quantile(array, (0.001, 0.999)) if len(array) else (0.0, 0.0)
     if not high > low:
         low, high = low - 0.5, high + 0.5
     counts, edges = np.histogram(np.clip(array, low, high), bins=BINS, range=(float(low), float(high)))
