@@ -39,14 +39,14 @@ class Chart {
 }
 
 export class ErrorChart extends Chart {
-  /** lanes: [{steps, errors, theory}]; shown: which of expected, bound, printed. */
+  /** lanes: [{steps, errors, theory}]; shown: which of expected, corrected, printed. */
   update(lanes, shown, numSteps, theme) {
     const tables = [], series = [{}];
     lanes.forEach((lane, index) => {
       const colour = laneColour(index);
       tables.push([lane.steps, lane.errors.map(positive)]);
       series.push({ stroke: colour, width: 2, dash: DASHES[index], spanGaps: true, points: { show: false } });
-      for (const [name, width, dash] of [["expected", 2.5, [1, 4]], ["bound", 1.2, [10, 4, 2, 4]], ["printed", 1.2, [2, 2]]]) {
+      for (const [name, width, dash] of [["expected", 2.5, [1, 4]], ["corrected", 1.2, [10, 4, 2, 4]], ["printed", 1.2, [2, 2]]]) {
         const curve = shown[name] && lane.theory?.[name];
         if (!curve) continue;
         tables.push([lane.theory.steps, curve.map((x) => positive(parse(x)))]);

@@ -144,7 +144,7 @@ export class Network {
     let share, colour;
     if (picture.left) {
       share = picture.left[node];
-      colour = node === this.watched ? themed("ink") : exposure(share);
+      colour = node === this.watched ? "#14161a" : exposure(share);
     } else {
       const [low, high] = picture.domain;
       share = (picture.values[node] - low) / (high - low);
@@ -158,13 +158,29 @@ export class Network {
     pen.fill();
     if (this.radius > 4) pen.stroke();
     if (this.radius >= 8.5) {
-      const text = node === this.watched ? "👁" : picture.left && share <= 1e-6 ? "!" : String(node);
-      pen.fillStyle = picture.left ? (node === this.watched ? themed("paper") : share > 0.3 && share < 0.75 ? "#14161a" : "#fff") : inkOn(share);
+      if (node === this.watched) return this.drawEye(x, y);
+      const text = picture.left && share <= 1e-6 ? "!" : String(node);
+      pen.fillStyle = picture.left ? (share > 0.3 && share < 0.75 ? "#14161a" : "#fff") : inkOn(share);
       pen.font = `600 ${Math.min(12, this.radius * (text.length > 2 ? 0.75 : 0.95))}px system-ui, sans-serif`;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
       pen.fillText(text, x, y + 0.5);
     }
+  }
+
+  /** The mark of the curious node. */
+  drawEye(x, y) {
+    const { pen } = this, r = this.radius * 0.68;
+    pen.fillStyle = "#fff";
+    pen.beginPath();
+    pen.moveTo(x - r, y);
+    pen.quadraticCurveTo(x, y - 1.2 * r, x + r, y);
+    pen.quadraticCurveTo(x, y + 1.2 * r, x - r, y);
+    pen.fill();
+    pen.fillStyle = "#14161a";
+    pen.beginPath();
+    pen.arc(x, y, r * 0.38, 0, 2 * Math.PI);
+    pen.fill();
   }
 
   /** Rings around the two ends that just met, the curious node and the one in focus. */

@@ -74,7 +74,7 @@ export class Meter {
 
   card(lane, baseline) {
     const says = make("p", { class: "verdict" });
-    const list = make("ul", { class: "known" });
+    const list = make("ul", { class: "findings", tabindex: "0", "aria-label": "what it knows, node by node" });
     const title = make("h3", {}, baseline ? `${lane.label}, for comparison` : lane.label);
     if (lane.message) return { element: make("article", { class: "card" }, title, make("p", {}, lane.message)) };
     const canvas = make("canvas", { role: "img", "aria-label": `what node ${this.node} knows about each node under ${lane.label}` });

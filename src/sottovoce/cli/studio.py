@@ -18,8 +18,18 @@ DEFAULT_PORT = 8321
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; other than this machine's own only if you mean it.")
-@click.option("--port", type=click.IntRange(0, 65535), default=None, help=f"[default: {DEFAULT_PORT}, or any free one if it is taken; 0: any]")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; other than this machine's own only if you mean it.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=None,
+    help=f"[default: {DEFAULT_PORT}, or any free one if it is taken; 0: any]",
+)
 @click.option("--network", type=click.Path(path_type=Path), help="Folder of a network of peers, for the live view.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @json_option
@@ -42,7 +52,9 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
     shown = f"[{address}]" if ":" in address else address
     url = f"http://{shown}:{bound}/"
     if not _is_loopback(address):
-        click.echo(f"warning: {host} can be reached from other machines; whoever reaches it can use this page", err=True)
+        click.echo(
+            f"warning: {host} can be reached from other machines; whoever reaches it can use this page", err=True
+        )
     hosts = (*LOOPBACK, address, host.lower()) if not _is_any(address) else (*LOOPBACK, *_own_names())
     if as_json:
         print_json({"url": url})

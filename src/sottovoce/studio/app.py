@@ -34,6 +34,7 @@ from .live import Watcher
 from .problem import Problem
 from .python_code import python_code
 from .stream import Conversation
+from .thinking import Thinkers
 
 __all__ = ["STATIC", "create_app"]
 
@@ -95,16 +96,20 @@ class Studio:
 
     def __init__(self, limits: Limits, watcher: Watcher) -> None:
         self.limits, self.watcher = limits, watcher
-        self.running = ThreadPoolExecutor(max_workers=2, thread_name_prefix="studio-run")
-        self.thinking = ThreadPoolExecutor(max_workers=2, thread_name_prefix="studio-think")
+        self.running = ThreadPoolExecutor(max_workers=4, thread_name_prefix="studio-run")
+        self.thinkers: Thinkers | None = None
         self.open_pages = 0
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        """Give the threads back at the end."""
-        yield
-        self.running.shutdown(wait=False, cancel_futures=True)
-        self.thinking.shutdown(wait=False, cancel_futures=True)
+        """Processes for what takes longer; everything is given back at the end."""
+        self.thinkers = Thinkers()
+        self.thinkers.warm_up()
+        try:
+            yield
+        finally:
+            self.thinkers.close()
+            self.running.shutdown(wait=False, cancel_futures=True)
 
     async def page(self, _request: Request) -> Response:
         """The one page."""
@@ -156,14 +161,21 @@ class Studio:
         await socket.accept()
         if self.open_pages >= self.limits.pages:
             await socket.send_text(
-                json.dumps({"type": "error", "about": "full", "message": f"{self.limits.pages} pages are open already; please close one"})
+                json.dumps(
+                    {
+                        "type": "error",
+                        "about": "full",
+                        "message": f"{self.limits.pages} pages are open already; please close one",
+                    }
+                )
             )
             await socket.close(1013)
             return
         self.open_pages += 1
+        assert self.thinkers is not None
         try:
             await Conversation(
-                socket, self.limits, running=self.running, thinking=self.thinking, watcher=self.watcher
+                socket, self.limits, running=self.running, thinkers=self.thinkers, watcher=self.watcher
             ).hold()
         finally:
             self.open_pages -= 1
@@ -192,7 +204,7 @@ class Studio:
         return await self._compute(lambda: Problem.read(message.get("problem"), self.limits))
 
     async def _compute(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.thinking, work)
+        return await asyncio.get_running_loop().run_in_executor(self.running, work)
 
 
 class _Guard:

@@ -23,12 +23,14 @@ from .problem import VALUES
 __all__ = ["catalogue", "method_entry"]
 
 _STARTING_SIZES: dict[str, float] = {
-    "n": 24, "rows": 5, "cols": 6, "dimension": 4, "clique": 6, "path_length": 1, "degree": 4, "p": 0.2, "k": 4, "attach": 2,
+    "n": 24, "rows": 5, "cols": 6, "dimension": 4, "clique": 6, "path_length": 1, "degree": 4,
+    "p": 0.2, "k": 4, "attach": 2,
 }  # fmt: skip
 """What a form shows first; a parameter that is not here starts empty, at its default."""
 
 _STARTING_PARAMETERS: dict[str, object] = {
-    "noise_std": 1.0, "noise_decay": 0.9, "num_rounds": 10, "binary-oracle.step_size": "adaptive", "gap": 0.02, "momentum": 0.4, "block_size": 5,
+    "noise_std": 1.0, "noise_decay": 0.9, "num_rounds": 10, "binary-oracle.step_size": "adaptive", "gap": 0.02,
+    "momentum": 0.4, "block_size": 5,
 }  # fmt: skip
 _GUESS = 0.5
 """For a number that must be given and is not in the list above; in the range of most."""
@@ -69,14 +71,16 @@ def method_entry(name: str) -> dict[str, Any]:
     """One method: its fields, with what they start at and what their documentation says."""
     cls = METHODS[name]
     about = _parameter_texts(cls)
-    fields = [f for f in dataclasses.fields(typing.cast("Any", cls)) if f.init] if dataclasses.is_dataclass(cls) else []
+    fields = [f for f in dataclasses.fields(typing.cast("Any", cls)) if f.init]
     return {
         "name": name,
         "title": name.replace("-", " "),
         "about": _first_sentence(cls),
         "decay": cls is NoiseInsertion,
         "parameters": [
-            {"name": f.name, "start": _start(name, f), "about": about.get(f.name, "")} for f in fields if _start(name, f) is not None
+            {"name": f.name, "start": _start(name, f), "about": about.get(f.name, "")}
+            for f in fields
+            if _start(name, f) is not None
         ],
     }
 

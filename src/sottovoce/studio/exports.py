@@ -74,9 +74,7 @@ def as_figure(problem: Problem, step: int, positions: object, kind: str) -> byte
     return out.getvalue()
 
 
-def _draw_network(
-    figure: Any, axes: Any, problem: Problem, places: Any, values: Any, noise: Any, title: str
-) -> None:
+def _draw_network(figure: Any, axes: Any, problem: Problem, places: Any, values: Any, noise: Any, title: str) -> None:
     from matplotlib.collections import LineCollection
 
     size = float(np.clip(4000 / problem.graph.num_nodes, 8, 130))
@@ -131,7 +129,7 @@ def read_edge_list(text: str, name: str, limits: Limits) -> dict[str, Any]:
 
 
 def read_numbers(text: str, name: str, limits: Limits) -> dict[str, Any]:
-    """Numbers from pasted text or CSV: the last column, a first line of words is a heading, ``#`` a comment.
+    r"""Numbers from pasted text or CSV: the last column, a first line of words is a heading, ``#`` a comment.
 
     A single line of many numbers counts as one column. Errors name the line, never what stands in it.
 
@@ -139,7 +137,7 @@ def read_numbers(text: str, name: str, limits: Limits) -> dict[str, Any]:
     --------
     >>> read_numbers("1, 2, 3", "pasted", Limits())["values"]
     [1.0, 2.0, 3.0]
-    >>> read_numbers("node,value\\n0,0.5\\n1,0.25\\n", "pasted", Limits())["values"]
+    >>> read_numbers("node,value\n0,0.5\n1,0.25\n", "pasted", Limits())["values"]
     [0.5, 0.25]
     """
     rows: list[list[float]] = []

@@ -6,24 +6,29 @@ exact answer gets a sentence that says so instead.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import NumericalFailure, Unsupported
 from ..graphs.graph import Graph
 from ..methods import Method, StandardGossip
-from ..simulation import simulate
 from .limits import Limits
 from .problem import Problem
 
-__all__ = ["privacy_history", "theory_curves", "threshold"]
+__all__ = ["heard_steps", "privacy_history", "theory_curves", "threshold", "too_large_to_audit"]
+
+Steps = npt.NDArray[np.int64]
 
 LARGEST_THRESHOLD = 20_000
 """Nodes up to which the algebraic connectivity is found while somebody waits."""
 
 LONGEST_AUDIT = 100_000
 """Steps that are followed one by one while somebody waits."""
+
+FORMS: tuple[Literal["corrected", "printed"], ...] = ("corrected", "printed")
+"""The bounds that are drawn: as it is proved, and as it was published."""
 
 CURVE_POINTS = 120
 HISTORY_POINTS = 250
@@ -61,9 +66,9 @@ def theory_curves(problem: Problem, method: Method, limits: Limits) -> dict[str,
     if problem.graph.num_nodes > LARGEST_THRESHOLD:
         return {"message": f"bounds are shown for graphs of up to {LARGEST_THRESHOLD:,} nodes"}
     try:
-        for form, name in (("corrected", "bound"), ("sharpened", "sharpened"), ("printed", "printed")):
+        for form in FORMS:
             bound = error_bound(problem.graph, problem.private_values, method, at=steps, form=form)
-            curves[name] = (bound / scale).tolist()
+            curves[form] = (bound / scale).tolist()
     except (Unsupported, NumericalFailure) as error:
         return {"message": f"no bound: {error}"}
     if problem.graph.num_nodes > limits.exact_nodes:
@@ -77,29 +82,36 @@ def theory_curves(problem: Problem, method: Method, limits: Limits) -> dict[str,
     return {**curves, "message": "; ".join(notes)}
 
 
-def privacy_history(problem: Problem, observer: int, prior_std: float | None, limits: Limits) -> dict[str, Any]:
+def heard_steps(problem: Problem, fired: Steps, observer: int) -> Steps:
+    """The steps at which the observer took part; of very many, :data:`HISTORY_POINTS` evenly spread ones."""
+    heard = np.flatnonzero((problem.graph.edges[fired] == observer).any(axis=1)) + 1
+    kept: Steps = heard[np.unique(np.linspace(0, len(heard) - 1, min(HISTORY_POINTS, len(heard))).astype(int))]
+    return kept
+
+
+def too_large_to_audit(problem: Problem, limits: Limits) -> str | None:
+    """A sentence for the page if the privacy meter cannot follow this run."""
+    if problem.graph.num_nodes**2 * problem.num_steps > limits.work or problem.num_steps > LONGEST_AUDIT:
+        return "the privacy meter is exact, and this run is too large for it: ask for fewer nodes or steps"
+    return None
+
+
+def privacy_history(problem: Problem, fired: Steps, observer: int, prior_std: float | None) -> dict[str, Any]:
     """What the curious node can infer about each other one, for every method of the problem and for standard gossip.
 
-    The posterior changes only when the observer takes part in an exchange, so it is computed at those
-    steps; of very many, :data:`HISTORY_POINTS` evenly spread ones are kept.
+    The posterior changes only when the observer takes part in an exchange, so it is computed at those steps.
     """
     from ..privacy import CuriousNodes, audit
 
-    graph = problem.graph
-    if graph.num_nodes**2 * problem.num_steps > limits.work or problem.num_steps > LONGEST_AUDIT:
-        return {"message": "the privacy meter is exact, and this run is too large for it: ask for fewer nodes or steps"}
-    fired = simulate(
-        graph, problem.private_values, StandardGossip(), num_steps=problem.num_steps, seed=problem.seed,
-        record=[0], threads=1, progress=False,
-    ).fired_edges()  # fmt: skip
-    heard = np.flatnonzero((graph.edges[fired] == observer).any(axis=1)) + 1
-    steps = heard[np.unique(np.linspace(0, len(heard) - 1, min(HISTORY_POINTS, len(heard))).astype(int))]
-    view = CuriousNodes([observer])
+    steps = heard_steps(problem, fired, observer)
     lanes: list[dict[str, Any]] = []
+    assumptions: tuple[str, ...] = ()
     for method in (*problem.methods, StandardGossip()):
         try:
-            report = audit(graph, method, fired, view, prior_std=prior_std, steps=steps)
-            lanes.append({"label": method.label(), "std": report.history.tolist()})
+            report = audit(problem.graph, method, fired, CuriousNodes([observer]), prior_std, steps=steps)
         except Unsupported as error:
-            lanes.append({"label": method.label(), "message": str(error)})
-    return {"steps": steps.tolist(), "lanes": lanes, "assumptions": list(view.assumptions())}
+            lanes.append({"label": method.label(), "message": f"no privacy meter here: {error}"})
+        else:
+            lanes.append({"label": method.label(), "std": report.history.tolist()})
+            assumptions = report.assumptions
+    return {"steps": steps.tolist(), "lanes": lanes, "assumptions": list(assumptions)}

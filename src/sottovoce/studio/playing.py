@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import Unsupported
-from ..methods import Method
+from ..methods import Method, StandardGossip
 from ..methods.base import Array
 from ..simulation import Solution, Status, simulate
 from .problem import Problem, record_steps
@@ -154,6 +154,13 @@ class Playback:
         for lane in self.lanes:
             lane.advance(end)
 
+    def all_fired(self) -> npt.NDArray[np.int64]:
+        """Which edge fires at every step of the whole run, done or still to come."""
+        run = Lane(self.problem, StandardGossip())
+        run.advance(1)
+        assert run.solution is not None
+        return run.solution.fired_edges(0, self.problem.num_steps)
+
     # -- pictures ------------------------------------------------------------------------------
 
     def frame(self) -> tuple[dict[str, Any], list[Array]]:
@@ -174,7 +181,7 @@ class Playback:
             if lane.solution is not None:
                 with contextlib.suppress(Unsupported):  # a method in rounds: all nodes act at once
                     fired = lane.solution.fired_edges(max(0, self.step - RECENT_EDGES), self.step)
-                    return fired.reshape(-1)[-RECENT_EDGES:].tolist()
+                    return [int(edge) for edge in fired.reshape(-1)[-RECENT_EDGES:]]
         return []
 
     def _lane_frame(self, index: int, arrays: list[Array]) -> Iterator[tuple[str, Any]]:

@@ -45,7 +45,7 @@ def _spike(num_nodes: int, seed: int) -> Array:
     return values
 
 
-def _ramp(num_nodes: int, seed: int) -> Array:
+def _ramp(num_nodes: int, _seed: int) -> Array:
     return np.linspace(0.0, 1.0, num_nodes)
 
 
@@ -59,9 +59,7 @@ class Values:
 
 
 VALUES: dict[str, Values] = {
-    "uniform": Values(
-        "random, uniform on [0, 1]", uniform_values, "np.random.default_rng([{seed}, {n}]).random({n})"
-    ),
+    "uniform": Values("random, uniform on [0, 1]", uniform_values, "np.random.default_rng([{seed}, {n}]).random({n})"),
     "normal": Values(
         "random, normal with deviation 1", _normal, "np.random.default_rng([{seed}, {n}]).standard_normal({n})"
     ),
@@ -227,7 +225,9 @@ def _read_values(given: object, num_nodes: int, seed: int) -> tuple[Array, str |
     except OverflowError:
         raise InvalidValues("values must be at most 1e100 in size") from None
     if not np.isfinite(values).all() or (np.abs(values) > 1e100).any():
-        raise InvalidValues(f"values must be finite and at most 1e100 in size; the one of node {_first_bad(values)} is not")
+        raise InvalidValues(
+            f"values must be finite and at most 1e100 in size; the one of node {_first_bad(values)} is not"
+        )
     return values, None
 
 

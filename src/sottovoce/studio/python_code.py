@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def _method(method: Method, spec: str) -> str:
     if isinstance(method, NoiseInsertion) and isinstance(method.noise_decay, np.ndarray):
         assert FREE in spec
         return f"sv.NoiseInsertion.largest_free(graph, noise_std={method.noise_std!r})"
-    fields: Any = dataclasses.fields(method) if dataclasses.is_dataclass(method) else ()
+    fields = dataclasses.fields(cast("Any", method))
     parts = [f"{f.name}={getattr(method, f.name)!r}" for f in fields if f.init and getattr(method, f.name) is not None]
     return f"sv.{type(method).__name__}({', '.join(parts)})"
 

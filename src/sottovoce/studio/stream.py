@@ -19,9 +19,9 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-import numpy as np
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import InvalidParameter, SottovoceError
@@ -32,9 +32,11 @@ from .limits import Allowance, Limits
 from .live import Watcher
 from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
 from .problem import Problem, whole
+from .thinking import Thinkers
 
 __all__ = ["Conversation", "pack"]
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -54,18 +56,17 @@ class Conversation:
         An accepted websocket.
     limits
         What it may ask for.
-    running, thinking
-        Where pieces of runs, and answers that take longer, are computed. Apart, so that a run stays
-        smooth while theory is worked out.
+    running, thinkers
+        Where pieces of runs, and answers that take longer, are computed.
     watcher
         Reads the status of peers.
     """
 
     def __init__(
-        self, socket: WebSocket, limits: Limits, *, running: Executor, thinking: Executor, watcher: Watcher
+        self, socket: WebSocket, limits: Limits, *, running: Executor, thinkers: Thinkers, watcher: Watcher
     ) -> None:
         self._socket, self._limits, self._watcher = socket, limits, watcher
-        self._running, self._thinking = running, thinking
+        self._running, self._thinkers = running, thinkers
         self._allowance = Allowance(rate=limits.messages_per_second, burst=4 * limits.messages_per_second)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._playback: Playback | None = None
@@ -113,11 +114,11 @@ class Conversation:
         await self._cancel("play", "threshold", "theory", "privacy")
         self._playback = None
         self._run = whole(message, "run", default=0, low=0, high=2**53)
-        problem = await self._compute(self._running, lambda: Problem.read(message.get("problem"), self._limits))
+        problem = await self._compute(lambda: Problem.read(message.get("problem"), self._limits))
         at = whole(message, "at", default=0, low=0, high=problem.num_steps)
         drawn = problem.graph.num_nodes <= self._limits.drawn_nodes
         self._playback = playback = Playback(problem, drawn=drawn)
-        await self._say(await self._compute(self._running, lambda: self._ready(problem, drawn=drawn)))
+        await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
         await self._send_frame(playback)
         if at:
             self._start("play", self._run_to(playback, at))
@@ -188,9 +189,11 @@ class Conversation:
             return
         node = whole(message, "node", default=None, low=0, high=playback.problem.graph.num_nodes - 1)
         prior = message.get("prior")
-        if prior is not None and (isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 < prior < 1e100):
+        if prior is not None and (
+            isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 < prior < 1e100
+        ):
             raise InvalidParameter("prior must be a number above 0, or null for no knowledge at all")
-        self._start("privacy", self._say_privacy(playback.problem, node, prior))
+        self._start("privacy", self._say_privacy(playback, node, prior))
 
     async def _live(self, message: Mapping[str, Any]) -> None:
         await self._cancel("live")
@@ -209,13 +212,15 @@ class Conversation:
         began = due = time.monotonic()
         while not playback.finished:
             if time.monotonic() - began > self._limits.running_seconds:
-                await self._say({"type": "paused", "run": self._run, "message": "paused after a long time; press Run to go on"})
+                await self._say(
+                    {"type": "paused", "run": self._run, "message": "paused after a long time; press Run to go on"}
+                )
                 return
             interval = max(1.0 / self._limits.frames_per_second, 1.0 / self._speed)
             most = -(-playback.problem.num_steps // FULLEST_SPEED_FRAMES)
             count = int(min(max(1, round(self._speed * interval)), max(1, most)))
             for end in playback.pieces(min(playback.step + count, playback.problem.num_steps))[-1:]:
-                await self._compute(self._running, lambda end=end: playback.advance(end))
+                await self._compute(partial(playback.advance, end))
             await self._send_frame(playback)
             due = max(due + interval, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
@@ -223,25 +228,24 @@ class Conversation:
     async def _run_to(self, playback: Playback, target: int) -> None:
         """Run to a step as fast as possible, with one frame at the end."""
         for end in playback.pieces(target):
-            await self._compute(self._running, lambda end=end: playback.advance(end))
+            await self._compute(partial(playback.advance, end))
         await self._send_frame(playback)
 
     async def _say_threshold(self, problem: Problem) -> None:
-        answer = await self._compute(self._thinking, lambda: insight.threshold(problem.graph))
+        answer = await self._thinkers.think(insight.threshold, problem.graph)
         await self._say({"type": "threshold", "run": self._run, **answer})
 
     async def _say_theory(self, problem: Problem) -> None:
         for index, method in enumerate(problem.methods):
-            curves = await self._compute(
-                self._thinking, lambda method=method: insight.theory_curves(problem, method, self._limits)
-            )
+            curves = await self._thinkers.think(insight.theory_curves, problem, method, self._limits)
             await self._say({"type": "theory", "run": self._run, "lane": index, **curves})
 
-    async def _say_privacy(self, problem: Problem, node: int, prior: float | None) -> None:
-        history = await self._compute(
-            self._thinking, lambda: insight.privacy_history(problem, node, prior, self._limits)
-        )
-        await self._say({"type": "privacy", "run": self._run, "node": node, "prior": prior, **history})
+    async def _say_privacy(self, playback: Playback, node: int, prior: float | None) -> None:
+        answer: dict[str, Any] = {"message": insight.too_large_to_audit(playback.problem, self._limits)}
+        if answer["message"] is None:
+            fired = await self._compute(playback.all_fired)
+            answer = await self._thinkers.think(insight.privacy_history, playback.problem, fired, node, prior)
+        await self._say({"type": "privacy", "run": self._run, "node": node, "prior": prior, **answer})
 
     async def _say_live(self) -> None:
         while True:
@@ -250,8 +254,14 @@ class Conversation:
 
     # -- plumbing ------------------------------------------------------------------------------
 
-    async def _compute(self, pool: Executor, work: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
+    async def _compute(self, work: Callable[[], T]) -> T:
+        """In a thread; if the caller is cancelled, the (short) piece is finished first, so that no two run at once."""
+        future = asyncio.get_running_loop().run_in_executor(self._running, work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await asyncio.wait({future})
+            raise
 
     def _start(self, name: str, work: Awaitable[None]) -> None:
         self._tasks[name] = asyncio.ensure_future(self._guard(name, work))
@@ -266,7 +276,8 @@ class Conversation:
             pass  # the page was closed meanwhile
         except Exception:
             log.exception("the studio could not finish %s", name)
-            await self._say({"type": "error", "about": name, "message": "something went wrong here; the server's log says more"})
+            message = "something went wrong here; the server's log says more"
+            await self._say({"type": "error", "about": name, "message": message})
 
     async def _cancel(self, *names: str) -> None:
         tasks = [self._tasks.pop(name) for name in names if name in self._tasks]
