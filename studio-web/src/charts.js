@@ -10,7 +10,7 @@ const parse = (x) => (x === "inf" ? null : x);
 function axes(xLabel, values) {
   const look = { stroke: themed("ink-soft"), grid: { stroke: themed("line"), width: 1 }, ticks: { stroke: themed("line") }, font: "11px system-ui, sans-serif" };
   return [
-    { ...look, label: xLabel, labelSize: 18, size: 34, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => ticks.map((t) => (t >= 1e4 ? number(t, 2) : t)) },
+    { ...look, label: xLabel, labelSize: 18, size: 34, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => ticks.map((t) => (t >= 1e4 ? number(t, 3) : t)) },
     { ...look, size: 52, values },
   ];
 }

@@ -39,7 +39,7 @@ class Page {
     if (problems.length) this.addressProblem = problems.join("; ");
     this.remember = later(250, () => this.writeAddress());
     this.connection = new Connection({
-      onOpen: () => { notify(this.addressProblem ?? ""); this.addressProblem = undefined; this.setup(this.state.at); this.showTab(); },
+      onOpen: () => { notify(this.addressProblem ?? ""); this.keepNotice = Boolean(this.addressProblem); this.addressProblem = undefined; this.setup(this.state.at); this.showTab(); },
       onMessage: (message) => this.receive(message),
       onLost: (refused) => { this.setPlaying(false); if (!refused) notify("The connection to the studio is lost; trying again …"); },
     });
@@ -55,6 +55,7 @@ class Page {
   }
 
   change(patch) {
+    this.keepNotice = false;
     Object.assign(this.state, patch, { at: 0 });
     this.setup(0);
   }
@@ -80,7 +81,7 @@ class Page {
     this.state = state;
     this.controls.show(state);
     notify(problems.join("; "));
-    this.step = state.at;
+    this.keepNotice = problems.length > 0;
     this.setup(state.at);
     this.showTab();
   }
@@ -143,11 +144,17 @@ class Page {
         lane.network.setGraph(message.graph);
       } else lane.canvas = canvas;
       const box = make("div", { class: "chart" });
-      charts.push(make("article", { class: "card" }, make("h3", {}, make("i", { class: `swatch lane-${index}` }), "Values converge to the mean, noise and all"), box));
+      charts.push(make("article", { class: "card" }, make("h3", {}, make("i", { class: `swatch lane-${index}` }), this.valuesTitle(message)), box));
       lane.chart = new ValuesChart(box);
     });
     byId("networks").replaceChildren(...networks);
     byId("values-charts").replaceChildren(...charts);
+  }
+
+  valuesTitle({ drawn, followed, graph }) {
+    const title = "Values converge to the mean, noise and all";
+    if (!drawn) return `${title}: the range, 80 % and half of all nodes`;
+    return followed.length < graph.numNodes ? `${title}: ${followed.length} of ${whole(graph.numNodes)} nodes` : title;
   }
 
   moved(positions) {
@@ -160,6 +167,7 @@ class Page {
     if (message.rewound) {
       for (const lane of this.lanes) Object.assign(lane, { steps: [], errors: [], trace: { steps: [], columns: [] } });
     }
+    clearTimeout(this.patience);
     this.step = message.step;
     this.fired = message.fired;
     message.lanes.forEach((picture, index) => {
@@ -281,17 +289,26 @@ class Page {
   }
 
   toggle() {
+    if (!this.playing) this.expectFrame();
     this.connection.send(this.playing ? { type: "pause" } : { type: "play", speed: this.speed() });
     this.setPlaying(!this.playing);
   }
 
+  /** The first run of a method compiles its kernel; say so if nothing comes for a while. */
+  expectFrame() {
+    clearTimeout(this.patience);
+    this.patience = setTimeout(() => { byId("narrator").textContent = this.told = "Preparing the engine for this method (once, a few seconds) …"; }, 900);
+  }
+
   stepOnce() {
     this.setPlaying(false);
+    this.expectFrame();
     this.connection.send({ type: "step", count: 1 });
   }
 
   seek(step) {
     this.setPlaying(false);
+    this.expectFrame();
     this.connection.send({ type: "seek", step });
   }
 
@@ -310,6 +327,7 @@ class Page {
   // -- curious node ------------------------------------------------------------------------------
 
   watch(node, prior) {
+    if (!this.problemShown) return;
     if (node !== null && node === this.state.watch && this.meter.data && prior === this.meter.data.prior) node = null; // a second click lets go
     if (node !== null && !(Number.isInteger(node) && node >= 0 && node < this.problemShown.graph.numNodes)) return notify(`node must be 0 to ${this.problemShown.graph.numNodes - 1}`);
     this.state.watch = node;

@@ -53,7 +53,7 @@ export class Network {
     if (!this.width || !this.positions.length) return;
     const xs = this.positions.map((p) => p[0]), ys = this.positions.map((p) => p[1]);
     const left = Math.min(...xs), right = Math.max(...xs), low = Math.min(...ys), high = Math.max(...ys);
-    this.radius = Math.max(2.2, Math.min(15, 0.26 * Math.sqrt((this.width * this.height) / this.numNodes)));
+    this.radius = Math.max(2.2, Math.min(15, (this.numNodes > 30 ? 0.21 : 0.26) * Math.sqrt((this.width * this.height) / this.numNodes)));
     const margin = this.radius * 1.4 + 14;
     const scale = Math.min((this.width - 2 * margin) / (right - left || 1), (this.height - 2 * margin) / (high - low || 1));
     const x0 = this.width / 2 - (scale * (left + right)) / 2, y0 = this.height / 2 + (scale * (low + high)) / 2;

@@ -21,7 +21,7 @@ __all__ = ["heard_steps", "privacy_history", "theory_curves", "threshold", "too_
 
 Steps = npt.NDArray[np.int64]
 
-LARGEST_THRESHOLD = 20_000
+LARGEST_THRESHOLD = 100_000
 """Nodes up to which the algebraic connectivity is found while somebody waits."""
 
 LONGEST_AUDIT = 100_000
@@ -52,8 +52,11 @@ def threshold(graph: Graph) -> dict[str, Any]:
         return {"message": f"the threshold could not be computed: {error}"}
 
 
-def theory_curves(problem: Problem, method: Method, limits: Limits) -> dict[str, Any]:
-    """Relative error as theory has it: the exact expectation, the corrected bound, and the paper's as printed."""
+def theory_curves(problem: Problem, method: Method, alpha: float | None, limits: Limits) -> dict[str, Any]:
+    """Relative error as theory has it: the exact expectation, the corrected bound, and the paper's as printed.
+
+    ``alpha`` is the algebraic connectivity as :func:`threshold` found it, or ``None`` if it did not.
+    """
     from ..theory import error_bound, expected_error
 
     steps = np.unique(np.linspace(0, problem.num_steps, CURVE_POINTS + 1).round().astype(np.int64))
@@ -63,11 +66,11 @@ def theory_curves(problem: Problem, method: Method, limits: Limits) -> dict[str,
         return {"message": "all private values are equal, so there is no relative error to predict"}
     curves: dict[str, Any] = {"steps": steps.tolist()}
     notes = []
-    if problem.graph.num_nodes > LARGEST_THRESHOLD:
-        return {"message": f"bounds are shown for graphs of up to {LARGEST_THRESHOLD:,} nodes"}
+    if alpha is None:
+        return {"message": "no bounds: they need the algebraic connectivity of the graph"}
     try:
         for form in FORMS:
-            bound = error_bound(problem.graph, problem.private_values, method, at=steps, form=form)
+            bound = error_bound(problem.graph, problem.private_values, method, at=steps, form=form, connectivity=alpha)
             curves[form] = (bound / scale).tolist()
     except (Unsupported, NumericalFailure) as error:
         return {"message": f"no bound: {error}"}

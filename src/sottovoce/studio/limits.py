@@ -42,7 +42,7 @@ class Limits:
     """
 
     nodes: int = 100_000
-    edges: int = 1_000_000
+    edges: int = 2_000_000
     steps: int = 100_000_000
     methods: int = 3
     drawn_nodes: int = 2_000

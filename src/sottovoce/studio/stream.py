@@ -111,7 +111,7 @@ class Conversation:
     # -- commands ------------------------------------------------------------------------------
 
     async def _setup(self, message: Mapping[str, Any]) -> None:
-        await self._cancel("play", "threshold", "theory", "privacy")
+        await self._cancel("play", "theory", "privacy")
         self._playback = None
         self._run = whole(message, "run", default=0, low=0, high=2**53)
         problem = await self._compute(lambda: Problem.read(message.get("problem"), self._limits))
@@ -122,7 +122,6 @@ class Conversation:
         await self._send_frame(playback)
         if at:
             self._start("play", self._run_to(playback, at))
-        self._start("threshold", self._say_threshold(problem))
         self._start("theory", self._say_theory(problem))
 
     def _ready(self, problem: Problem, *, drawn: bool) -> dict[str, Any]:
@@ -231,13 +230,13 @@ class Conversation:
             await self._compute(partial(playback.advance, end))
         await self._send_frame(playback)
 
-    async def _say_threshold(self, problem: Problem) -> None:
+    async def _say_theory(self, problem: Problem) -> None:
+        """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
         answer = await self._thinkers.think(insight.threshold, problem.graph)
         await self._say({"type": "threshold", "run": self._run, **answer})
-
-    async def _say_theory(self, problem: Problem) -> None:
+        alpha = answer.get("algebraicConnectivity")
         for index, method in enumerate(problem.methods):
-            curves = await self._thinkers.think(insight.theory_curves, problem, method, self._limits)
+            curves = await self._thinkers.think(insight.theory_curves, problem, method, alpha, self._limits)
             await self._say({"type": "theory", "run": self._run, "lane": index, **curves})
 
     async def _say_privacy(self, playback: Playback, node: int, prior: float | None) -> None:
