@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "Solution": "simulation",
+    "sweep": "experiments.sweep",
     "Status": "simulation",
     "simulate": "simulation",
 }
@@ -70,6 +71,7 @@ __all__ = [
     "privacy",
     "simulate",
     "simulation",
+    "sweep",
     "testing",
     "theory",
 ]

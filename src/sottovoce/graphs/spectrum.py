@@ -168,7 +168,7 @@ def connectivity(
     """
     from .ritz import Problem
 
-    if digits is not None and (isinstance(digits, bool) or not 1 <= digits <= 12):
+    if digits is not None and (isinstance(digits, bool) or digits not in range(1, 13)):
         raise InvalidParameter(f"digits must be a whole number from 1 to 12, got {digits!r}")
     checked = _checked_weights(graph, weights)
     known: dict[str, Connectivity] = graph.__dict__.setdefault("_connectivity", {})
@@ -202,7 +202,10 @@ def _scaled(result: Connectivity | None, scale: float) -> Connectivity | None:
 def _checked_weights(graph: Graph, weights: npt.ArrayLike | None) -> npt.NDArray[np.float64] | None:
     if weights is None:
         return None
-    array = np.asarray(weights, dtype=np.float64)
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("weights must be numbers, one per edge") from None
     if array.shape != (graph.num_edges,):
         raise InvalidParameter(f"weights must have shape ({graph.num_edges},), one per edge, got {array.shape}")
     if not np.all(np.isfinite(array)) or not np.all(array > 0):
@@ -264,7 +267,11 @@ def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estim
         return
     entries = len(problem.edges)
     single = entries > SINGLE_PRECISION_ENTRIES and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
-    yield "lanczos", lanczos(problem, tolerance=5e-6 if single else tolerance, single=single)
+    if single:
+        quick = lanczos(problem, tolerance=8e-6, single=True)
+        yield "lanczos", quick
+    if not single or quick is not None:  # what single precision leaves open
+        yield "lanczos", lanczos(problem, tolerance=tolerance)
     yield "factorised", factorised(problem, tolerance=tolerance)
     if has_multigrid():
         yield "multigrid", multigrid(problem, tolerance=tolerance)
