@@ -121,8 +121,8 @@ class Conversation:
         await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
         await self._send_frame(playback)
         if at:
-            self._start("play", self._run_to(playback, at))
-        self._start("theory", self._say_theory(problem))
+            self._start("play", partial(self._run_to, playback, at))
+        self._start("theory", partial(self._say_theory, problem))
 
     def _ready(self, problem: Problem, *, drawn: bool) -> dict[str, Any]:
         graph = problem.graph
@@ -157,7 +157,7 @@ class Conversation:
             playback.rewind()
             await self._send_frame(playback, rewound=True)
         await self._cancel("play")
-        self._start("play", self._run_on(playback))
+        self._start("play", partial(self._run_on, playback))
 
     async def _pause(self, message: Mapping[str, Any]) -> None:
         await self._cancel("play")
@@ -167,7 +167,7 @@ class Conversation:
         playback = self._need_playback()
         count = whole(message, "count", default=1, low=1, high=self._limits.steps)
         await self._cancel("play")
-        self._start("play", self._run_to(playback, min(playback.step + count, playback.problem.num_steps)))
+        self._start("play", partial(self._run_to, playback, min(playback.step + count, playback.problem.num_steps)))
 
     async def _seek(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -176,7 +176,7 @@ class Conversation:
         if target < playback.step:
             playback.rewind()
             await self._send_frame(playback, rewound=True)
-        self._start("play", self._run_to(playback, target))
+        self._start("play", partial(self._run_to, playback, target))
 
     async def _set_speed(self, message: Mapping[str, Any]) -> None:
         self._speed = _speed(message)
@@ -192,12 +192,12 @@ class Conversation:
             isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 < prior < 1e100
         ):
             raise InvalidParameter("prior must be a number above 0, or null for no knowledge at all")
-        self._start("privacy", self._say_privacy(playback, node, prior))
+        self._start("privacy", partial(self._say_privacy, playback, node, prior))
 
     async def _live(self, message: Mapping[str, Any]) -> None:
         await self._cancel("live")
         if message.get("on") is not False:
-            self._start("live", self._say_live())
+            self._start("live", self._say_live)
 
     def _need_playback(self) -> Playback:
         if self._playback is None:
@@ -262,13 +262,13 @@ class Conversation:
             await asyncio.wait({future})
             raise
 
-    def _start(self, name: str, work: Awaitable[None]) -> None:
+    def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         self._tasks[name] = asyncio.ensure_future(self._guard(name, work))
 
-    async def _guard(self, name: str, work: Awaitable[None]) -> None:
+    async def _guard(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Turn what goes wrong in a task into a sentence for the page."""
         try:
-            await work
+            await work()
         except SottovoceError as error:
             await self._say({"type": "error", "about": name, "message": str(error)})
         except (WebSocketDisconnect, RuntimeError):
