@@ -48,7 +48,9 @@ def random_case(seed: int) -> tuple[sv.Graph, Floats, Floats, Floats, Floats]:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 8))
     edges = {(int(rng.integers(0, i)), i) for i in range(1, n)}
-    edges |= {tuple(sorted(map(int, pair))) for pair in rng.integers(0, n, (rng.integers(0, 2 * n), 2)) if pair[0] != pair[1]}
+    edges |= {
+        tuple(sorted(map(int, pair))) for pair in rng.integers(0, n, (rng.integers(0, 2 * n), 2)) if pair[0] != pair[1]
+    }
     graph = sv.Graph.from_edges(sorted(edges), num_nodes=n)
     std = rng.exponential(2.0, n) * (rng.random(n) > 0.25)
     decay = rng.random(n) * (rng.random(n) > 0.25)
@@ -127,6 +129,17 @@ def test_far_beyond_any_recursion() -> None:
     assert far / near == pytest.approx(np.exp(10**7 * np.log1p(rate.rate - 1)), rel=1e-7)
 
 
+@pytest.mark.parametrize(("decay", "k"), [(0.0, 200_000), (0.995, 2_000_000)])
+def test_jumping_far_on_an_irregular_graph(decay: float, k: int) -> None:
+    """On a random geometric graph E G falls by the exact rate between far-away steps: no spurious mode survives."""
+    graph = sv.graphs.random_geometric(60, seed=1)
+    method = sv.NoiseInsertion(noise_std=1.0, noise_decay=decay)
+    rate = sv.theory.asymptotic_rate(graph, method)
+    near, far = sv.theory.expected_error(graph, np.arange(60.0), method, at=[k, k + 10_000])
+    assert far / near == pytest.approx(rate.rate**10_000, rel=1e-8)
+    assert far > 0
+
+
 def test_columns_add_up() -> None:
     """Vector-valued data: the expectation is the sum over columns."""
     graph, rng = sv.graphs.cycle(6), np.random.default_rng(2)
@@ -185,7 +198,7 @@ def test_rate_is_the_largest_eigenvalue() -> None:
 
 
 def test_regimes() -> None:
-    """On C₁₀ the noise takes over between φ = 0.9 and φ = 0.98, as in the paper's figure, and gossip's true rate is below ρ."""
+    """On C₁₀ noise takes over between φ = 0.9 and 0.98, as in the paper's figure; gossip's true rate is below ρ."""
     graph = sv.graphs.cycle(10)
     slow = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.98))
     fast = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9))

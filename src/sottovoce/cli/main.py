@@ -18,12 +18,16 @@ COMMANDS = {
     "demo": ("demo", "Make the paper's figure and say what it shows."),
     "simulate": ("simulate", "Run one method on one graph."),
     "reproduce": ("reproduce", "Redo a published experiment."),
+    "compare": ("compare", "Several methods side by side."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
+    "sweep": ("sweep", "Many runs, here or on a cluster, kept as a dataset."),
+    "plot": ("plot", "Draw the runs of a sweep."),
     "bench": ("bench", "How fast this machine runs it."),
     "audit": ("audit", "What an observer learns about everyone's private value."),
     "network": ("network", "Create, run and watch a network of peers."),
     "peer": ("peer", "Start, inspect and stop one peer."),
+    "studio": ("studio", "A page where you watch private gossip happen."),
 }
 
 

@@ -87,7 +87,7 @@ class BinaryOracle(PairMethod):
     --------
     >>> BinaryOracle(step_size="1/sqrt(t)").step_at(3)
     0.5
-    >>> BinaryOracle.for_horizon(initial_error=4.0, num_steps=99)
+    >>> BinaryOracle.for_horizon(initial_error=4.0, num_steps=100)
     BinaryOracle(step_size=0.2)
     """
 
@@ -107,13 +107,14 @@ class BinaryOracle(PairMethod):
 
     @classmethod
     def for_horizon(cls, *, initial_error: float, num_steps: int) -> BinaryOracle:
-        """The constant step with the best guarantee after ``num_steps`` = k: λ = √(R/(k + 1)).
+        """The constant step with the best guarantee over ``num_steps`` = k steps: λ = √(R/k).
 
-        ``initial_error`` is any R ≥ G₀ = ½‖c − c̄‖²; the guarantee is then min_t E L^t ≤ 2√(R/(k + 1)).
+        ``initial_error`` is any R ≥ G₀ = ½‖c − c̄‖²; the guarantee is then min_t E L^t ≤ 2√(R/k). (The paper
+        counts steps 0..k, so its k + 1 is ours.)
         """
         bound = number("initial_error", initial_error, low=0.0, low_open=True)
         steps = number("num_steps", num_steps, low=1.0)
-        return cls(step_size=math.sqrt(bound / (steps + 1.0)))
+        return cls(step_size=math.sqrt(bound / steps))
 
     @property
     def adaptive(self) -> bool:

@@ -18,7 +18,7 @@ from . import compile_kernels, require_gpu
 
 __all__ = ["advance"]
 
-UNROLL = 4
+UNROLL = 6
 """Steps whose draws are prepared together by one thread."""
 LAUNCH = 2**33
 """Steps over all threads in one launch: a fraction of a second, so that Ctrl-C and progress are looked at."""
