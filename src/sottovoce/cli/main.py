@@ -27,6 +27,7 @@ COMMANDS = {
     "audit": ("audit", "What an observer learns about everyone's private value."),
     "network": ("network", "Create, run and watch a network of peers."),
     "peer": ("peer", "Start, inspect and stop one peer."),
+    "studio": ("studio", "A page where you watch private gossip happen."),
 }
 
 

@@ -66,7 +66,7 @@ def plot_heatmap(
         table, values, label = (
             frame[frame.status != "failed"].drop_duplicates("run"),
             "posterior_std",
-            "observer's best posterior sd",
+            "posterior sd of the most exposed node",
         )
     else:
         table, values, label = steps_to(frame, accuracy), "step", f"steps to relative error {accuracy:g}"
@@ -89,7 +89,7 @@ def plot_heatmap(
     )
     axes.set_yticks(np.arange(grid.shape[0]) + 0.5, _ticks(grid.index))
     figure.colorbar(mesh, ax=axes, label=label)
-    tidy(axes, title="grey: not reached" if accuracy is not None else "", x=x, y=y)
+    tidy(axes, title="grey: not reached" if accuracy is not None and grid.isna().to_numpy().any() else "", x=x, y=y)
     axes.grid(visible=False)
     if threshold is not None and x == "noise_decay":
         centres = grid.columns.to_numpy(dtype=np.float64)
