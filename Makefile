@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser test slow lint format docs bench constraints lowest clean
+.PHONY: help demo browser test slow lint format docs bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,15 @@ constraints:  ## write constraints/dev.txt anew from a clean environment
 
 lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
 	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PYTEST="--no-cov -W default $(PYTEST)"
+
+# An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
+WIRE := src/sottovoce/peer/transport
+proto:  ## write the Python code for the peers' wire format anew
+	rm -rf $(VENV)-proto && $(PYTHON) -m venv $(VENV)-proto
+	$(VENV)-proto/bin/python -m pip install --quiet --disable-pip-version-check 'grpcio-tools==1.62.3' 'setuptools<81'
+	$(VENV)-proto/bin/python -m grpc_tools.protoc -I$(WIRE) --python_out=$(WIRE) --pyi_out=$(WIRE) $(WIRE)/sottovoce.proto
+	sed -i 's/\[Stop, _Mapping\]/[Stop, _Mapping[str, object]]/' $(WIRE)/sottovoce_pb2.pyi
+	rm -rf $(VENV)-proto
 
 clean:  ## remove everything that was made here
 	rm -rf .venv .venv-* build dist out htmlcov docs/_build docs/_generated .coverage .coverage.* \

@@ -334,6 +334,26 @@ def test_a_failing_solver_is_followed_by_the_next(monkeypatch):
         graphs.connectivity(without_family(graph))
 
 
+def test_an_eigenvalue_above_an_independent_bound_is_not_believed(monkeypatch):
+    """A solver that swears by the wrong eigenvalue, without a residual: the distances from a far end know better."""
+    wrong = 4 * math.sin(2 * math.pi / 180) ** 2  # grid(20, 90) has α = 4 sin²(π/180)
+    monkeypatch.setattr("sottovoce.graphs.lanczos.lanczos", lambda p, **_: None)
+    monkeypatch.setattr(solvers, "factorised", lambda p, **_: None)
+    monkeypatch.setattr(solvers, "multigrid", lambda p, **_: Estimate(wrong, 0.0, 1e-18))
+    with pytest.raises(NumericalFailure, match="above a bound on it, so the smallest was missed"):
+        graphs.connectivity(without_family(graphs.grid(20, 90)))
+
+
+@given(connected_graphs(), st.integers(0, 2**32 - 1))
+def test_independent_bounds_are_bounds(graph, seed):
+    """α never exceeds them, with weights or without."""
+    weights = np.random.default_rng(seed).uniform(0.01, 1, graph.num_edges)
+    for given_ in (None, weights):
+        exact = solvers.dense(problem(graph, given_)).value
+        for solver in ("lanczos", "multigrid"):
+            assert exact <= spectrum._upper_bound(problem(graph, given_), solver) * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("digits", [0, 13, -1, True, 2.5, "eight"])
 def test_digits_have_a_range(digits):
     """1 to 12."""

@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": ("demo", "Make the paper's figure and say what it shows."),
     "simulate": ("simulate", "Run one method on one graph."),
     "reproduce": ("reproduce", "Redo a published experiment."),
+    "compare": ("compare", "Several methods side by side."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
     "sweep": ("sweep", "Many runs, here or on a cluster, kept as a dataset."),

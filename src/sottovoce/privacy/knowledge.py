@@ -98,7 +98,10 @@ class Knowledge:
     def combine(self, rows: slice, matrix: Array) -> None:
         """Replace ``rows`` by ``matrix`` times all rows."""
         norms = np.sqrt(np.einsum("ij,ij->i", self._factor, self._factor))
-        self._floor[rows] = (np.abs(matrix) * np.maximum(self._floor, FLOOR * norms)).max(axis=1)
+        # Errors of averaged rows may point the same way (an average shrinks no constant vector), so floors are not
+        # scaled by weights below one: a residue that outlived its floor would pass for information.
+        passed_on = np.where(matrix != 0.0, np.maximum(np.abs(matrix), 1.0) * self._floor, 0.0)
+        self._floor[rows] = np.maximum(passed_on, np.abs(matrix) * (FLOOR * norms)).max(axis=1)
         self._factor[rows] = matrix @ self._factor
         self._diffuse[rows] = matrix @ self._diffuse
 

@@ -39,7 +39,7 @@ def _averaging(weights: npt.ArrayLike) -> Floats:
 
 
 def consensus_factor(weights: npt.ArrayLike) -> float:
-    """max(|λ₂|, |λ_n|) of W: the factor by which ‖x − c̄‖ shrinks per round of x ← W x, at the least.
+    """max(abs λ₂, abs λ_n) of W: the factor by which ‖x − c̄‖ shrinks per round of x ← W x, at the least.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def nozari_variance(
 
 
 def nozari_epsilon(noise_scale: float, noise_ratio: float, step: float, *, sensitivity: float = 1.0) -> float:
-    """Nozari et al.: ε = δ q/(b (q − |s − 1|)) against an observer of all messages; q in (|s − 1|, 1).
+    """Nozari et al.: ε = δ q/(b (q − a)), a = abs(s − 1), against an observer of all messages; q in (a, 1).
 
     With s = 1 it is δ/b for every q: one Laplace draw on the initial value does as well as any sequence.
 

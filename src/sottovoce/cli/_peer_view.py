@@ -1,0 +1,111 @@
+"""How a peer's status looks to a person: one table for one peer, one row per peer for a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+__all__ = ["network_table", "one_peer", "say_estimate"]
+
+_STATE_STYLE = {"open": "green", "blank": "yellow", "parted": "dim", "unreachable": "red"}
+
+
+def say_estimate(status: Mapping[str, Any]) -> str:
+    """The estimate in a few words; a vector by its first coordinates."""
+    estimate = status.get("estimate")
+    if estimate is None:
+        return "-"
+    shown = ", ".join(f"{number:.6g}" for number in estimate[:3])
+    return shown if len(estimate) <= 3 else f"{shown}, … ({len(estimate)})"
+
+
+def _say_error(status: Mapping[str, Any]) -> str:
+    error = status.get("plus_minus")
+    return "-" if error is None else f"± {error:.2g}"
+
+
+def _say_budget(status: Mapping[str, Any]) -> str:
+    floor, account = status.get("smallest_std"), status.get("account") or 0.0
+    if not floor:
+        return "no limit"
+    return f"{min(1.0, account * floor**2):.0%} spent"
+
+
+def _say_known(status: Mapping[str, Any]) -> str:
+    account = status.get("account") or 0.0
+    if account <= 0:
+        return "nothing"
+    std = account**-0.5
+    return f"± {std:.2g}" if std > 1e-6 * (status.get("noise_std") or 0.0) else "exactly"
+
+
+def _say_refusals(answer: Mapping[str, Any]) -> str:
+    counts = answer.get("refusals", {}).items()
+    return ", ".join(f"{event.removeprefix('refused-')}: {count}" for event, count in counts) or "nothing"
+
+
+def one_peer(answer: Mapping[str, Any]) -> RenderableType:
+    """Everything about one peer."""
+    from rich.console import Group
+    from rich.table import Table
+
+    status = answer["status"]
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="bold")
+    facts.add_column()
+    settled = "[green]yes[/]" if status.get("settled") else "not yet"
+    for name, text in (
+        ("peer", f"{status['name']} of {status['network']}"),
+        ("estimate", f"{say_estimate(status)}  {_say_error(status)}"),
+        ("settled", settled),
+        ("noise left", f"{status.get('noise_left') or 0:.2g} of {status.get('noise_std') or 0:.2g}"),
+        ("privacy budget", _say_budget(status)),
+        ("known at worst to", _say_known(status)),
+        ("exchanges", str(status.get("exchanges", 0))),
+        ("refused", _say_refusals(answer)),
+    ):
+        facts.add_row(name, text)
+    neighbours = Table(box=None, header_style="bold")
+    for title in ("neighbour", "state", "last heard"):
+        neighbours.add_column(title)
+    for name, neighbour in sorted(status.get("neighbours", {}).items()):
+        state = neighbour.get("state", "?")
+        heard = neighbour.get("last_heard")
+        style = _STATE_STYLE.get(state, "")
+        neighbours.add_row(
+            name, f"[{style}]{state}[/]" if style else state, "-" if heard is None else f"{heard:.1f} s ago"
+        )
+    return Group(facts, "", neighbours)
+
+
+def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str = "") -> Table:
+    """One row per peer; ``None`` for a peer that does not answer."""
+    from rich.table import Table
+
+    table = Table(title=title or None, box=None, header_style="bold", title_justify="left")
+    for name in ("peer", "estimate", "±", "settled", "noise left", "exchanges", "edges"):
+        table.add_column(name, justify="left" if name in ("peer", "settled", "edges") else "right")
+    for name, status in statuses.items():
+        if status is None:
+            table.add_row(name, "[red]down[/]", *[""] * 5)
+            continue
+        table.add_row(
+            name,
+            say_estimate(status),
+            _say_error(status).removeprefix("± "),
+            "[green]yes[/]" if status.get("settled") else "[yellow]…[/]",
+            f"{status.get('noise_left') or 0:.1e}",
+            str(status.get("exchanges", 0)),
+            _edges(status),
+        )
+    return table
+
+
+def _edges(status: Mapping[str, Any]) -> str:
+    """One coloured dot per neighbour."""
+    states = [str(neighbour.get("state")) for _, neighbour in sorted(status.get("neighbours", {}).items())]
+    return "".join(f"[{_STATE_STYLE.get(state, 'red')}]●[/]" for state in states)

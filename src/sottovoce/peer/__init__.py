@@ -1,0 +1,1 @@
+"""The networked node: private averaging between real machines, exact under failure."""

@@ -1,0 +1,152 @@
+"""Every field of a peer's configuration in words: what it means, by which formula it acts, what it costs to move it.
+
+``network create`` writes these texts as comments into each party's file and the how-to page repeats them. They are
+worded here and nowhere else; a test compares the three.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["EXPLANATIONS", "Explanation"]
+
+
+class Explanation(NamedTuple):
+    """The three things an operator asks about a knob."""
+
+    meaning: str
+    formula: str
+    cost: str
+
+
+EXPLANATIONS: dict[str, Explanation] = {
+    "name": Explanation(
+        "This peer's name. Neighbours know it by this name and its certificate must carry it.",
+        "certificate name = name.network",
+        "Changing it needs a new certificate and makes this a new member.",
+    ),
+    "network": Explanation(
+        "The network's name; certificates of any other network are refused.",
+        "one authority per network",
+        "All members must use the same.",
+    ),
+    "listen": Explanation(
+        "Address and port on which neighbours reach this peer.",
+        "host:port",
+        "Neighbours must be told a new one.",
+    ),
+    "data_dir": Explanation(
+        "Folder of the durable state (SQLite), the control socket and nothing else.",
+        "relative paths start at this file's folder",
+        "Losing it is survivable: neighbours give the ledger back. Restoring an OLD copy is not: delete it instead.",
+    ),
+    "noise_std": Explanation(
+        "Standard deviation of the first noise draw, in the units of the private value.",
+        "draw t has standard deviation noise_std * noise_decay^t",
+        "Larger hides more and settles later, by about log(noise_std) / log(1/noise_decay) exchanges.",
+    ),
+    "noise_decay": Explanation(
+        "Share of the noise amplitude kept at each exchange, between 0 and 1 (exclusive).",
+        "exchanges until the noise is below tolerance: log(noise_std/tolerance) / log(1/noise_decay)",
+        "Nearer 1 hides for longer and settles later; nearer 0 shows the value after a few exchanges.",
+    ),
+    "smallest_std": Explanation(
+        "Privacy budget: ALL neighbours together may never estimate the private value with a smaller standard "
+        "deviation than this (0: no limit).",
+        "noise is drawn while sum over draws of 1/(noise_decay^(2t) noise_std^2) <= 1/smallest_std^2",
+        "When it is spent the last noise stays in for good: the average then keeps an error of about "
+        "smallest_std / sqrt((1 - noise_decay^2) * number of peers).",
+    ),
+    "diameter": Explanation(
+        "Upper bound on the number of hops between any two peers.",
+        "a decision takes 2*diameter rounds of hearing from every neighbour",
+        "Too large: settles later. Too small: the settled rule may speak too early.",
+    ),
+    "neighbours": Explanation(
+        "The peers that may talk to this one: name = 'host:port'.",
+        "the edge exists when both ends list each other",
+        "Exact average needs the graph connected; more edges settle faster and show the noisy value to more parties.",
+    ),
+    "dimension": Explanation(
+        "How many numbers each peer's private value has.",
+        "8*dimension bytes per value sent",
+        "All members must use the same; at most 1000000.",
+    ),
+    "tolerance": Explanation(
+        "How close all estimates must be before the network calls itself settled.",
+        "settled when max - min over the network <= tolerance",
+        "Smaller settles later (logarithmically) and withdraws more of the noise.",
+    ),
+    "rate": Explanation(
+        "How often, per second, this peer starts an exchange with each neighbour.",
+        "own clock: Poisson, rate * number of neighbours; keep rate * degree * round-trip-time <= 0.05",
+        "Larger settles faster until peers find each other busy; all members should use the same.",
+    ),
+    "bucket_burst": Explanation(
+        "Most exchanges a neighbour may make in a burst.",
+        "tokens per neighbour <= bucket_burst; starts at 0",
+        "Larger lets a hostile neighbour drain noise sooner; below 4 honest neighbours are refused more often.",
+    ),
+    "bucket_refill": Explanation(
+        "Exchanges granted to neighbours per exchange of this peer's own clock.",
+        "every own tick adds bucket_refill / (number of neighbours) tokens to each",
+        "2 (with a burst of 6) refuses about one honest call in a hundred; smaller refuses more, larger lets a hostile "
+        "neighbour drain noise faster.",
+    ),
+    "min_open_edges": Explanation(
+        "Show a value only while at least this many neighbours are connected.",
+        "1 = off",
+        "2 protects against being left alone with one curious neighbour, but silences peers that have only one.",
+    ),
+    "value_limit": Explanation(
+        "Largest absolute value accepted from a neighbour.",
+        "a lying peer can shift the mean by at most about 2*value_limit/(number of peers) per exchange",
+        "Below the honest range (values plus noise) exchanges are refused and the network never settles.",
+    ),
+    "flow_limit": Explanation(
+        "Largest absolute flow accepted on an edge.",
+        "keeps rounding below flow_limit * 2^-52",
+        "Reaching it raises an alarm; drop and re-add the neighbour to start the edge afresh.",
+    ),
+    "net_flow_limit": Explanation(
+        "Most that one neighbour may move into or out of this peer in total, per coordinate (0: no limit beyond "
+        "flow_limit).",
+        "one lying neighbour shifts the mean by at most net_flow_limit / (number of peers)",
+        "Too small refuses honest exchanges: keep it above about 10 * (spread of values + noise_std).",
+    ),
+    "timeout": Explanation(
+        "Seconds to wait for an answer before sending the same request again.",
+        "doubles at each retry; about 3 round-trip times is right",
+        "Too short repeats messages (harmless); too long keeps this peer locked after a loss.",
+    ),
+    "retries": Explanation(
+        "How many times a request is repeated before giving up.",
+        "locked for at most timeout * (2^(retries+1) - 1) seconds",
+        "More repair a loss sooner; fewer free the peer sooner when a neighbour is down.",
+    ),
+    "backoff_max": Explanation(
+        "Longest pause, in seconds, between attempts to reach an unreachable neighbour.",
+        "doubles from timeout up to this, with random jitter",
+        "Larger is quieter; a returning neighbour is noticed later (it also calls by itself).",
+    ),
+    "sync_interval": Explanation(
+        "Seconds between ledger comparisons with each neighbour while settled.",
+        "one short message per neighbour per sync_interval",
+        "Smaller repairs a lost last message sooner.",
+    ),
+    "grace": Explanation(
+        "Seconds a peer without durable state waits for its neighbours' ledgers before it starts exchanges.",
+        "until all neighbours answered, or this time has passed",
+        "Too short after a disk loss: a passing error of the missing flow / n.",
+    ),
+    "metrics_listen": Explanation(
+        "Loopback address for Prometheus (/metrics) and /health; leave it out for none.",
+        "host:port, host must be a loopback address",
+        "Metrics hold counts and scales, never a value or an estimate.",
+    ),
+    "tls": Explanation(
+        "Certificate and key of this peer, and the certificate of the network's authority.",
+        "mutual TLS 1.2 or 1.3, P-256",
+        "Without it the peer does not start on a network; only in-memory tests do without.",
+    ),
+}

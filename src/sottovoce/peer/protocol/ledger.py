@@ -1,0 +1,206 @@
+"""The ledger of one edge: rules R4 to R13 and the register step of R20, as pure functions.
+
+Each end keeps two registers: ``f``, which only this end writes (the sum of what it moved to itself
+when answering the other), and ``g``, its copy of the other end's register. The flow across the edge
+is f − g. A register is replaced by a later version of itself or not at all, so that a message may be
+lost, repeated or late without any effect on what has been moved.
+
+The rules are generic over what a register holds: the peer uses NumPy vectors, the tests exact
+fractions and, for the exhaustive model check, opaque tokens. They are the same functions.
+
+Rules beyond the specification
+------------------------------
+R37
+    ``f`` travels unless the peer's latest message of the current lives acknowledged it (``heard == s``).
+R38
+    ``g`` travels unless the peer's current life has shown a ledger of its own (``heard`` is known).
+R39
+    If a needed register is missing all the same, nothing is believed; a HELLO asks for it.
+R40
+    A BYE also *parts* the edge: it is left out of clocks and of the settled rule until the peer,
+    knowing our new life, speaks again. A BYE is never answered by a BYE.
+
+Why omitting is safe: within one life a record goes from blank to non-blank once and its counters
+only grow, and a message whose lives are not current is never looked at (R6, R9). So what the peer's
+current life has acknowledged, it holds for as long as it accepts our message at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from ...errors import ProtocolViolation
+from ..messages import Kind, Message, Stop
+
+__all__ = ["COUNTER_JUMP", "Edge", "Reaction", "compose", "farewell", "meet", "step"]
+
+COUNTER_JUMP = 2**32
+"""R31: a register counter that runs ahead by more than this is refused."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Edge:
+    """One end of one edge.
+
+    Parameters
+    ----------
+    sid, psid
+        Life of this end; life of the peer's end as known here (0: unknown).
+    blank
+        No ledger is held: the four next fields mean nothing.
+    s, f
+        This end's own register: counter and value.
+    r, g
+        The copy of the peer's register.
+    parted
+        The peer said that it keeps no record (R40).
+    heard
+        Volatile, never stored: ``r`` of the peer's latest message in the current lives, ``None`` if there was none.
+    """
+
+    sid: int
+    psid: int = 0
+    blank: bool = True
+    s: int = 0
+    f: Any = None
+    r: int = 0
+    g: Any = None
+    parted: bool = False
+    heard: int | None = None
+
+    @property
+    def flow(self) -> Any:
+        """What the peer has moved here, less what was moved there: f − g, or zero without a ledger."""
+        return 0.0 if self.blank else self.f - self.g
+
+    def __repr__(self) -> str:
+        ledger = "blank" if self.blank else f"s={self.s} r={self.r}"
+        return f"<Edge life {self.sid} peer {self.psid} {ledger}{' parted' if self.parted else ''}>"
+
+
+class Reaction(NamedTuple):
+    """What the life and ledger rules make of a message."""
+
+    edge: Edge | None
+    answer: Kind | None = None
+    """What must be answered, before or instead of the payload."""
+    proceed: bool = False
+    """Both lives are current and the ledgers merged: the payload may be looked at."""
+    new_life: bool = False
+    """The peer's life changed (R8): forget what was remembered about it."""
+    replaced: bool = False
+    """The record was replaced (R5, R7, R12): a request pending with this peer is void."""
+    forgotten: bool = False
+    """A ledger, and with it a flow, was given up: the noise must be re-armed."""
+    previous: Any = None
+    """R13: the peer's register as it was before it advanced; ``None`` if it did not."""
+    event: str = ""
+    """A name to count and log, or empty."""
+
+
+def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -> Reaction:
+    """Rules R4 to R13 for message ``m`` from the peer of ``edge``.
+
+    Parameters
+    ----------
+    edge
+        The record for the sender, or ``None`` if it is not a neighbour.
+    m
+        The message; its numbers have been checked (R31).
+    new_sid
+        Gives a life id that this node has never used.
+    zero
+        The value of a register that nothing has been added to.
+    """
+    if edge is None:  # R4; a BYE is not answered by a BYE (R40)
+        return Reaction(None, answer=None if m.kind is Kind.BYE else Kind.BYE, event="stranger")
+    if m.kind is Kind.BYE:
+        return _part(edge, m, new_sid)
+    if m.src_sid < edge.psid:  # R6
+        return Reaction(edge, answer=Kind.HELLO if m.blank else None, event="earlier-life")
+    if m.dst_sid > edge.sid:  # R7: only this edge's id is raised, so a liar harms no other edge
+        return _give_up(edge, Edge(sid=_beyond(m.dst_sid, new_sid()), psid=edge.psid), Kind.HELLO, "later-life")
+    new_life = m.src_sid > edge.psid
+    if new_life:  # R8: the ledger is kept, it is now the only copy
+        edge = replace(edge, psid=m.src_sid, heard=None)
+    if m.dst_sid != edge.sid:  # R9
+        return Reaction(edge, answer=Kind.HELLO, new_life=new_life)
+    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, zero, new_life=new_life)
+
+
+def _part(edge: Edge, m: Message, new_sid: Callable[[], int]) -> Reaction:
+    """R5 and R40: the peer keeps no record of the life it names."""
+    if m.dst_sid != edge.sid:
+        return Reaction(edge, event="stale-bye")
+    if edge.blank:
+        return Reaction(replace(edge, parted=True))
+    return _give_up(edge, Edge(sid=_next(edge, new_sid), parted=True), None, "parted")
+
+
+def _next(edge: Edge, new_sid: Callable[[], int]) -> int:
+    """A life after this one, even if R7 once raised this one above all that the node has issued."""
+    return max(new_sid(), edge.sid + 1)
+
+
+def _beyond(known: int, fresh: int) -> int:
+    """An id above ``known`` that no forgotten life had either: the model check finds what goes wrong if it may.
+
+    Ids are milliseconds times 2**16, so this is a random place in the millisecond after ``known``.
+    """
+    return max(fresh, known + 2**16 + fresh % 2**16)
+
+
+def _give_up(edge: Edge, fresh: Edge, answer: Kind | None, event: str) -> Reaction:
+    return Reaction(fresh, answer=answer, replaced=True, forgotten=not edge.blank, new_life=True, event=event)
+
+
+def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, *, new_life: bool) -> Reaction:
+    """R10 to R13. Both lives are current."""
+    if m.blank:  # R10
+        if edge.blank:
+            edge = replace(edge, blank=False, f=zero, g=zero)
+        return Reaction(replace(edge, heard=None), answer=Kind.HELLO, new_life=new_life)
+    if edge.blank:  # R11, R39
+        if m.f is None or m.g is None:
+            return Reaction(edge, answer=Kind.HELLO, new_life=new_life, event="incomplete")
+        edge = replace(edge, blank=False, s=m.r, f=m.g, r=m.s, g=m.f, heard=m.r)
+        return Reaction(edge, proceed=True, new_life=new_life, event="adopted")
+    if m.r > edge.s:  # R12
+        return _give_up(edge, Edge(sid=_next(edge, new_sid)), Kind.HELLO, "store-went-back")
+    previous = None
+    if m.s > edge.r:  # R13
+        if m.s - edge.r > COUNTER_JUMP:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: s must not run ahead by more than 2**32")
+        if m.f is None:  # R39
+            return Reaction(replace(edge, heard=m.r), answer=Kind.HELLO, new_life=new_life, event="incomplete")
+        previous = edge.g
+        edge = replace(edge, r=m.s, g=m.f)
+    if edge.heard != m.r:
+        edge = replace(edge, heard=m.r)
+    return Reaction(edge, proceed=True, new_life=new_life, previous=previous)
+
+
+def step(edge: Edge, amount: Any) -> Edge:
+    """R20: add ``amount`` to this end's register. The caller has checked that the request's base is current."""
+    return replace(edge, s=edge.s + 1, f=edge.f + amount)
+
+
+def compose(
+    edge: Edge, kind: Kind, src: str, dst: str, *, xid: int = 0, x: Any = None, stop: Stop | None = None
+) -> Message:
+    """A message that shows ``edge``, with the registers that the receiver may need (R37, R38)."""
+    sure = edge.heard is not None
+    f = None if edge.blank or (sure and edge.heard == edge.s) else edge.f
+    g = None if edge.blank or sure else edge.g
+    counters = (0, 0) if edge.blank else (edge.s, edge.r)
+    return Message(
+        kind, src, dst, edge.sid, edge.psid, edge.blank,
+        s=counters[0], f=f, r=counters[1], g=g, xid=xid, x=x, stop=stop,
+    )  # fmt: skip
+
+
+def farewell(src: str, dst: str, dst_sid: int) -> Message:
+    """A BYE: nothing is kept here for the life ``dst_sid`` of the receiver's end (R4, R23)."""
+    return Message(Kind.BYE, src, dst, 0, dst_sid, blank=True)

@@ -1,0 +1,65 @@
+"""What a peer asks of its disk: give back the state, and keep a new one before anything is said about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..protocol.ledger import Edge
+from ..protocol.state import PeerState
+
+__all__ = ["Identity", "Store", "changed_edges"]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whose state this is. A store refuses to open for anybody else."""
+
+    network: str
+    name: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"peer {self.name!r} of network {self.network!r} with {self.dimension} coordinates"
+
+
+class Store(Protocol):
+    """Durable state of one peer.
+
+    One state, replaced as a whole: a crash leaves either the old or the new one. Implementations are held to
+    :class:`sottovoce.testing.StoreConformance`.
+    """
+
+    def load(self) -> PeerState | None:
+        """The last state saved, ``None`` if there is none.
+
+        The noise parameters and the budget inside its account are those at the time of saving.
+        """
+
+    def save(self, state: PeerState) -> None:
+        """Keep ``state``. It is durable when this returns.
+
+        Raises
+        ------
+        StoreError
+            It could not be kept (the disk is full, say); the store then still holds the state before.
+        """
+
+    def close(self) -> None:
+        """Let go of it. May be called twice."""
+
+
+def changed_edges(old: PeerState | None, new: PeerState) -> tuple[list[str], list[str]]:
+    """Names of the records to write, and of those to delete. What is volatile in a record does not count."""
+    before = {} if old is None else old.edges
+    written = [name for name, edge in new.edges.items() if name not in before or not same_record(before[name], edge)]
+    return written, [name for name in before if name not in new.edges]
+
+
+def same_record(a: Edge, b: Edge) -> bool:
+    """Whether two records are the same on disk. Registers are never written to, so identity is enough."""
+    return a is b or (
+        (a.sid, a.psid, a.blank, a.s, a.r, a.parted) == (b.sid, b.psid, b.blank, b.s, b.r, b.parted)
+        and a.f is b.f
+        and a.g is b.g
+    )

@@ -1,0 +1,35 @@
+"""A store that forgets everything when the process ends: for tests, and for networks of one afternoon."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...errors import StoreError
+from ..protocol.state import PeerState
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore:
+    """Durable for as long as the object lives; survives a simulated crash, not a real one."""
+
+    def __init__(self) -> None:
+        self._state: PeerState | None = None
+        self._closed = False
+
+    def load(self) -> PeerState | None:
+        """The last state saved, without what is volatile in it."""
+        if self._state is None:
+            return None
+        edges = {name: replace(edge, heard=None) for name, edge in self._state.edges.items()}
+        return replace(self._state, edges=edges)
+
+    def save(self, state: PeerState) -> None:
+        """Keep ``state``."""
+        if self._closed:
+            raise StoreError("the store is closed")
+        self._state = state
+
+    def close(self) -> None:
+        """Nothing more can be saved."""
+        self._closed = True

@@ -1,0 +1,136 @@
+"""Messages as bytes and back, strictly: what does not decode to a well-formed message is refused whole.
+
+The layout is ``sottovoce.proto``. Fields that a later version might add are ignored; everything known is checked:
+kinds, names, counters, the length of every vector, finite numbers, bounds in pairs. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from ...errors import ProtocolViolation
+from ..config import PeerConfig
+from ..messages import Kind, Message, Stop, Vector, check_message
+from . import sottovoce_pb2 as pb
+
+__all__ = ["Codec"]
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_WIRE = np.dtype("<f8")
+_STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
+
+
+class Codec:
+    """Encodes and decodes the messages of one network.
+
+    Parameters
+    ----------
+    dimension
+        Coordinates of every vector.
+    flow_limit
+        Largest absolute value of a register; see :func:`sottovoce.peer.messages.check_message`.
+    """
+
+    def __init__(self, dimension: int, flow_limit: float) -> None:
+        self.dimension = dimension
+        self.flow_limit = flow_limit
+
+    @classmethod
+    def from_config(cls, config: PeerConfig) -> Codec:
+        """The codec of a configured peer."""
+        return cls(config.dimension, config.flow_limit)
+
+    @property
+    def max_bytes(self) -> int:
+        """No valid message is longer: seven vectors and the header."""
+        return 7 * 8 * self.dimension + 4096
+
+    def encode(self, message: Message | None) -> bytes:
+        """Bytes of a message; of ``None``, the empty answer."""
+        if message is None:
+            return b""
+        wire = pb.Message(
+            kind=int(message.kind),  # type: ignore[arg-type]
+            src=message.src,
+            dst=message.dst,
+            src_sid=message.src_sid,
+            dst_sid=message.dst_sid,
+            blank=message.blank,
+            s=message.s,
+            f=_to_bytes(message.f),
+            r=message.r,
+            g=_to_bytes(message.g),
+            xid=message.xid,
+            x=_to_bytes(message.x),
+        )
+        if message.stop is not None:
+            vectors = {name: _to_bytes(getattr(message.stop, name)) for name in _STOP_VECTORS}
+            wire.stop.CopyFrom(pb.Stop(round=message.stop.round, **vectors))
+        return wire.SerializeToString()
+
+    def decode(self, content: bytes) -> Message | None:
+        """The message in `content`, or ``None`` for the empty answer.
+
+        Raises
+        ------
+        ProtocolViolation
+            Naming the field and what is allowed, never a value.
+        """
+        if len(content) > self.max_bytes:
+            raise ProtocolViolation(f"a message has at most {self.max_bytes} bytes, got {len(content)}")
+        wire = pb.Message()
+        try:
+            wire.ParseFromString(content)
+        except DecodeError:
+            raise ProtocolViolation("not a message: the bytes do not follow sottovoce.proto") from None
+        if wire.kind == pb.NOTHING:
+            if content:
+                raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE")
+            return None
+        message = self._message(wire)
+        check_message(message, dimension=self.dimension, flow_limit=self.flow_limit)
+        if message.x is not None and not bool(np.isfinite(message.x).all()):
+            raise ProtocolViolation(f"REQ from {message.src}: x must be finite")
+        return message
+
+    def _message(self, wire: pb.Message) -> Message:
+        try:
+            kind = Kind(wire.kind)
+        except ValueError:
+            raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
+        for name in (wire.src, wire.dst):
+            if not _NAME.fullmatch(name):
+                raise ProtocolViolation("src and dst must be names of peers")
+        return Message(
+            kind=kind,
+            src=wire.src,
+            dst=wire.dst,
+            src_sid=wire.src_sid,
+            dst_sid=wire.dst_sid,
+            blank=wire.blank,
+            s=wire.s,
+            f=self._vector(wire, "f"),
+            r=wire.r,
+            g=self._vector(wire, "g"),
+            xid=wire.xid,
+            x=self._vector(wire, "x"),
+            stop=self._stop(wire.stop) if wire.HasField("stop") else None,
+        )
+
+    def _stop(self, wire: pb.Stop) -> Stop:
+        return Stop(wire.round, *(self._vector(wire, name) for name in _STOP_VECTORS))
+
+    def _vector(self, wire: pb.Message | pb.Stop, name: str) -> Vector | None:
+        if not wire.HasField(name):
+            return None
+        content: bytes = getattr(wire, name)
+        if len(content) != 8 * self.dimension:
+            raise ProtocolViolation(f"{name} must have {8 * self.dimension} bytes, got {len(content)}")
+        return np.frombuffer(content, dtype=_WIRE).astype(np.float64)
+
+
+def _to_bytes(vector: Vector | None) -> bytes | None:
+    return None if vector is None else vector.astype(_WIRE, copy=False).tobytes()

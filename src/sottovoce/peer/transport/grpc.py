@@ -1,0 +1,261 @@
+"""gRPC between peers: mutual TLS, one connection per neighbour, everything that is not a neighbour refused.
+
+Refusals and where they are noticed:
+
+- *no certificate, another network's, expired, plaintext*: inside gRPC's TLS layer, before any of our code runs. The
+  caller counts a failed call; the called side sees it only in gRPC's own log, which :mod:`.handshakes` reads.
+- *wrong name*: the called side compares the certificate's name with its neighbours and answers PERMISSION_DENIED; the
+  caller's TLS layer insists on the name of the neighbour it meant to call. Both count.
+- *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted.
+
+The module is called like the library it wraps; absolute imports keep the two apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import grpc
+from grpc import aio
+
+from ...errors import ConfigError, ProtocolViolation, TransportError
+from ..config import PeerConfig, split_address
+from ..identity import Credentials, check_identity
+from ..messages import Message
+from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
+from .codec import Codec
+
+if TYPE_CHECKING:
+    Context = aio.ServicerContext[bytes, bytes]
+
+__all__ = ["GrpcTransport"]
+
+_SERVICE = "sottovoce.peer.v1.Peer"
+_METHOD = f"/{_SERVICE}/Tell"
+_CLOCK = "sottovoce-clock"
+_SKEW_WORTH_SAYING = 60.0
+
+
+def _common_options(codec: Codec) -> list[tuple[str, Any]]:
+    return [
+        ("grpc.max_send_message_length", codec.max_bytes),
+        ("grpc.max_receive_message_length", codec.max_bytes),
+        ("grpc.keepalive_time_ms", 20_000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.max_metadata_size", 4096),
+    ]
+
+
+def _server_options(codec: Codec) -> list[tuple[str, Any]]:
+    return [
+        *_common_options(codec),
+        ("grpc.so_reuseport", 0),  # a port in use must be an error, not a shared port
+        ("grpc.max_concurrent_streams", 32),
+        ("grpc.server_handshake_timeout_ms", 10_000),  # a stranger that says nothing is not waited for
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        # A certificate is looked at when a connection is made; so no connection lasts much longer than an hour.
+        ("grpc.max_connection_age_ms", 3_600_000),
+        ("grpc.max_connection_age_grace_ms", 10_000),
+    ]
+
+
+def _channel_options(codec: Codec, name: str, backoff_max: float) -> list[tuple[str, Any]]:
+    return [
+        *_common_options(codec),
+        ("grpc.ssl_target_name_override", name),  # insist on the neighbour's name, whatever its address is
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.enable_retries", 0),  # repeating is the protocol's decision
+        ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", max(100, int(1000 * backoff_max))),
+    ]
+
+
+class GrpcTransport:
+    """Carries messages between one peer and its neighbours over mutually authenticated TLS.
+
+    Parameters
+    ----------
+    config
+        Name, network, listen address, neighbours, dimension.
+    credentials
+        What :func:`sottovoce.peer.identity.check_identity` returned.
+    observer
+        Where refusals and failures are counted and logged.
+    """
+
+    def __init__(self, config: PeerConfig, credentials: Credentials, observer: Observer | None = None) -> None:
+        self.name, self.network = config.name, config.network
+        self._listen, self._backoff_max = config.listen, config.backoff_max
+        self._codec = Codec.from_config(config)
+        self._credentials = credentials
+        self._observer: Observer = observer or SilentObserver()
+        self._addresses: dict[str, str] = {}
+        self._channels: dict[str, aio.Channel] = {}
+        self._calls: dict[str, Any] = {}
+        self._server: aio.Server | None = None
+        self._handler: Handler | None = None
+        self._worth_saying = Quiet()
+        self._now = time.time
+        self.port = 0
+        for name, address in config.neighbours.items():
+            self.add_neighbour(name, address)
+
+    @classmethod
+    def from_config(cls, config: PeerConfig, observer: Observer | None = None) -> GrpcTransport:
+        """Read and check the certificate files, then build the transport. Nothing is opened yet."""
+        return cls(config, check_identity(config), observer)
+
+    async def serve(self, handler: Handler) -> None:
+        """Listen; raises :class:`~sottovoce.errors.ConfigError` if the address cannot be had."""
+        if self._server is not None:
+            raise TransportError("this transport is already serving")
+        self._handler = handler
+        pair = (self._credentials.key, self._credentials.certificate)
+        credentials = grpc.ssl_server_credentials([pair], self._credentials.authority, require_client_auth=True)
+        server = aio.server(options=_server_options(self._codec), maximum_concurrent_rpcs=16 + 4 * len(self._addresses))
+        tell = grpc.unary_unary_rpc_method_handler(self._tell)  # bytes in, bytes out: decoding is ours
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Tell": tell}),))
+        try:
+            self.port = server.add_secure_port(self._listen, credentials)
+        except RuntimeError:
+            raise ConfigError(f"listen: cannot listen on {self._listen}: address in use or not ours") from None
+        await server.start()
+        self._server = server
+
+    async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
+        """Send and wait; see :class:`.base.Transport`."""
+        if dst not in self._addresses:
+            raise CallFailed(dst, "refused")
+        call = self._calls.get(dst) or self._connect(dst)
+        metadata = ((_CLOCK, f"{self._now():.0f}"),)
+        try:
+            content = await call(self._codec.encode(message), timeout=timeout, metadata=metadata)
+        except aio.AioRpcError as error:
+            raise self._failed(dst, _reason(error), error.code().name) from None
+        except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
+            raise self._failed(dst, "unreachable", "CLOSED") from None
+        try:
+            reply = self._codec.decode(content)
+        except ProtocolViolation as violation:
+            raise self._failed(dst, "invalid", str(violation)) from None
+        if reply is not None and (reply.src, reply.dst) != (dst, self.name):
+            raise self._failed(dst, "invalid", "names in the reply contradict the certificate")
+        return reply
+
+    def _connect(self, dst: str) -> Any:
+        credentials = grpc.ssl_channel_credentials(
+            self._credentials.authority, self._credentials.key, self._credentials.certificate
+        )
+        options = _channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
+        channel = aio.secure_channel(self._addresses[dst], credentials, options=options)
+        self._channels[dst] = channel
+        self._calls[dst] = channel.unary_unary(_METHOD, request_serializer=None, response_deserializer=None)
+        return self._calls[dst]
+
+    async def _tell(self, content: bytes, context: Context) -> bytes:
+        src = self._neighbour(context)
+        if src is None:
+            names = ", ".join(name[:80] for name in _names(context))
+            self._refuse("refused-not-a-neighbour", "", certificate=names)
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not a neighbour")
+        assert src is not None
+        self._compare_clocks(src, context)
+        try:
+            message = self._decode(content, src)
+        except ProtocolViolation as violation:
+            self._refuse("refused-invalid-message", src, reason=str(violation))
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
+        assert self._handler is not None
+        try:
+            # Shielded: a caller that hangs up must not interrupt a state change half way.
+            return self._codec.encode(await asyncio.shield(self._handler(src, message)))
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # whatever it is, the caller must only learn that we cannot answer
+            self._observer.count("handler-failed", src)
+            self._observer.log("error", "handler failed", neighbour=src, error=type(error).__name__)
+        await context.abort(grpc.StatusCode.UNAVAILABLE, "cannot handle messages now")
+        raise AssertionError("abort always raises")
+
+    def _decode(self, content: bytes, src: str) -> Message:
+        message = self._codec.decode(content)
+        if message is None or (message.src, message.dst) != (src, self.name):
+            raise ProtocolViolation("the names in the message contradict the certificates")
+        return message
+
+    def _neighbour(self, context: Context) -> str | None:
+        """The configured neighbour that this caller's certificate names, if it names exactly one."""
+        names = _names(context)
+        if len(names) != 1:
+            return None
+        label, _, network = names[0].partition(".")
+        return label if network == self.network and label in self._addresses else None
+
+    def _compare_clocks(self, src: str, context: Context) -> None:
+        for key, value in context.invocation_metadata() or ():
+            if key == _CLOCK and isinstance(value, str) and value.isdecimal() and len(value) < 16:
+                skew = int(value) - self._now()
+                if abs(skew) > _SKEW_WORTH_SAYING and self._worth_saying("clock-skew", src):
+                    self._observer.count("clock-skew", src)
+                    self._observer.log("warning", "clocks out of step", neighbour=src, skew_seconds=round(skew, 1))
+
+    def _refuse(self, event: str, neighbour: str, **fields: object) -> None:
+        self._observer.count(event, neighbour)
+        if self._worth_saying(event, neighbour):
+            self._observer.log("warning", event, neighbour=neighbour, **fields)
+
+    def _failed(self, dst: str, reason: FailureReason, detail: str) -> CallFailed:
+        self._observer.count(f"call-failed-{reason}", dst)
+        if reason in ("refused", "invalid") and self._worth_saying(reason, dst):
+            self._observer.log("warning", "call refused", neighbour=dst, reason=reason, detail=detail)
+        return CallFailed(dst, reason)
+
+    def add_neighbour(self, name: str, address: str) -> None:
+        """Let `name` speak; the connection is made at the first call."""
+        split_address(address, f"the address of neighbour {name!r}")
+        self._addresses[name] = address
+
+    async def drop_neighbour(self, name: str) -> None:
+        """Close the connection to `name`, if any, and refuse its calls from now on."""
+        self._addresses.pop(name, None)
+        self._calls.pop(name, None)
+        channel = self._channels.pop(name, None)
+        if channel is not None:
+            await channel.close(grace=None)
+
+    async def close(self) -> None:
+        """Stop listening and close every connection; calls under way get half a second to finish."""
+        server, self._server = self._server, None
+        if server is not None:
+            with contextlib.suppress(asyncio.CancelledError):
+                await server.stop(grace=0.5)
+        for name in list(self._channels):
+            self._calls.pop(name, None)
+            await self._channels.pop(name).close(grace=None)
+
+
+def _names(context: Context) -> Sequence[str]:
+    entries = context.auth_context().get("x509_subject_alternative_name", ())
+    return [entry.decode("utf-8", "replace") for entry in entries]
+
+
+def _reason(error: aio.AioRpcError) -> FailureReason:
+    """What a failed call means; handshakes that the *other* side broke off look like an unreachable neighbour."""
+    code, details = error.code(), (error.details() or "").lower()
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return "timeout"
+    if code in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED):
+        return "refused"
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return "refused" if "handshake failed" in details or "verification check failed" in details else "unreachable"
+    if code is grpc.StatusCode.CANCELLED:
+        return "unreachable"
+    return "invalid"

@@ -1,0 +1,65 @@
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    NOTHING: _ClassVar[Kind]
+    REQ: _ClassVar[Kind]
+    REP: _ClassVar[Kind]
+    BUSY: _ClassVar[Kind]
+    HELLO: _ClassVar[Kind]
+    BYE: _ClassVar[Kind]
+NOTHING: Kind
+REQ: Kind
+REP: Kind
+BUSY: Kind
+HELLO: Kind
+BYE: Kind
+
+class Message(_message.Message):
+    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SRC_FIELD_NUMBER: _ClassVar[int]
+    DST_FIELD_NUMBER: _ClassVar[int]
+    SRC_SID_FIELD_NUMBER: _ClassVar[int]
+    DST_SID_FIELD_NUMBER: _ClassVar[int]
+    BLANK_FIELD_NUMBER: _ClassVar[int]
+    S_FIELD_NUMBER: _ClassVar[int]
+    F_FIELD_NUMBER: _ClassVar[int]
+    R_FIELD_NUMBER: _ClassVar[int]
+    G_FIELD_NUMBER: _ClassVar[int]
+    XID_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    STOP_FIELD_NUMBER: _ClassVar[int]
+    kind: Kind
+    src: str
+    dst: str
+    src_sid: int
+    dst_sid: int
+    blank: bool
+    s: int
+    f: bytes
+    r: int
+    g: bytes
+    xid: int
+    x: bytes
+    stop: Stop
+    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ...) -> None: ...
+
+class Stop(_message.Message):
+    __slots__ = ("round", "low", "high", "previous_low", "previous_high")
+    ROUND_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_LOW_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_HIGH_FIELD_NUMBER: _ClassVar[int]
+    round: int
+    low: bytes
+    high: bytes
+    previous_low: bytes
+    previous_high: bytes
+    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ...) -> None: ...

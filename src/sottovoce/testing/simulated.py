@@ -1,0 +1,393 @@
+"""A whole network of peers in one thread and in virtual time, with every failure the protocol must survive.
+
+The peers are the real :class:`~sottovoce.peer.protocol.Protocol`; what is simulated is the world around
+them: clocks, a network that loses, repeats and delays messages, disks, crashes. Messages travel on their
+own, replies too, which is harsher than the request and response of a real connection. Everything follows
+from one seed. A seeded peer protects nobody: this is for tests and for studying the protocol.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import itertools
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import ProtocolViolation
+from ..peer.clock import exponential, own_rate
+from ..peer.messages import Message, Vector
+from ..peer.protocol import PeerState, Protocol, Settings
+from ..privacy.account import Account
+
+__all__ = ["Conditions", "SimulatedNetwork", "SimulatedPeer"]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How bad the world is.
+
+    Parameters
+    ----------
+    loss, duplication
+        Probability that a message is lost; that it arrives twice.
+    delay
+        Mean time on the way, exponential, so that messages overtake each other.
+    crash
+        Probability that a peer crashes while it handles an input: half of them before the state is stored,
+        half after it and before anything is sent.
+    disk_loss
+        Share of crashes that also lose the disk.
+    downtime
+        Mean time until a crashed peer is back.
+    """
+
+    loss: float = 0.0
+    duplication: float = 0.0
+    delay: float = 0.005
+    crash: float = 0.0
+    disk_loss: float = 0.0
+    downtime: float = 1.0
+
+
+class SimulatedPeer:
+    """A protocol, its disk, and whether it is running."""
+
+    def __init__(self, settings: Settings, state: PeerState, make: Callable[..., Protocol]) -> None:
+        self.settings = settings
+        self.disk: PeerState | None = state
+        self.origin = state
+        """What the operator can always provide again: the private value and the noise parameters (R3)."""
+        self._make = make
+        self.starts = 0
+        self.protocol: Protocol | None = None
+
+    def start(self) -> list[Message]:
+        """R2, R3. Returns the HELLOs to send."""
+        self.starts += 1
+        recovering = self.disk is None
+        state = self.disk or self.origin
+        self.protocol = self._make(self.settings, state, recovering=recovering)
+        self.disk = self.protocol.state
+        return [self.protocol.greet(name) for name in self.protocol.state.edges]
+
+    def crash(self, *, lose_disk: bool = False) -> None:
+        """Stop without warning."""
+        self.protocol = None
+        if lose_disk:
+            self.disk = None
+
+    @property
+    def durable(self) -> PeerState:
+        """The state on disk, or what a new start would begin with."""
+        return self.disk or self.origin
+
+
+class SimulatedNetwork:
+    """Peers, their neighbours, and the world between them.
+
+    Parameters
+    ----------
+    edges
+        Pairs of names.
+    values
+        Private value (a number or a vector) per name.
+    noise_std, noise_decay, budget
+        The same for all peers here.
+    seed
+        Decides everything random.
+    rate, timeout, sync_interval, grace
+        λ of R27; first retransmission; heartbeat when settled; R3's patience.
+    settings
+        Further :class:`~sottovoce.peer.protocol.Settings`.
+    """
+
+    def __init__(
+        self,
+        edges: Iterable[tuple[str, str]],
+        values: Mapping[str, Any],
+        *,
+        noise_std: float,
+        noise_decay: float,
+        seed: int,
+        budget: float = float("inf"),
+        conditions: Conditions | None = None,
+        rate: float = 2.0,
+        timeout: float = 0.05,
+        sync_interval: float = 2.0,
+        grace: float = 3.0,
+        **settings: Any,
+    ) -> None:
+        self.conditions = conditions or Conditions()
+        self.rate, self.timeout, self.sync_interval, self.grace = rate, timeout, sync_interval, grace
+        self.random = random.Random(seed)
+        self._draws = np.random.default_rng(seed)
+        self._budget, self._noise = budget, (noise_std, noise_decay)
+        self._settings = settings
+        self.now = 0.0
+        self._queue: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self._groups: dict[str, int] = {}
+        self.links: set[frozenset[str]] = set()
+        self.peers: dict[str, SimulatedPeer] = {}
+        self.stopped_ticking = False
+        self.messages_sent = 0
+        self.crashes = 0
+        for name in sorted(values):
+            self.join(name, values[name], ())
+        for a, b in edges:
+            self.connect(a, b)
+
+    # -- membership -----------------------------------------------------------------------------
+
+    def join(self, name: str, value: Any, neighbours: Iterable[str]) -> None:
+        """A new peer."""
+        vector = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        settings = Settings(name=name, dimension=len(vector), **self._settings)
+        account = Account(*self._noise, budget=self._budget)
+        self.peers[name] = SimulatedPeer(settings, PeerState(vector, account), self._make)
+        self._begin(name)
+        for other in neighbours:
+            self.connect(name, other)
+
+    def connect(self, a: str, b: str) -> None:
+        """Both operators add the other."""
+        self.links.add(frozenset((a, b)))
+        for one, other in ((a, b), (b, a)):
+            self._act(one, functools.partial(Protocol.add, name=other))
+
+    def disconnect(self, a: str, b: str) -> None:
+        """Only ``a``'s operator drops ``b``; ``b`` learns of it by a BYE, perhaps late."""
+        self._act(a, lambda protocol: protocol.drop(b))
+
+    def leave(self, name: str, *, told: bool = True) -> None:
+        """``name`` leaves for good. ``told``: the operators of its neighbours drop it too."""
+        peer = self.peers.pop(name)
+        others = [next(iter(link - {name})) for link in self.links if name in link]
+        self.links = {link for link in self.links if name not in link}
+        if peer.protocol is not None:
+            for other in others:
+                self._send(peer.protocol.drop(other))
+        if told:
+            for other in others:
+                self._act(other, lambda protocol: protocol.drop(name))
+
+    def set_value(self, name: str, value: Any) -> None:
+        """Another private value; the operator would also provide this one after a disk loss."""
+        vector = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        peer = self.peers[name]
+        peer.origin = replace(peer.origin, value=vector)
+        self._act(name, lambda protocol: protocol.set_value(vector, new_secret=True))
+
+    def partition(self, *groups: Iterable[str]) -> None:
+        """Only peers of the same group reach each other; without arguments everybody does."""
+        self._groups = {name: index for index, group in enumerate(groups) for name in group}
+
+    def crash(self, name: str, *, lose_disk: bool = False) -> None:
+        """Crash now and come back after a while."""
+        self.peers[name].crash(lose_disk=lose_disk)
+        self.crashes += 1
+        self._after(self.random.expovariate(1.0 / self.conditions.downtime), lambda: self._restart(name))
+
+    def heal(self) -> None:
+        """From now on nothing fails; crashed peers are started."""
+        self.conditions = Conditions(delay=self.conditions.delay)
+        self.partition()
+        for name, peer in self.peers.items():
+            if peer.protocol is None:
+                self._begin(name)
+
+    # -- running --------------------------------------------------------------------------------
+
+    def run(self, seconds: float, until: Callable[[], bool] | None = None) -> bool:
+        """Run for so long in virtual time, or until something holds. Returns whether it held."""
+        end = self.now + seconds
+        while self._queue and self._queue[0][0] <= end:
+            self.now, _, action = heapq.heappop(self._queue)
+            action()
+            if until is not None and until():
+                return True
+        self.now = end
+        return until is not None and until()
+
+    def quiesce(self) -> None:
+        """No more exchanges: deliver what is on the way, then let all peers show each other their ledgers."""
+        self.heal()
+        self.stopped_ticking = True
+        self.run(1000.0)
+        for _ in range(3):
+            for peer in self.peers.values():
+                assert peer.protocol is not None
+                for other in list(peer.protocol.state.edges):
+                    self._send(peer.protocol.greet(other))
+                self.run(50.0)
+        self.stopped_ticking = False
+        for name in self.peers:
+            self._schedule_tick(name, self.peers[name].starts)
+
+    @property
+    def settled(self) -> bool:
+        """Whether every peer is running and says so."""
+        return all(p.protocol is not None and p.protocol.rule.settled for p in self.peers.values())
+
+    # -- what only an onlooker can know ---------------------------------------------------------
+
+    def states(self) -> dict[str, PeerState]:
+        """The state of every peer; of a crashed one what is on its disk."""
+        return {n: p.protocol.state if p.protocol is not None else p.durable for n, p in self.peers.items()}
+
+    def estimates(self) -> dict[str, Vector]:
+        """x of every peer."""
+        return {name: state.shown for name, state in self.states().items()}
+
+    def true_mean(self) -> Vector:
+        """The mean of the private values of the members."""
+        return np.asarray(np.mean([state.value for state in self.states().values()], axis=0))
+
+    def largest_error(self) -> float:
+        """Largest |estimate − true mean| over peers and coordinates."""
+        mean = self.true_mean()
+        return max(float(abs(x - mean).max()) for x in self.estimates().values())
+
+    def asymmetric_edges(self) -> list[tuple[str, str]]:
+        """Edges whose two flows do not cancel bit for bit."""
+        states, wrong = self.states(), []
+        for a, b in (sorted(link) for link in self.links):
+            mine, theirs = states[a].edges.get(b), states[b].edges.get(a)
+            both = mine is not None and theirs is not None
+            flows = [0.0 if e is None or e.blank else e.f - e.g for e in (mine, theirs)]
+            if not both or np.any(flows[0] + flows[1] != 0):
+                wrong.append((a, b))
+        return wrong
+
+    def mass_error(self) -> float:
+        """|Σx − Σc − Σu|: zero but for rounding whenever no reply is missing."""
+        states = self.states().values()
+        total: Any = sum(s.shown - s.value - (0.0 if s.noise is None else s.noise) for s in states)
+        return float(abs(np.asarray(total)).max())
+
+    def broken_invariants(self) -> list[str]:
+        """V2 and V3 on every edge whose two ends know each other's life; true at every instant, whatever fails."""
+        states, broken = self.states(), []
+        for a, b in (pair for link in self.links for pair in itertools.permutations(sorted(link))):
+            writer, copier = states[a].edges.get(b), states[b].edges.get(a)
+            if writer is None or copier is None or writer.blank or copier.blank:
+                continue
+            if (writer.sid, writer.psid) != (copier.psid, copier.sid):
+                continue
+            if not copier.r <= writer.s <= copier.r + 1:
+                broken.append(f"V2 {a}→{b}: register at {writer.s}, copy at {copier.r}")
+            elif writer.s == copier.r and writer.f.tobytes() != copier.g.tobytes():
+                broken.append(f"V3 {a}→{b}: register and copy differ at {writer.s}")
+        return broken
+
+    # -- machinery ------------------------------------------------------------------------------
+
+    def _make(self, settings: Settings, state: PeerState, *, recovering: bool) -> Protocol:
+        protocol = Protocol(settings, state, draw=self._draws.standard_normal, stamp=self._stamp, recovering=recovering)
+        for other in self._neighbours(settings.name):
+            protocol.add(other)
+        return protocol
+
+    def _neighbours(self, name: str) -> list[str]:
+        return sorted(next(iter(link - {name})) for link in self.links if name in link)
+
+    def _stamp(self) -> int:
+        return (int(self.now * 1000) + 1 << 16) | self.random.getrandbits(16)
+
+    def _begin(self, name: str) -> None:
+        peer = self.peers[name]
+        for message in peer.start():
+            self._send(message)
+        start = peer.starts
+        self._schedule_tick(name, start)
+        self._after(self.grace, lambda: self._patience_ends(name, start))
+
+    def _restart(self, name: str) -> None:
+        if name in self.peers and self.peers[name].protocol is None:
+            self._begin(name)
+
+    def _patience_ends(self, name: str, start: int) -> None:
+        protocol = self._running(name, start)
+        if protocol is not None:
+            protocol.recovering = False
+
+    def _running(self, name: str, start: int) -> Protocol | None:
+        peer = self.peers.get(name)
+        return peer.protocol if peer is not None and peer.starts == start else None
+
+    def _after(self, delay: float, action: Callable[[], None]) -> None:
+        heapq.heappush(self._queue, (self.now + delay, next(self._order), action))
+
+    def _schedule_tick(self, name: str, start: int) -> None:
+        protocol = self._running(name, start)
+        if protocol is None:
+            return
+        neighbours, settled = max(len(protocol.state.active), 1), protocol.quiet
+        rate = own_rate(self.rate, neighbours, settled=settled, sync_interval=self.sync_interval)
+        self._after(exponential(rate, self.random.random()), lambda: self._tick(name, start))
+
+    def _tick(self, name: str, start: int) -> None:
+        protocol = self._running(name, start)
+        if protocol is None or self.stopped_ticking:
+            return
+        active = protocol.state.active
+        choice = self.random.choice(active) if active else None
+        self._act(name, lambda protocol: protocol.tick(choice))
+        protocol = self._running(name, start)
+        if protocol is not None and protocol.pending is not None:
+            self._arm_timer(name, start, protocol.pending.message.xid, self.timeout)
+        self._schedule_tick(name, start)
+
+    def _arm_timer(self, name: str, start: int, xid: int, wait: float) -> None:
+        def expire() -> None:
+            protocol = self._running(name, start)
+            if protocol is None or protocol.pending is None or protocol.pending.message.xid != xid:
+                return
+            self._send(protocol.expire())
+            self._arm_timer(name, start, xid, 2.0 * wait)
+
+        self._after(wait, expire)
+
+    def _act(self, name: str, action: Callable[[Protocol], Message | None]) -> None:
+        """One input: compute, store, send, with a crash in between now and then (R1)."""
+        peer = self.peers[name]
+        if peer.protocol is None:
+            return
+        message = action(peer.protocol)
+        crash = self.random.random() < self.conditions.crash
+        early = crash and self.random.random() < 0.5
+        # What nothing was sent for may be stored later: a crash then is the loss of the message that caused it.
+        if not early and (message is not None or self.random.random() < 0.5):
+            peer.disk = peer.protocol.state
+        if crash:
+            self.crash(name, lose_disk=self.random.random() < self.conditions.disk_loss)
+            return
+        self._send(message)
+
+    def _send(self, message: Message | None) -> None:
+        if message is None:
+            return
+        self.messages_sent += 1
+        if self._groups.get(message.src) != self._groups.get(message.dst):
+            return
+        if self.random.random() < self.conditions.loss:
+            return
+        for _ in range(2 if self.random.random() < self.conditions.duplication else 1):
+            self._after(self.random.expovariate(1.0 / self.conditions.delay), lambda: self._deliver(message))
+
+    def _deliver(self, message: Message) -> None:
+        if message.dst not in self.peers:
+            return
+
+        def receive(protocol: Protocol) -> Message | None:
+            try:
+                return protocol.receive(message)
+            except ProtocolViolation:
+                return None
+
+        self._act(message.dst, receive)

@@ -1,0 +1,194 @@
+"""Whole networks of real processes, with real TLS and real databases on this machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce import graphs
+from sottovoce.peer.control import encode_value
+from sottovoce.peer.founding import found_member
+from sottovoce.peer.proof import prove
+from sottovoce.peer.stage import Stage, free_addresses
+
+# Quick to settle: little noise, fast decay, frequent exchanges.
+SETTINGS: dict[str, Any] = {
+    "noise_std": 5.0,
+    "noise_decay": 0.8,
+    "smallest_std": None,
+    "tolerance": 0.01,
+    "rate": 8.0,
+    "timeout": 0.3,
+    "backoff_max": 0.5,
+    "sync_interval": 0.5,
+    "grace": 1.0,
+}
+NOISE = {key: SETTINGS[key] for key in ("noise_std", "noise_decay", "smallest_std")}
+TOLERANCE = 0.01
+WAIT = 60.0
+
+MakeStage = Callable[..., Stage]
+
+
+@pytest.fixture
+def make_stage(tmp_path: Path) -> Iterator[MakeStage]:
+    """Founds networks that do not outlive the test."""
+    stages: list[Stage] = []
+
+    def make(graph: graphs.Graph, values: Any, **settings: Any) -> Stage:
+        stage = Stage(tmp_path / f"net-{len(stages)}", graph, np.asarray(values, float), **(SETTINGS | settings))
+        stages.append(stage)
+        return stage
+
+    yield make
+    for stage in stages:
+        stage.__exit__()
+
+
+def agreed(mean: float) -> Callable[[dict[str, Any]], bool]:
+    """Settled, and near this mean."""
+    return lambda status: bool(status["settled"]) and abs(status["estimate"][0] - mean) < TOLERANCE
+
+
+def prove_all(stage: Stage, names: list[str] | None = None) -> Any:
+    assert set(stage.stop().values()) == {0}
+    return prove({name: stage.data_dir(name) for name in names or stage.names})
+
+
+def everything_written(stage: Stage) -> bytes:
+    """All files of a stage except value files and databases: what an outsider may come to see."""
+    kept = (path for path in stage.folder.rglob("*") if path.is_file() and path.name != "value.txt")
+    return b"".join(path.read_bytes() for path in kept if "data" not in path.relative_to(stage.folder).parts)
+
+
+def test_processes_settle_on_the_true_mean_and_show_no_value(make_stage: MakeStage) -> None:
+    """Four processes on a cycle agree on the mean; logs, metrics, health and status never hold a private value."""
+    values = np.array([31415.92653, -27182.81828, 14142.13562, 57721.56649])
+    secrets = [f"{abs(value):.3f}"[:-1] for value in values]
+    ports = {f"p{i + 1:02d}": address for i, address in enumerate(free_addresses(4))}
+    stage = make_stage(graphs.cycle(4), values, noise_std=20_000.0, metrics_listen=ports)
+    stage.start()
+    seen = []
+    stage.wait_until(lambda status: seen.append(json.dumps(status)) or status["settled"], seconds=WAIT, pause=0.05)
+    for address in ports.values():
+        for page in ("metrics", "health"):
+            with urllib.request.urlopen(f"http://{address}/{page}", timeout=5) as answer:
+                seen.append(answer.read().decode())
+    proof = prove_all(stage)
+    assert proof.largest_error < TOLERANCE
+    assert proof.exact
+    written = everything_written(stage).decode(errors="replace") + "\n".join(seen)
+    assert "peer started" in written
+    assert "sottovoce_settled 1.0" in written
+    assert [secret for secret in secrets if secret in written] == []
+
+
+def test_a_kill_and_a_lost_disk_change_nothing(make_stage: MakeStage) -> None:
+    """kill -9 in the middle and a wiped database: the mean is still exact and the books balance."""
+    stage = make_stage(graphs.path(3), [10.0, 20.0, 60.0])
+    stage.start()
+    stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)
+    stage.kill("p02")
+    stage.start("p02")
+    stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)
+    stage.kill("p03")
+    stage.wipe("p03")
+    stage.start("p03")
+    stage.wait_until(agreed(30.0), seconds=WAIT)
+    proof = prove_all(stage)
+    assert proof.exact
+    assert proof.largest_error < TOLERANCE
+
+
+def test_members_come_and_go(make_stage: MakeStage) -> None:
+    """After a leave and after a late join, everybody has the mean of those who are there; a new value moves it."""
+    stage = make_stage(graphs.complete(3), [10.0, 20.0, 60.0])
+    stage.start()
+    stage.wait_until(agreed(30.0), seconds=WAIT)
+    stage.ask("p03", "leave")
+    assert stage.processes["p03"].wait(15) == 0
+    stage.wait_until(agreed(15.0), seconds=WAIT, names=["p01", "p02"])
+    stage.ask("p02", "set-value", value=encode_value(np.array([40.0])))
+    stage.wait_until(agreed(25.0), seconds=WAIT, names=["p01", "p02"])
+    [address] = free_addresses(1)
+    stage.configs["p04"] = found_member(stage.folder, "p04", address, ["p01"], **NOISE)
+    stage.write_value("p04", np.array([100.0]))
+    stage.ask("p01", "add", neighbour="p04", address=address)
+    stage.start("p04")
+    stage.wait_until(agreed(50.0), seconds=WAIT, names=["p01", "p02", "p04"])
+    assert "p04" in stage.config("p01").neighbours
+
+
+def test_a_dead_neighbour_is_removed_by_its_operators(make_stage: MakeStage) -> None:
+    """While a peer is dead the others do not settle; after its neighbours drop it they have their own mean."""
+    stage = make_stage(graphs.complete(3), [10.0, 20.0, 60.0])
+    stage.start()
+    stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)
+    stage.kill("p03")
+    for name in ("p01", "p02"):
+        stage.ask(name, "drop", neighbour="p03")
+    stage.wait_until(agreed(15.0), seconds=WAIT, names=["p01", "p02"])
+    assert "p03" not in stage.config("p01").neighbours
+
+
+def start_and_wait(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).parents[2]
+    return subprocess.run(
+        [sys.executable, "-m", "sottovoce", "peer", "start", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin"},
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_bad_input_is_one_sentence_and_changes_nothing(make_stage: MakeStage) -> None:
+    """A port in use is refused with exit code 2 and a store in use with exit code 1 or 2, both in one sentence."""
+    stage = make_stage(graphs.path(2), [1.0, 2.0])
+    stage.start("p01")
+    stage.wait_until(lambda status: True, seconds=WAIT, names=["p01"])
+    p01, p02 = (stage.folder / name for name in ("p01", "p02"))
+    taken = stage.config("p01").listen
+    (p02 / "port.toml").write_text((p02 / "peer.toml").read_text().replace(stage.config("p02").listen, taken, 1))
+    before = files(p02)
+    ended = start_and_wait(p02 / "port.toml", "--value-from", p02 / "value.txt")
+    assert ended.returncode == 2
+    assert ended.stderr.strip() == f"error: listen: cannot listen on {taken}: Address already in use"
+    assert files(p02) == before
+    # The same store twice: the listening port is moved, so that it is the store that refuses.
+    (p01 / "twin.toml").write_text((p01 / "peer.toml").read_text().replace(taken, free_addresses(1)[0], 1))
+    ended = start_and_wait(p01 / "twin.toml", "--value-from", p01 / "value.txt")
+    assert ended.returncode in (1, 2)
+    assert len(ended.stderr.strip().splitlines()) == 1, ended.stderr
+    assert stage.status("p01") is not None
+
+
+def test_network_up_proves_itself() -> None:
+    """The demonstration settles, its exit code is 0 and its proof closes."""
+    root = Path(__file__).parents[2]
+    ended = subprocess.run(
+        [sys.executable, "-m", "sottovoce", "network", "up", "--peers", "3", "--graph", "cycle", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env={"PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin", "HOME": "/tmp"},
+    )
+    assert ended.returncode == 0, ended.stderr
+    result = json.loads(ended.stdout)
+    assert result["settled"]
+    assert result["clean_exits"] == 3
+    assert result["proof"]["exact"]

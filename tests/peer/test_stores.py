@@ -1,0 +1,183 @@
+"""Both stores do what a store must; the one on disk also refuses what it must."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sottovoce.errors import StoreError
+from sottovoce.peer.store import Identity, MemoryStore
+from sottovoce.peer.store.sqlite import MIGRATIONS, SCHEMA_VERSION, SqliteStore, migrate, read_state
+from sottovoce.testing import StoreConformance
+from sottovoce.testing.stores import assert_same, some_state
+
+WHO = Identity("net", "ada", 3)
+
+
+class TestMemoryStore(StoreConformance):
+    def open(self, place: dict[str, Any]) -> MemoryStore:
+        return place.setdefault("store", MemoryStore())
+
+    def close(self, store: Any) -> None:
+        """Its life is the object's."""
+
+
+class TestSqliteStore(StoreConformance):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+    def open(self, place: dict[str, Any]) -> SqliteStore:
+        return SqliteStore(place.setdefault("folder", self.folder / "data"), WHO)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    with_state = SqliteStore(tmp_path / "data", WHO)
+    with_state.save(some_state())
+    yield with_state
+    with_state.close()
+
+
+def test_two_processes_cannot_hold_one_store(store: SqliteStore) -> None:
+    """A second process is refused with a sentence that names the file, and the first goes on."""
+    program = (
+        "from sottovoce.peer.store.sqlite import SqliteStore; from sottovoce.peer.store import Identity\n"
+        f"SqliteStore({str(store.path.parent)!r}, Identity('net', 'ada', 3))"
+    )
+    paths = os.pathsep.join(p for p in sys.path if p)
+    environment = {**os.environ, "PYTHONPATH": paths}
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False
+    )
+    assert "StoreError" in result.stderr
+    assert "held by another process" in result.stderr
+    store.save(some_state())
+
+
+def test_a_store_is_free_again_when_its_holder_closes(store: SqliteStore) -> None:
+    """Closing releases the lock."""
+    store.close()
+    again = SqliteStore(store.path.parent, WHO)
+    assert_same(again.load(), some_state())
+    again.close()
+
+
+def test_a_copy_taken_at_any_time_holds_a_whole_state(store: SqliteStore, tmp_path: Path) -> None:
+    """What a crash would leave is the last state saved: nothing waits for a clean shutdown."""
+    state = replace(some_state(), requests=13)
+    store.save(state)
+    shutil.copytree(store.path.parent, tmp_path / "after-crash")
+    assert_same(read_state(tmp_path / "after-crash"), state)
+
+
+@pytest.mark.parametrize(
+    "other", [Identity("net", "bob", 3), Identity("web", "ada", 3), Identity("net", "ada", 4)], ids=str
+)
+def test_a_store_of_somebody_else_is_refused(store: SqliteStore, other: Identity) -> None:
+    """Another name, network or dimension: refused, and the store is as it was."""
+    store.close()
+    with pytest.raises(StoreError, match="belongs to peer 'ada'"):
+        SqliteStore(store.path.parent, other)
+    assert_same(read_state(store.path.parent), some_state())
+
+
+def test_a_full_disk_is_a_clear_refusal(store: SqliteStore) -> None:
+    """The state before is still there, and saving works again when there is room."""
+    assert store._db is not None
+    pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+    store._db.execute(f"PRAGMA max_page_count = {pages}")
+    state = some_state()
+    many = {f"n{k}": state.edges["ada"] for k in range(2000)}
+    with pytest.raises(StoreError, match="disk is full"):
+        store.save(replace(state, edges=many))
+    store._db.execute("PRAGMA max_page_count = 1000000")
+    store.save(replace(state, requests=99))
+    store.close()
+    assert_same(read_state(store.path.parent), replace(state, requests=99))
+
+
+def test_damage_is_found_on_start(store: SqliteStore) -> None:
+    """A file whose pages were overwritten is refused, not believed."""
+    store.close()
+    data = bytearray(store.path.read_bytes())
+    data[4096 : 4096 * 3] = os.urandom(4096 * 2)
+    store.path.write_bytes(data)
+    with pytest.raises(StoreError):
+        SqliteStore(store.path.parent, WHO)
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, sorry" * 100, None], ids=["text", "foreign database"])
+def test_a_foreign_file_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    """A file that is not ours is left alone."""
+    path = tmp_path / "peer.sqlite"
+    if content is None:
+        with sqlite3.connect(path) as db:
+            db.execute("CREATE TABLE theirs (x)")
+        db.close()
+        content = path.read_bytes()
+    else:
+        path.write_bytes(content)
+    with pytest.raises(StoreError):
+        SqliteStore(tmp_path, WHO)
+    assert path.read_bytes()[100:] == content[100:]  # SQLite may set the journal mode in its header
+
+
+def test_a_later_version_is_refused(store: SqliteStore) -> None:
+    """A store from the future is not guessed at."""
+    assert store._db is not None
+    store._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    store.close()
+    with pytest.raises(StoreError, match="later version"):
+        SqliteStore(store.path.parent, WHO)
+
+
+def test_an_older_schema_is_migrated_once(store: SqliteStore) -> None:
+    """A store of this version meets a program with one more migration: it is applied, once, and the data stays."""
+    assert store._db is not None
+    more = [*MIGRATIONS, "ALTER TABLE peer ADD COLUMN note TEXT;"]
+    for _ in range(2):
+        migrate(store._db, store.path, more)
+    assert store._db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION + 1
+    assert store._db.execute("SELECT note, requests FROM peer").fetchone() == (None, 12)
+
+
+def test_a_failed_migration_changes_nothing(store: SqliteStore) -> None:
+    """A migration is a transaction."""
+    assert store._db is not None
+    with pytest.raises(sqlite3.Error):
+        migrate(store._db, store.path, [*MIGRATIONS, "ALTER TABLE peer ADD COLUMN note TEXT; SELECT nonsense;"])
+    store._db.execute("ROLLBACK")
+    assert store._db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION
+    assert "note" not in [row[1] for row in store._db.execute("PRAGMA table_info(peer)")]
+
+
+def test_only_the_owner_can_read_it(store: SqliteStore) -> None:
+    """Folder, database and log are closed to others: the private value lies in them."""
+    for path in (store.path, store.path.parent, Path(f"{store.path}-wal")):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_a_read_only_folder_is_a_clear_refusal(tmp_path: Path) -> None:
+    """A data folder that cannot be made is named."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot use the data folder"):
+        SqliteStore(tmp_path / "file" / "data", WHO)
+
+
+def test_errors_and_representations_show_no_value() -> None:
+    """Neither a state nor its records print what they hold."""
+    state = some_state()
+    text = repr(state) + repr(state.edges["ada"])
+    for vector in (state.value, state.noise, state.edges["ada"].f):
+        assert vector is not None
+        assert not any(f"{number:.3f}"[:5] in text for number in vector)
