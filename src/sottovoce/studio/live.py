@@ -27,7 +27,6 @@ SHOWN = (
     "known_to",
     "smallest_std",
     "budget_spent",
-    "account",
     "exchanges",
     "uptime",
 )
@@ -101,6 +100,7 @@ class Watcher:
             "available": True,
             "network": next(iter(configs.values())).network,
             "edges": sorted(edges),
+            "exchanges": sum((answer or {}).get("exchanges") or 0 for answer in answers) // 2,
             "peers": [
                 {"name": name, "up": answer is not None, **(answer or {})}
                 for name, answer in zip(names, answers, strict=True)
@@ -136,6 +136,8 @@ def shown(status: dict[str, Any]) -> dict[str, Any]:
     estimate = status.get("estimate")
     answer["estimate"] = None if estimate is None else list(estimate)[:COORDINATES]
     answer["dimension"] = status.get("dimension", 1)
+    floor, account = status.get("smallest_std"), status.get("account") or 0.0
+    answer["budgetLeft"] = 1.0 - min(1.0, account * floor**2) if floor else None
     answer["neighbours"] = {
         name: {"state": neighbour.get("state"), "lastHeard": neighbour.get("last_heard")}
         for name, neighbour in status.get("neighbours", {}).items()
