@@ -52,7 +52,7 @@ def command(
     figures: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Say exactly what an observer learns of every private value, with and without the noise.
+    """Say exactly what an observer learns of every private value, with and without the noise.
 
     \b
     sottovoce audit --graph cycle:10 --method noise-insertion:noise_std=1,noise_decay=0.9 --observer 0 --steps 200
