@@ -187,3 +187,10 @@ def test_bad_input_is_named(keywords: dict[str, object], message: str) -> None:
     arguments: dict[str, object] = {"fired_edges": FIRED} | keywords
     with pytest.raises(InvalidParameter, match=message):
         audit(PATH, HALF, view=CuriousNodes([0]), **arguments)  # type: ignore[arg-type]
+
+
+def test_progress_is_reported() -> None:
+    """A function given as ``progress`` hears how far the audit has come."""
+    heard: list[tuple[int, int]] = []
+    audit(PATH, HALF, [0, 1] * 100, CuriousNodes([0]), progress=lambda done, total: heard.append((done, total)))
+    assert heard == [(64, 200), (128, 200), (192, 200)]
