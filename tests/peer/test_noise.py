@@ -52,6 +52,6 @@ def test_the_budget_is_how_well_the_value_may_be_known() -> None:
     account = account_for(1.0, 0.8, 0.1)
     while account.affords():
         account = account.spend()
-    assert 0.1 <= account.std * (1 + 1e-9)
+    assert account.std * (1 + 1e-9) >= 0.1
     assert account.std < 0.13
     assert account_for(1.0, 0.8, None).remaining() == np.inf
