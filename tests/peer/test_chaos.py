@@ -46,7 +46,9 @@ class Chaos:
         )
         moments = [(self.rng.uniform(0, seconds), self.kill) for _ in range(kills - wipes)]
         moments += [(self.rng.uniform(0, seconds), self.wipe) for _ in range(wipes)]
-        moments += [(self.rng.uniform(0, seconds), what) for what in (self.join, self.leave, self.flap) for _ in range(4)]
+        moments += [
+            (self.rng.uniform(0, seconds), what) for what in (self.join, self.leave, self.flap) for _ in range(4)
+        ]
         moments += [(self.rng.uniform(0, seconds), self.change) for _ in range(6)]
         moments += [(seconds * 0.3, self.split), (seconds * 0.5, self.net.partition)]
         for moment, happens in sorted(moments, key=lambda pair: pair[0]):
@@ -146,7 +148,9 @@ def test_settled_is_never_said_too_early() -> None:
         )  # fmt: skip
         said: set[str] = set()
         while said < set(names):
-            assert net.run(2000.0, until=lambda: any(net.peers[n].protocol.rule.settled for n in names if n not in said))  # type: ignore[union-attr]
+            assert net.run(
+                2000.0, until=lambda: any(net.peers[n].protocol.rule.settled for n in names if n not in said)
+            )  # type: ignore[union-attr]
             mean = net.true_mean()
             for name in names:
                 protocol = net.peers[name].protocol
@@ -169,10 +173,10 @@ def test_edges_fire_equally_often_on_an_irregular_graph() -> None:
         edges, values, noise_std=0.0, noise_decay=0.5, seed=7, tolerance=1e-30, diameter=4,
         conditions=Conditions(delay=1e-6), refill=50.0, burst=1e9, sync_interval=0.5,
     )  # fmt: skip
-    net.run(400.0)
+    net.run(220.0)
     states = net.states()
     counts = [states[a].edges[b].s + states[a].edges[b].r for a, b in edges]
-    assert sum(counts) > 5000
+    assert sum(counts) > 2500
     assert stats.chisquare(counts).pvalue > 1e-3
 
 

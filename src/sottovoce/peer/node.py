@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -144,9 +144,9 @@ class Peer:
         self._started = self._clock.now()
         await self._transport.serve(self._on_message)
         for name in self.config.neighbours:
-            self._spawn(self._greet(name))
-        self._spawn(self._patience())
-        self._spawn(self._keep_time())
+            self._spawn(self._greet, name)
+        self._spawn(self._patience)
+        self._spawn(self._keep_time)
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, let go."""
@@ -202,13 +202,20 @@ class Peer:
         """Wait until all neighbours have settled too, so that none of them still needs this peer."""
         await asyncio.wait_for(self._until(lambda: self._running.quiet), timeout)
 
+    async def failed(self) -> PeerError:
+        """Wait until the peer has to stop because its store failed; return the reason."""
+        try:
+            await self._until(lambda: False)
+        except PeerError as failure:
+            return failure
+        raise AssertionError("never comes true")
+
     async def _until(self, holds: Callable[[], bool]) -> None:
         while True:
             if self._failure is not None:
                 raise self._failure
             if holds():
                 return
-            self._news.clear()
             await self._news.wait()
 
     def status(self) -> Status:
@@ -269,7 +276,7 @@ class Peer:
         transport.add_neighbour(name, address)
         self._commit()
         self._tell()
-        self._spawn(self._talk(name, message))
+        self._spawn(self._talk, name, message)
 
     async def drop_neighbour(self, name: str) -> bool:
         """Forget a neighbour and the flow to it (R23). Returns whether it could be told."""
@@ -391,7 +398,6 @@ class Peer:
     def _failed(self, name: str, failure: CallFailed) -> None:
         """Leave a silent neighbour alone for a while, unless it has just been heard."""
         now = self._clock.now()
-        self._observer.count(f"call-{failure.reason}", name)
         if failure.reason == "timeout" and now - self._heard.get(name, -np.inf) < 4.0 * self.config.timeout:
             return
         first = not self._backoff.unreachable(name)
@@ -432,7 +438,9 @@ class Peer:
         return reply
 
     def _tell(self) -> None:
+        """Wake whoever waits for something to be so."""
         self._news.set()
+        self._news = asyncio.Event()
 
     # -- the store ------------------------------------------------------------------------------
 
@@ -477,15 +485,15 @@ class Peer:
         checked = check_value(value, dimension=self.config.dimension, limit=self.config.value_limit)
         return np.array(checked, dtype=np.float64)
 
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(self._guarded(work))
+    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+        task = asyncio.ensure_future(self._guarded(work, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _guarded(self, work: Any) -> None:
+    async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         """A failed store ends the background work; it is told to whoever waits for the peer."""
         try:
-            await work
+            await work(*arguments)
         except PeerError as failure:
             if self._failure is None:
                 self._failure = failure
