@@ -46,8 +46,10 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 	$(BIN)/python docs/check_site.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# benchmarks/gpu.py needs an NVIDIA device and the extra `gpu`: run it by hand.
 bench: $(VENV)/.dev  ## speed and memory; ratios measured in one run
-	$(BIN)/python -m pytest benchmarks --override-ini 'python_files=bench_*.py' --override-ini timeout=900 -s $(PYTEST)
+	@for b in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do \
+		echo "== $$b"; $(BIN)/python $$b || exit 1; done
 
 constraints:  ## write constraints/dev.txt anew from a clean environment
 	rm -rf $(VENV)-pin && $(PYTHON) -m venv $(VENV)-pin

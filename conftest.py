@@ -17,7 +17,13 @@ import hypothesis
 from sybil import Sybil
 from sybil.parsers.myst import PythonCodeBlockParser, SkipParser
 
+# Sphinx's configuration is no test module, and would write pages when imported.
+collect_ignore_glob = ["docs/*.py"]
+
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Tests that start processes run the sources beside them, installed or not.
+_SOURCES = str(Path(__file__).parent / "src")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_SOURCES, os.environ.get("PYTHONPATH")]))
 
 # `ci` finds the same examples on every machine, so that a red build can be repeated.
 hypothesis.settings.register_profile("ci", max_examples=40, derandomize=True, deadline=None)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
-import command_pages  # noqa: E402  the path above comes first
+import generated_pages  # noqa: E402  the path above comes first
 
 import sottovoce  # noqa: E402
 
@@ -23,9 +24,9 @@ version = release = sottovoce.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "resolve_aliases",
 ]
 exclude_patterns = ["_build", "_generated/*.inc.md", "_static", "_templates"]
 
@@ -35,14 +36,9 @@ myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
-# -- reference: commands ----------------------------------------------------------------------------
+# -- reference -------------------------------------------------------------------------------
 
-command_pages.write(HERE / "_generated" / "commands.inc.md")
-
-# -- reference: Python -------------------------------------------------------------------------------
-
-autosummary_generate = True
-autosummary_imported_members = False
+generated_pages.write(HERE / "_generated")
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -77,8 +73,20 @@ def shorten(*event: str | None) -> tuple[str, str | None] | None:
     return texts[0], texts[1] or None
 
 
+def keep_bars(*event: Any) -> None:
+    """In docstrings |x| is an absolute value, not a substitution of reStructuredText."""
+    lines, in_example = event[-1], False
+    for number, line in enumerate(lines):
+        in_example = bool(line.strip()) and (in_example or line.lstrip().startswith(">>>"))
+        if not in_example:
+            parts = line.split("``")
+            parts[::2] = [re.sub(r"(?<!\\)\|(?=\S)([^|`]*[^|`\s])\|", r"\\|\1\\|", part) for part in parts[::2]]
+            lines[number] = "``".join(parts)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", keep_bars, priority=100)
     app.connect("autodoc-process-signature", shorten)
 
 
@@ -91,8 +99,8 @@ _STANDARD = (
 )
 _NAMES = """
     ndarray NDArray ArrayLike DTypeLike float64 int32 int64 uint64 integer floating bool_ Generator Path PathLike Any
-    Callable Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame csr_array
-    sparray spmatrix Executor Awaitable Coroutine AsyncIterator Array Edges
+    Callable Iterable Iterator Sequence Mapping Self Literal ClassVar Enum StrEnum IntEnum Axes Figure DataFrame
+    csr_array sparray spmatrix Executor Awaitable Coroutine AsyncIterator Array Edges
     None True False bool bytes dict float frozenset int list object set str tuple type optional
     ArithmeticError Exception ImportError KeyError OSError RuntimeError TypeError ValueError
 """

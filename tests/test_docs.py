@@ -48,7 +48,8 @@ def check_command(arguments: list[str]) -> None:
         context = command.make_context(name, list(arguments), parent=context, resilient_parsing=False)
         if not isinstance(command, click.Group):
             return
-        rest = [*context._protected_args, *context.args]
+        # Click before 8.2 has no underscore, and later ones warn without it.
+        rest = [*context.__dict__.get("_protected_args", context.__dict__.get("protected_args", [])), *context.args]
         if not rest:
             return
         name, next_command, arguments = command.resolve_command(context, rest)  # type: ignore[assignment]

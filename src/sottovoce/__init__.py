@@ -11,7 +11,23 @@ from typing import TYPE_CHECKING, Any
 from . import errors, graphs
 from ._version import __version__
 from .graphs import Graph, algebraic_connectivity
-from .methods import Method, NoiseInsertion, StandardGossip
+from .methods import (
+    AcceleratedGossip,
+    BinaryOracle,
+    BlockGossip,
+    GapOracle,
+    HeavyBallGossip,
+    Huang,
+    ManitaraHadjicostis,
+    Method,
+    MoMurray,
+    NoiseInsertion,
+    Nozari,
+    PairwiseCancelling,
+    PushSum,
+    StandardGossip,
+    SynchronousAveraging,
+)
 
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
@@ -19,18 +35,31 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "Solution": "simulation",
+    "sweep": "experiments.sweep",
     "Status": "simulation",
     "simulate": "simulation",
 }
 _SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simulation", "testing", "theory"}
 
 __all__ = [
+    "AcceleratedGossip",
+    "BinaryOracle",
+    "BlockGossip",
+    "GapOracle",
     "Graph",
+    "HeavyBallGossip",
+    "Huang",
+    "ManitaraHadjicostis",
     "Method",
+    "MoMurray",
     "NoiseInsertion",
+    "Nozari",
+    "PairwiseCancelling",
+    "PushSum",
     "Solution",
     "StandardGossip",
     "Status",
+    "SynchronousAveraging",
     "__version__",
     "algebraic_connectivity",
     "errors",
@@ -42,6 +71,7 @@ __all__ = [
     "privacy",
     "simulate",
     "simulation",
+    "sweep",
     "testing",
     "theory",
 ]

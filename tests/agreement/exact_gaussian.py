@@ -86,13 +86,16 @@ class Transcript:
         solution = solve(matrix, right)
         if solution is None:
             return math.inf
-        combined = [sum((w * row[c] for w, row in zip(solution, self.noise, strict=False)), Fraction(0)) for c in range(len(self.noise[0]))]
+        combined = [
+            sum((w * row[c] for w, row in zip(solution, self.noise, strict=False)), Fraction(0))
+            for c in range(len(self.noise[0]))
+        ]
         return _root(_dot(combined, combined))
 
 
 def solve(matrix: list[Row], right: Row) -> Row | None:
     """One solution of a linear system by exact elimination, or ``None`` if it has none."""
-    rows = [list(row) + [value] for row, value in zip(matrix, right, strict=True)]
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     width = len(matrix[0]) if matrix else 0
     pivots: list[int] = []
     for column in range(width):

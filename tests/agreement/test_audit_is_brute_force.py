@@ -16,7 +16,7 @@ from .exact_gaussian import Transcript
 
 @st.composite
 def small_cases(draw: st.DrawFn) -> dict[str, object]:
-    """A connected graph of 2–5 nodes, up to 9 exchanges, dyadic σ and φ (zero included), and a view."""
+    """A connected graph of 2–5 nodes, up to 7 exchanges, dyadic σ and φ (zero included), and a view."""
     n = draw(st.integers(2, 5))
     edges = {(draw(st.integers(0, k - 1)), k) for k in range(1, n)}
     for _ in range(draw(st.integers(0, 4))):
@@ -24,15 +24,16 @@ def small_cases(draw: st.DrawFn) -> dict[str, object]:
         if i != j:
             edges.add((min(i, j), max(i, j)))
     graph = sv.Graph.from_edges(sorted(edges), num_nodes=n)
-    fired = draw(st.lists(st.integers(0, graph.num_edges - 1), min_size=1, max_size=9))
+    fired = draw(st.lists(st.integers(0, graph.num_edges - 1), min_size=1, max_size=7))
     std = [draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(1), Fraction(3)])) for _ in range(n)]
     decay = [draw(st.sampled_from([Fraction(0), Fraction(1, 8), Fraction(1, 2), Fraction(7, 8)])) for _ in range(n)]
+    case = {"graph": graph, "fired": fired, "std": std, "decay": decay, "observers": set(), "tapped": set()}
     if draw(st.booleans()):
         nodes = draw(st.sets(st.integers(0, n - 1), min_size=1, max_size=n - 1))
-        return dict(graph=graph, fired=fired, std=std, decay=decay, observers=nodes, tapped=set(), view=sv.privacy.CuriousNodes(nodes))
+        return case | {"observers": nodes, "view": sv.privacy.CuriousNodes(nodes)}
     taps = draw(st.sets(st.integers(0, graph.num_edges - 1), min_size=1, max_size=graph.num_edges))
     pairs = {tuple(int(v) for v in graph.edges[k]) for k in taps}
-    return dict(graph=graph, fired=fired, std=std, decay=decay, observers=set(), tapped=pairs, view=sv.privacy.WireTap(pairs))
+    return case | {"tapped": pairs, "view": sv.privacy.WireTap(pairs)}
 
 
 def _both(case: dict[str, object], prior_std: float | None) -> tuple[sv.privacy.Report, Transcript]:
@@ -45,7 +46,7 @@ def _both(case: dict[str, object], prior_std: float | None) -> tuple[sv.privacy.
 
 
 @given(case=small_cases(), prior=st.sampled_from([Fraction(1, 4), Fraction(1), Fraction(10)]))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_posterior_equals_exact_conditioning(case: dict[str, object], prior: Fraction) -> None:
     """With a Gaussian prior the audit's deviations are the exact conditional deviations; zeros are zeros."""
     report, exact = _both(case, float(prior))
@@ -55,7 +56,7 @@ def test_posterior_equals_exact_conditioning(case: dict[str, object], prior: Fra
 
 
 @given(case=small_cases())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_flat_prior_equals_best_unbiased_estimate(case: dict[str, object]) -> None:
     """With a flat prior the audit gives the exact deviation of the best unbiased estimate, infinities included."""
     report, exact = _both(case, None)
@@ -63,7 +64,7 @@ def test_flat_prior_equals_best_unbiased_estimate(case: dict[str, object]) -> No
 
 
 @given(case=small_cases())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_information_equals_inverse_variance_with_others_known(case: dict[str, object]) -> None:
     """Fisher information is one over the variance of the best unbiased estimate when all others are known."""
     report, exact = _both(case, 1.0)

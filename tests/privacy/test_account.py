@@ -15,9 +15,7 @@ from sottovoce.privacy.account import Account, shown_information
 from sottovoce.privacy.gdp import delta
 
 
-@given(
-    std=st.floats(1e-3, 1e3), decay=st.floats(0.05, 0.999999), count=st.integers(0, 60), first=st.integers(0, 40)
-)
+@given(std=st.floats(1e-3, 1e3), decay=st.floats(0.05, 0.999999), count=st.integers(0, 60), first=st.integers(0, 40))
 def test_closed_form_is_the_sum(std: float, decay: float, count: int, first: int) -> None:
     """The geometric closed form equals adding up the messages one by one."""
     total = math.fsum(1.0 / (std * decay**t) ** 2 for t in range(first, first + count))
@@ -36,9 +34,7 @@ def test_degenerate_noise() -> None:
     assert account.spend().std == 2.0
 
 
-@given(
-    std=st.floats(0.01, 100), decay=st.floats(0.0, 0.9999), budget=st.floats(1e-3, 1e9), used=st.integers(0, 5)
-)
+@given(std=st.floats(0.01, 100), decay=st.floats(0.0, 0.9999), budget=st.floats(1e-3, 1e9), used=st.integers(0, 5))
 def test_remaining_is_exactly_what_can_be_spent(std: float, decay: float, budget: float, used: int) -> None:
     """Exactly ``remaining()`` more messages are affordable, and spending them leaves none."""
     account = Account(noise_std=std, noise_decay=decay, budget=budget)

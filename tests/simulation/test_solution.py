@@ -96,7 +96,7 @@ def test_a_foreign_format_is_named(tmp_path):
 def test_dataframe_has_a_row_per_replica_and_step(solution):
     """Rows are in order and carry the recorded numbers."""
     frame = solution.to_dataframe()
-    assert list(frame.columns) == ["replica", "step", "relative_error", "squared_error", "mass_error"]
+    assert list(frame.columns) == ["replica", "step", "transmissions", "relative_error", "squared_error", "mass_error"]
     assert len(frame) == 3 * len(solution.steps)
     np.testing.assert_array_equal(frame[frame.replica == 1].relative_error, solution.relative_error[1])
 

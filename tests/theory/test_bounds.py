@@ -157,7 +157,7 @@ def test_noise_envelope_without_noise_is_zero() -> None:
 
 
 def test_one_noisy_node() -> None:
-    """With a single noisy node the envelope is its own r^t and it is the slowest, however fast the silent ones would be."""
+    """With a single noisy node the envelope is its own r^t, and it is the slowest whatever the silent ones' φ."""
     graph, std = sv.graphs.star(5), np.array([1.0, 0, 0, 0, 0])
     method = sv.NoiseInsertion(noise_std=std, noise_decay=np.array([0.5, 0.9, 0.9, 0.9, 0.9]))
     assert sv.theory.slowest_nodes(graph, method).tolist() == [0]

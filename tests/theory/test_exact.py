@@ -48,7 +48,9 @@ def random_case(seed: int) -> tuple[sv.Graph, Floats, Floats, Floats, Floats]:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 8))
     edges = {(int(rng.integers(0, i)), i) for i in range(1, n)}
-    edges |= {tuple(sorted(map(int, pair))) for pair in rng.integers(0, n, (rng.integers(0, 2 * n), 2)) if pair[0] != pair[1]}
+    edges |= {
+        tuple(sorted(map(int, pair))) for pair in rng.integers(0, n, (rng.integers(0, 2 * n), 2)) if pair[0] != pair[1]
+    }
     graph = sv.Graph.from_edges(sorted(edges), num_nodes=n)
     std = rng.exponential(2.0, n) * (rng.random(n) > 0.25)
     decay = rng.random(n) * (rng.random(n) > 0.25)
@@ -185,7 +187,7 @@ def test_rate_is_the_largest_eigenvalue() -> None:
 
 
 def test_regimes() -> None:
-    """On C₁₀ the noise takes over between φ = 0.9 and φ = 0.98, as in the paper's figure, and gossip's true rate is below ρ."""
+    """On C₁₀ noise takes over between φ = 0.9 and 0.98, as in the paper's figure; gossip's true rate is below ρ."""
     graph = sv.graphs.cycle(10)
     slow = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.98))
     fast = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9))

@@ -20,6 +20,8 @@ COMMANDS = {
     "reproduce": ("reproduce", "Redo a published experiment."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
+    "sweep": ("sweep", "Many runs, here or on a cluster, kept as a dataset."),
+    "plot": ("plot", "Draw the runs of a sweep."),
     "bench": ("bench", "How fast this machine runs it."),
     "audit": ("audit", "What an observer learns about everyone's private value."),
     "network": ("network", "Create, run and watch a network of peers."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .distances import diameter, diameter_bounds, distances_from
 from .generators import (
     barabasi_albert,
     barbell,
@@ -30,6 +31,9 @@ __all__ = [
     "complete",
     "connectivity",
     "cycle",
+    "diameter",
+    "diameter_bounds",
+    "distances_from",
     "erdos_renyi",
     "grid",
     "hypercube",

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import InvalidParameter
 from . import generators
 from .graph import Graph
+from .validation import at_least
 
 __all__ = ["FAMILIES", "make_graph", "parse_graph"]
 
@@ -52,6 +53,7 @@ def make_graph(family: str, num_nodes: int, *, seed: int | None = None) -> Graph
     """
     if family not in FAMILIES:
         raise InvalidParameter(f"graph family must be one of {', '.join(FAMILIES)}, got {family!r}")
+    num_nodes = at_least("num_nodes", num_nodes, 2)
     if family in _SQUARE:
         rows = max(d for d in range(1, math.isqrt(num_nodes) + 1) if num_nodes % d == 0)
         return FAMILIES[family](rows, num_nodes // rows)
@@ -82,7 +84,7 @@ def parse_graph(text: str, *, seed: int | None = None) -> Graph:
     """
     family, _, rest = text.partition(":")
     if family not in FAMILIES:
-        if Path(text).is_file():
+        if _is_file(text):
             return Graph.from_file(text)
         raise InvalidParameter(
             f"graph must be a file or one of {', '.join(FAMILIES)} with arguments such as cycle:10, got {text!r}"
@@ -100,9 +102,17 @@ def parse_graph(text: str, *, seed: int | None = None) -> Graph:
     try:
         inspect.signature(generator).bind(*positional, **named)
     except TypeError as error:
-        usage = ":".join(p for p in inspect.signature(generator).parameters)
+        parameters = inspect.signature(generator).parameters.values()
+        usage = ":".join(f"{p.name}=…" if p.kind is p.KEYWORD_ONLY else p.name for p in parameters)
         raise InvalidParameter(f"graph {text!r}: {error}; write {family}:{usage}") from None
     return generator(*positional, **named)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long, or with a zero byte
+        return False
 
 
 def _number(text: str, spec: str) -> float:

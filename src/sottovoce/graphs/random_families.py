@@ -23,6 +23,9 @@ __all__ = ["barabasi_albert", "erdos_renyi", "random_geometric", "random_regular
 MAX_TRIES = 200
 """How often a random family is drawn again before we say that its parameters make it disconnected."""
 
+SWITCHING_ROUNDS, SWITCHES = 10, 40
+"""Repairs of a random pairing before it is drawn again: ten rounds of forty attempts for each bad edge."""
+
 
 def random_geometric(n: int, radius: float | None = None, *, seed: int | None = None) -> Graph:
     """n points uniform on the unit square, joined when closer than ``radius``.
@@ -171,23 +174,26 @@ def _paired_stubs(rng: np.random.Generator, n: int, degree: int) -> npt.NDArray[
 
 
 def _switch_away(rng: np.random.Generator, keys: npt.NDArray[np.int64]) -> bool:
-    """Replace loops and repeats in the sorted ``keys``, in place; False if random switches do not manage.
+    """Replace loops and repeats in the sorted ``keys``, in place; False if random switches do not manage."""
+    return any(_switching_round(rng, keys) for _ in range(SWITCHING_ROUNDS))
+
+
+def _switching_round(rng: np.random.Generator, keys: npt.NDArray[np.int64]) -> bool:
+    """Up to :data:`SWITCHES` attempts for every bad edge; ``keys`` stay sorted and True means that they are simple.
 
     A bad edge (u, v) and a random good edge (x, y) become (u, x) and (v, y), provided that both are
     new and no loops. Only what changes is looked at: after the first sort the work is that of the
-    few bad edges (about (degree² − 1)/4 of them).
+    few bad edges (about (degree² − 1)/4 of them). Edges made or taken in a round are left alone until the next.
     """
     ends = edges_of_keys(keys)
     bad = np.flatnonzero((ends[:, 0] == ends[:, 1]) | np.concatenate([[False], keys[1:] == keys[:-1]]))
     u, v = ends[bad, 0], ends[bad, 1]
-    taken = np.zeros(len(keys), dtype=bool)  # not there any more, or never good
+    taken = np.zeros(len(keys), dtype=bool)  # bad, or switched away
     taken[bad] = True
     added = np.empty(0, dtype=np.int64)
-    for _ in range(10_000):
+    for _ in range(SWITCHES):
         if len(u) == 0:
-            keys[taken] = added
-            keys.sort()
-            return True
+            break
         partner = rng.integers(len(keys), size=len(u))
         flip = rng.integers(2, size=len(u))
         x, y = ends[partner, flip], ends[partner, 1 - flip]
@@ -197,11 +203,14 @@ def _switch_away(rng: np.random.Generator, keys: npt.NDArray[np.int64]) -> bool:
         taken[partner[fine]] = True
         added = np.sort(np.concatenate([added, new[fine].reshape(-1)]))
         u, v = u[~fine], v[~fine]
-    return False
+    if len(bad):
+        keys[taken] = np.concatenate([added, edge_keys(np.stack([u, v], axis=1))])
+        keys.sort()
+    return len(u) == 0
 
 
 def _present(wanted: npt.NDArray[np.int64], *sorted_keys: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which of ``wanted`` occur in one of the sorted arrays. (An edge once taken away stays refused: harmless.)"""
+    """Which of ``wanted`` occur in one of the sorted arrays. (Those taken away this round still count: harmless.)"""
     found = np.zeros(wanted.shape, dtype=bool)
     for keys in sorted_keys:
         if len(keys):
@@ -220,7 +229,7 @@ def _no_conflict(partner: npt.NDArray[np.int64], new: npt.NDArray[np.int64]) -> 
     return alone & once.reshape(new.shape).all(axis=1)
 
 
-def _complement(edges: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+def _complement(edges: npt.NDArray[np.int32], n: int) -> npt.NDArray[np.int64]:
     """All pairs that are not in ``edges``."""
     mask = np.triu(np.ones((n, n), dtype=bool), 1)
     mask[edges[:, 0], edges[:, 1]] = False

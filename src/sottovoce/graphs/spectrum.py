@@ -128,7 +128,7 @@ def connectivity(
     A closed form where the family has one; the dense matrix up to 600 nodes; otherwise, in this order,
 
     1. Lanczos, which suits graphs without bottlenecks and gives up early on the others,
-    2. inverse iteration with a sparse factor, if a bandwidth-reducing ordering makes it small (rings, ladders, barbells),
+    2. inverse iteration with a sparse factor, if a bandwidth-reducing ordering makes it small (rings, trees, ladders),
     3. LOBPCG with algebraic multigrid (the extra ``amg``: pyamg). Without pyamg a factorisation with its own
        ordering takes its place: exact as well, but with several times the memory; on geometric graphs of
        10⁶ nodes it does not fit.
@@ -136,10 +136,10 @@ def connectivity(
     An answer is taken only if its own examination supports the digits wanted, so a solver that fails is
     followed by the next one.
 
-    **What the check shows.** The value is a Rayleigh quotient on a vector orthogonal to the constant one, so α ≤ value up to
-    rounding, always. ``error`` bounds the distance to *an* eigenvalue. That nothing smaller was missed is counted
-    (``lower_bound``) or, for Lanczos and multigrid, very likely: iterations from a random start magnify a smaller
-    eigenvalue's vector more than a larger one's.
+    **What the check shows.** The value is a Rayleigh quotient on a vector orthogonal to the constant one, so
+    α ≤ value up to rounding, always. ``error`` bounds the distance to *an* eigenvalue. That nothing smaller
+    was missed is counted (``lower_bound``) or, for Lanczos and multigrid, very likely: iterations from a
+    random start magnify a smaller eigenvalue's vector more than a larger one's.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def connectivity(
     """
     from .ritz import Problem
 
-    if digits is not None and (isinstance(digits, bool) or not 1 <= digits <= 12):
+    if digits is not None and (isinstance(digits, bool) or digits not in range(1, 13)):
         raise InvalidParameter(f"digits must be a whole number from 1 to 12, got {digits!r}")
     checked = _checked_weights(graph, weights)
     known: dict[str, Connectivity] = graph.__dict__.setdefault("_connectivity", {})
@@ -202,7 +202,10 @@ def _scaled(result: Connectivity | None, scale: float) -> Connectivity | None:
 def _checked_weights(graph: Graph, weights: npt.ArrayLike | None) -> npt.NDArray[np.float64] | None:
     if weights is None:
         return None
-    array = np.asarray(weights, dtype=np.float64)
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("weights must be numbers, one per edge") from None
     if array.shape != (graph.num_edges,):
         raise InvalidParameter(f"weights must have shape ({graph.num_edges},), one per edge, got {array.shape}")
     if not np.all(np.isfinite(array)) or not np.all(array > 0):
@@ -248,7 +251,8 @@ def _solve(problem: Problem, digits: int | None, *, count: bool, name: str) -> C
             said.append(f"{solver}: {estimate.value:.6g} ± {estimate.error:.1g}")
     hint = "" if has_multigrid() else "; pip install 'sottovoce[amg]' adds a stronger solver"
     raise NumericalFailure(
-        f"algebraic connectivity of {name} was not found to {digits or DIGITS_AT_LEAST} digits ({'; '.join(said)}){hint}"
+        f"algebraic connectivity of {name} was not found to {digits or DIGITS_AT_LEAST} digits "
+        f"({'; '.join(said)}){hint}"
     )
 
 
@@ -263,8 +267,11 @@ def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estim
         return
     entries = len(problem.edges)
     single = entries > SINGLE_PRECISION_ENTRIES and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
-    steps = 4000 if digits else int(np.clip(8e9 / entries, 400, 4000))
-    yield "lanczos", lanczos(problem, tolerance=5e-6 if single else tolerance, max_steps=steps, single=single)
+    if single:
+        quick = lanczos(problem, tolerance=8e-6, single=True)
+        yield "lanczos", quick
+    if not single or quick is not None:  # what single precision leaves open
+        yield "lanczos", lanczos(problem, tolerance=tolerance)
     yield "factorised", factorised(problem, tolerance=tolerance)
     if has_multigrid():
         yield "multigrid", multigrid(problem, tolerance=tolerance)

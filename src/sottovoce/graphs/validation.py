@@ -7,7 +7,7 @@ few hundred megabytes. Errors name the first thing that is wrong, in the caller'
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ def chunks(length: int) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, length))
 
 
-def at_least(name: str, value: int, smallest: int) -> int:
+def at_least(name: str, value: Any, smallest: int) -> int:
     """``value`` as an int, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= smallest:
         raise InvalidParameter(f"{name} must be a whole number ≥ {smallest}, got {value!r}")
@@ -51,7 +51,7 @@ def at_least(name: str, value: int, smallest: int) -> int:
     return int(value)
 
 
-def in_interval(name: str, value: float, low: float, high: float) -> float:
+def in_interval(name: str, value: Any, low: float, high: float) -> float:
     """``value`` as a float, or an error that names it and the interval."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low <= value <= high:
         raise InvalidParameter(f"{name} must be in [{low:g}, {high:g}], got {value!r}")
@@ -62,7 +62,7 @@ def as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[An
     """``(m, 2)`` whole numbers from whatever was given; not copied if it is such an array already."""
     if not isinstance(edges, np.ndarray | list | tuple):
         try:
-            edges = list(edges)  # type: ignore[arg-type]
+            edges = list(cast("Iterable[tuple[int, int]]", edges))
         except TypeError:
             raise InvalidGraph(f"edges must be pairs of node numbers, got {type(edges).__name__}") from None
     try:
@@ -183,7 +183,7 @@ def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
     ):  # surely not connected; numbers may be huge, so renumber: a clear error, not a lack of memory
         mentioned, renumbered = np.unique(edges, return_inverse=True)
         isolated = num_nodes - len(mentioned)
-        count, label = components(renumbered.reshape(edges.shape), len(mentioned))
+        count, label = components(renumbered.reshape(edges.shape).astype(np.int32), len(mentioned))
     else:
         count, label = components(edges, num_nodes)
     if count + isolated == 1:

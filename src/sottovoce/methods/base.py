@@ -1,13 +1,22 @@
 """What every method is: a frozen value that knows its parameters and its update.
 
-A method states its rule once, as a plain function on a *node table* (see :class:`PairMethod`). The
-plain-Python runner and the compiled driver call that same function; neither knows which method it
+A method states its rule once, as plain functions on a *node table* (see :class:`Method`). The
+plain-Python runner and the compiled driver call those same functions; neither knows which method it
 runs. No driver and no randomness lives here: draws arrive as arguments.
+
+Four kinds differ in what happens in one step:
+
+==================== ==========================================================================
+:class:`PairMethod`  one edge fires, its two ends act
+:class:`BlockMethod` a set of edges fires at once
+:class:`RoundMethod` a round: every node sends one number to all its neighbours
+:class:`PushMethod`  a round: every node sends something to one node chosen at random
+==================== ==========================================================================
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +24,22 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 
-__all__ = ["VALUE", "Array", "Method", "PairMethod", "checked", "per_node"]
+if TYPE_CHECKING:
+    import scipy.sparse
+
+__all__ = [
+    "VALUE",
+    "Array",
+    "BlockMethod",
+    "Method",
+    "PairMethod",
+    "PushMethod",
+    "RoundMethod",
+    "brief",
+    "checked",
+    "number",
+    "per_node",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -24,10 +48,30 @@ VALUE = 0
 
 
 class Method:
-    """Base of all methods. Subclasses are either abstract or final, and final ones are frozen dataclasses."""
+    """Base of all methods. Subclasses are either abstract or final, and final ones are frozen dataclasses.
+
+    The state is a *node table*: an ``(n, num_fields)`` array of floats, one row per node so that all
+    a node owns lies together in memory; column :data:`VALUE` is its current value.
+    """
 
     name: ClassVar[str]
     """Short lower-case name used on the command line, in tables and in data files."""
+
+    num_fields: ClassVar[int]
+    """Width of the node table."""
+
+    mass_field: ClassVar[int] = VALUE
+    """Column whose sum, less the outstanding noise, never changes."""
+
+    outstanding_field: ClassVar[int | None] = None
+    """Column of the node table that holds the outstanding noise, if the method inserts any."""
+
+    lazy: ClassVar[bool] = False
+    """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
+    not touched catch up later. Whoever reads values calls :meth:`settle` first, on a copy."""
+
+    assumes_equal_edges: ClassVar[bool] = False
+    """Whether the guarantee is for edges that are equally likely only."""
 
     def label(self) -> str:
         """For legends and tables: the name with the parameters that matter."""
@@ -36,32 +80,9 @@ class Method:
     def validate(self, graph: Graph) -> None:
         """Raise :class:`~sottovoce.errors.InvalidParameter` if the parameters do not fit ``graph``."""
 
-
-class PairMethod(Method):
-    """A method in which one edge fires per step and only its two ends act.
-
-    The state is a *node table*: an ``(n, num_fields)`` array of floats, one row per node so that all
-    a node owns lies together in memory; column :data:`VALUE` is its current value.
-    """
-
-    num_fields: ClassVar[int]
-    """Width of the node table."""
-
-    outstanding_field: ClassVar[int | None] = None
-    """Column of the node table that holds the outstanding noise, if the method inserts any."""
-
-    uses_noise: ClassVar[bool] = False
-    """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
-
-    @staticmethod
-    def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
-        """One firing of edge (i, j), in place.
-
-        Subclasses set this to a plain module-level function written in the subset of Python that Numba
-        compiles. ``draw_i`` and ``draw_j`` are independent standard normals; ``parameters`` is what
-        :meth:`parameters` returned.
-        """
-        raise NotImplementedError
+    def caveats(self, graph: Graph) -> tuple[str, ...]:
+        """Why this is allowed but outside the method's guarantee on ``graph``, one sentence each; usually none."""
+        return ()
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         """``(n, num_fields)`` node table before the first step, for one coordinate of the values."""
@@ -70,8 +91,107 @@ class PairMethod(Method):
         return nodes
 
     def parameters(self, graph: Graph) -> Array:
-        """Numbers common to all nodes that :attr:`update` needs, as a flat array."""
+        """Numbers common to all nodes that the update needs, as a flat array."""
         return np.zeros(1)
+
+    @staticmethod
+    def settle(nodes: Array, step: int, parameters: Array) -> None:
+        """Bring every node of a lazy method up to ``step``, in place."""
+        raise NotImplementedError
+
+    def messages_per_step(self, graph: Graph) -> int:
+        """Messages from one node to one neighbour that a step takes."""
+        raise NotImplementedError
+
+    def messages_before(self, graph: Graph) -> int:
+        """Messages that are sent once, before the first step."""
+        return 0
+
+
+class PairMethod(Method):
+    """A method in which one edge fires per step and only its two ends act."""
+
+    uses_noise: ClassVar[bool] = False
+    """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
+
+    @staticmethod
+    def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
+        """One firing of edge (i, j), in place.
+
+        A plain module-level function written in the subset of Python that Numba compiles. ``draw_i`` and
+        ``draw_j`` are independent standard normals; ``parameters`` is what :meth:`parameters` returned.
+        """
+        raise NotImplementedError
+
+    def messages_per_step(self, graph: Graph) -> int:
+        """One each way."""
+        return 2
+
+
+class BlockMethod(Method):
+    """A method in which a set of distinct edges, all sets of that size equally likely, fires per step."""
+
+    block_size: int
+    """Edges per step."""
+
+    @staticmethod
+    def update(nodes: Array, ends: npt.NDArray[np.int64], step: int, parameters: Array) -> None:
+        """The edges with ``(block_size, 2)`` ``ends`` fire, in place."""
+        raise NotImplementedError
+
+    def messages_per_step(self, graph: Graph) -> int:
+        """One each way on every edge of the set: up and down a tree, and more than needed if it has cycles."""
+        return 2 * self.block_size
+
+
+class RoundMethod(Method):
+    """A synchronous method: in a round every node sends one number to all neighbours and combines what it receives."""
+
+    noise: ClassVar[str] = ""
+    """What :attr:`send`'s draw is: ``""`` (always zero), ``"normal"`` or ``"laplace"``, of unit scale."""
+
+    edge_noise_field: ClassVar[int | None] = None
+    """Column that starts with Σ ±g over a node's edges: one standard normal g per edge, + at its first end."""
+
+    @staticmethod
+    def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:
+        """What node i tells all its neighbours; may change row i."""
+        raise NotImplementedError
+
+    @staticmethod
+    def receive(nodes: Array, i: int, sent: float, combined: float, step: int, parameters: Array) -> None:
+        """Row i after the round: ``sent`` is what i said, ``combined`` Σ_j W_ij × (what j said), j = i included."""
+        raise NotImplementedError
+
+    def mixing(self, graph: Graph) -> scipy.sparse.csr_array:
+        """The doubly stochastic W, ``(n, n)``."""
+        raise NotImplementedError
+
+    def noisy_rounds(self, graph: Graph) -> int:
+        """Rounds that need draws, counted from the first; the rest are run without making any."""
+        return 2**62 if self.noise else 0
+
+    def messages_per_step(self, graph: Graph) -> int:
+        """One to each neighbour from every node: 2m."""
+        return 2 * graph.num_edges
+
+
+class PushMethod(Method):
+    """In a round every node sends to one target, uniform over its neighbours and itself."""
+
+    @staticmethod
+    def push(nodes: Array, i: int, target: int) -> None:
+        """What i sends is added to the target's inbox in the node table."""
+        raise NotImplementedError
+
+    @staticmethod
+    def collect(nodes: Array, i: int) -> None:
+        """After all have sent, i reads its inbox and empties it."""
+        raise NotImplementedError
+
+    def messages_per_step(self, graph: Graph) -> int:
+        """One from every node (those who draw themselves are counted too)."""
+        return graph.num_nodes
 
 
 def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
@@ -90,8 +210,19 @@ def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
     return array
 
 
-def checked(name: str, value: object, *, low: float, high: float = np.inf, high_open: bool = False) -> float | Array:
-    """A finite number, or a read-only vector of them, with every entry in [low, high] or [low, high).
+def checked(
+    name: str,
+    value: object,
+    *,
+    low: float,
+    high: float = np.inf,
+    low_open: bool = False,
+    high_open: bool = False,
+    why: str = "",
+) -> float | Array:
+    """A finite number, or a read-only vector of them, with every entry in [low, high], an end open if so asked.
+
+    ``why`` is added to the message: what goes wrong outside.
 
     Examples
     --------
@@ -106,13 +237,42 @@ def checked(name: str, value: object, *, low: float, high: float = np.inf, high_
         raise InvalidParameter(f"{name} must be a number or one number per node, got {type(value).__name__}") from None
     if array.ndim > 1:
         raise InvalidParameter(f"{name} must be a number or one number per node, got shape {array.shape}")
-    outside = ~np.isfinite(array) | (array < low) | (array >= high if high_open else array > high)
+    outside = (
+        ~np.isfinite(array)
+        | (array <= low if low_open else array < low)
+        | (array >= high if high_open else array > high)
+    )
     if outside.any():
-        interval = f"[{low:g}, {high:g}{')' if high_open or np.isinf(high) else ']'}"
+        interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or np.isinf(high) else ']'}"
         got = array if array.ndim == 0 else array[outside][0]
         where = "" if array.ndim == 0 else f" at node {int(np.argmax(outside))}"
-        raise InvalidParameter(f"{name} must be finite and in {interval}, got {float(got):g}{where}")
+        because = f" ({why})" if why else ""
+        raise InvalidParameter(f"{name} must be finite and in {interval}{because}, got {float(got):g}{where}")
     if array.ndim == 0:
         return float(array)
     array.flags.writeable = False
     return array
+
+
+def number(
+    name: str,
+    value: object,
+    *,
+    low: float,
+    high: float = np.inf,
+    low_open: bool = False,
+    high_open: bool = False,
+    why: str = "",
+) -> float:
+    """One finite number in the interval; sequences are refused. See :func:`checked`."""
+    result = checked(name, value, low=low, high=high, low_open=low_open, high_open=high_open, why=why)
+    if not isinstance(result, float):
+        raise InvalidParameter(f"{name} must be one number, got {len(result)} numbers")
+    return result
+
+
+def brief(parameter: float | Array) -> str:
+    """A number, or the range of a vector, for labels and reprs."""
+    if isinstance(parameter, np.ndarray):
+        return f"{parameter.min():.4g}…{parameter.max():.4g}"
+    return f"{parameter:g}"

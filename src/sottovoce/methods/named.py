@@ -5,13 +5,42 @@ from __future__ import annotations
 import inspect
 
 from ..errors import InvalidParameter
+from .accelerated import AcceleratedGossip
 from .base import Method
+from .binary_oracle import BinaryOracle
+from .block import BlockGossip
+from .gap_oracle import GapOracle
+from .heavy_ball import HeavyBallGossip
+from .huang import Huang
+from .manitara_hadjicostis import ManitaraHadjicostis
+from .mo_murray import MoMurray
 from .noise_insertion import NoiseInsertion
+from .nozari import Nozari
+from .pairwise_cancelling import PairwiseCancelling
+from .push_sum import PushSum
 from .standard import StandardGossip
+from .synchronous import SynchronousAveraging
 
 __all__ = ["METHODS", "parse_method"]
 
-METHODS: dict[str, type[Method]] = {cls.name: cls for cls in (StandardGossip, NoiseInsertion)}
+_ALL: tuple[type[Method], ...] = (
+    StandardGossip,
+    NoiseInsertion,
+    BinaryOracle,
+    GapOracle,
+    HeavyBallGossip,
+    AcceleratedGossip,
+    BlockGossip,
+    PushSum,
+    SynchronousAveraging,
+    MoMurray,
+    ManitaraHadjicostis,
+    Nozari,
+    Huang,
+    PairwiseCancelling,
+)
+
+METHODS: dict[str, type[Method]] = {cls.name: cls for cls in _ALL}
 """Name on the command line → class."""
 
 

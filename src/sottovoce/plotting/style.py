@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +30,17 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def line_styles() -> Iterator[dict[str, Any]]:
-    """Endless keyword sets for ``plot``: colour, dash and marker change together."""
-    for colour, dash, marker in cycle(zip(COLOURS, _DASHES, _MARKERS, strict=True)):
-        yield {"color": colour, "linestyle": dash, "marker": marker, "markersize": 3.8, "linewidth": 1.3}
+    """Endless keyword sets for ``plot``: colour, dash and marker change together, and 49 pass before one repeats."""
+    for turn in count():
+        for k, colour in enumerate(COLOURS):
+            look = (k + turn) % len(_DASHES)
+            yield {
+                "color": colour,
+                "linestyle": _DASHES[look],
+                "marker": _MARKERS[look],
+                "markersize": 3.8,
+                "linewidth": 1.3,
+            }
 
 
 def new_figure(

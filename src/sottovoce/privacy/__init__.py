@@ -10,46 +10,84 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import synchronous
     from .account import Account
+    from .attacks import Attack, attack
+    from .design import Exposure, Frontier, exposure, frontier
     from .gdp import compose, delta, epsilon, largest_mu
+    from .limits import disclosed_by_broadcast, disclosed_eventually, groups
     from .posterior import audit
     from .report import Report
+    from .rounds import RoundsReport, audit_rounds
+    from .row_space import Reconstruction, reconstruct, recoverable
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
+# No module here is named like a function: importing it would hide the function behind it.
 _HOME = {
     "Account": "account",
+    "Attack": "attacks",
     "CuriousNodes": "view",
     "EveryoneBut": "view",
+    "Exposure": "design",
+    "Frontier": "design",
     "Pooled": "view",
+    "Reconstruction": "row_space",
     "Report": "report",
+    "RoundsReport": "rounds",
     "View": "view",
     "WireTap": "view",
+    "attack": "attacks",
     "audit": "posterior",
+    "audit_rounds": "rounds",
     "compose": "gdp",
     "delta": "gdp",
+    "disclosed_by_broadcast": "limits",
+    "disclosed_eventually": "limits",
     "epsilon": "gdp",
+    "exposure": "design",
+    "frontier": "design",
+    "groups": "limits",
     "largest_mu": "gdp",
+    "reconstruct": "row_space",
+    "recoverable": "row_space",
 }
 
 __all__ = [
     "Account",
+    "Attack",
     "CuriousNodes",
     "EveryoneBut",
+    "Exposure",
+    "Frontier",
     "Pooled",
+    "Reconstruction",
     "Report",
+    "RoundsReport",
     "View",
     "WireTap",
+    "attack",
     "audit",
+    "audit_rounds",
     "compose",
     "delta",
+    "disclosed_by_broadcast",
+    "disclosed_eventually",
     "epsilon",
+    "exposure",
+    "frontier",
+    "groups",
     "largest_mu",
+    "reconstruct",
+    "recoverable",
+    "synchronous",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    if name == "synchronous":
+        return importlib.import_module(".synchronous", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

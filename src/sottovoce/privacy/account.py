@@ -41,7 +41,7 @@ def shown_information(noise_std: float, noise_decay: float, num_messages: int, *
     variance = noise_std * noise_std
     if variance == 0.0 or (noise_decay == 0.0 and first + num_messages > 1):
         return math.inf
-    if noise_decay == 0.0 or noise_decay == 1.0:
+    if noise_decay in {0.0, 1.0}:
         return num_messages / variance
     growth = -2.0 * math.log(noise_decay)
     try:
@@ -138,7 +138,9 @@ class Account:
         """
         given = [name for name, value in (("mu", mu), ("epsilon", epsilon), ("std", std)) if value is not None]
         if len(given) != 1 or (epsilon is None) != (delta is None):
-            raise InvalidParameter(f"give the budget as exactly one of mu, epsilon with delta, or std; got {given or 'nothing'}")
+            raise InvalidParameter(
+                f"give the budget as exactly one of mu, epsilon with delta, or std; got {given or 'nothing'}"
+            )
         if std is not None:
             if not std > 0.0:
                 raise InvalidParameter(f"std must be above 0, got {std:g}")
@@ -192,7 +194,9 @@ class Account:
 
     def affords(self, num_messages: int = 1) -> bool:
         """Whether that many more messages stay within the budget (to one part in 10⁹)."""
-        return math.isinf(self.budget) or self.information + self.cost_of(num_messages) <= self.budget * (1.0 + _ROUNDING)
+        return math.isinf(self.budget) or self.information + self.cost_of(num_messages) <= self.budget * (
+            1.0 + _ROUNDING
+        )
 
     def remaining(self) -> float:
         """How many more exchanges the budget allows: a whole number, or infinity without a budget.
@@ -204,11 +208,11 @@ class Account:
             return math.inf
         if not self.affords(1):
             return 0
-        room = (self.budget - self.information) / self.cost
         count = 1
-        if self.noise_decay > 1e-20 and room < 1e250:  # otherwise one step outgrows all budgets but a few
+        if self.noise_decay > 1e-20:  # otherwise one step outgrows all budgets but a few
             growth = -2.0 * math.log(self.noise_decay)
-            count = max(1, math.floor(math.log1p(room * math.expm1(growth)) / growth))
+            room = (self.budget - self.information) / self.cost * math.expm1(growth)
+            count = max(1, math.floor((math.log1p(room) if room < 1e300 else math.log(self.budget)) / growth))
         while self.affords(count + 1):
             count += 1
         while count > 0 and not self.affords(count):
@@ -235,7 +239,9 @@ class Account:
                 f"the privacy budget allows {self.remaining()} more messages, {num_messages} were asked for; "
                 "stop, keep the noise that is in place, or raise the budget"
             )
-        return replace(self, information=self.information + self.cost_of(num_messages), messages=self.messages + num_messages)
+        return replace(
+            self, information=self.information + self.cost_of(num_messages), messages=self.messages + num_messages
+        )
 
     def rearmed(self) -> Account:
         """Fresh noise for the same private value: amplitude σ again, information carried over."""

@@ -43,7 +43,7 @@ class Knowledge:
     A quantity with prior deviation 1 seen once under noise of deviation 1:
 
     >>> known = Knowledge(factor=np.array([[1.0]]))
-    >>> known.observe(0, 1.0)[0].tolist()
+    >>> known.observe(0, 1.0)[0].round(9).tolist()
     [0.5]
     >>> known.std().round(6).tolist()
     [0.707107]
@@ -87,12 +87,27 @@ class Knowledge:
         gain
             ``(rows,)``: how the estimate of each row moves per unit of surprise.
         deviation
-            Standard deviation of the surprise; infinite if it resolved a direction of the flat prior.
+            Standard deviation of the surprise, never below what rounding leaves uncertain; infinite if it
+            resolved a direction of the flat prior.
         """
         if self._diffuse.shape[1] and np.linalg.norm(self._diffuse[p]) > RANK_TOLERANCE:
             return self._resolve(p, noise), math.inf
         self._diffuse[p] = 0.0
         return self._shrink(p, noise)
+
+    def combine(self, rows: slice, matrix: Array) -> None:
+        """Replace ``rows`` by ``matrix`` times all rows."""
+        norms = np.sqrt(np.einsum("ij,ij->i", self._factor, self._factor))
+        self._floor[rows] = (np.abs(matrix) * np.maximum(self._floor, FLOOR * norms)).max(axis=1)
+        self._factor[rows] = matrix @ self._factor
+        self._diffuse[rows] = matrix @ self._diffuse
+
+    def add_noise(self, shares: dict[int, float]) -> None:
+        """Add one independent standard normal, in these shares, to these rows."""
+        if any(shares.values()):
+            column = self._fresh_column()
+            for row, share in shares.items():
+                self._factor[row, column] = share
 
     def std(self, rows: slice | Array = slice(None)) -> Array:
         """Deviation of the best unbiased (flat prior) or Bayesian estimate; infinite where undetermined."""
@@ -116,7 +131,7 @@ class Knowledge:
         norm = float(np.linalg.norm(row))
         if norm <= self._floor[p] or norm == 0.0:
             factor[p] = 0.0
-            return np.zeros(len(factor)), noise
+            return np.zeros(len(factor)), math.hypot(noise, self._floor[p])
         pivot = int(np.argmax(np.abs(row)))
         if np.count_nonzero(row) > 1:
             # Reflect the columns so that row p lies in one of them.
@@ -166,9 +181,10 @@ class Knowledge:
     def _fresh_column(self) -> int:
         if self._used == self._capacity:
             # LQ factorisation: fewer columns, the same covariance, errors relative to each row's size.
-            lower = np.linalg.qr(self._factor.T, mode="r").T
+            lower = np.asarray(np.linalg.qr(self._factor.T, mode="r")).T
             self._factor[:, : lower.shape[1]] = lower
             self._factor[:, lower.shape[1] :] = 0.0
             self._used = lower.shape[1]
-        self._used += 1
-        return self._used - 1
+        column: int = self._used
+        self._used = column + 1
+        return column

@@ -4,7 +4,7 @@ Given which edges fired, all that an observer sees is linear in the private valu
 Gaussian draws, so its knowledge is exact linear-Gaussian inference; :mod:`.setting` has the model,
 :mod:`.knowledge` the arithmetic. Three questions are answered on one pass through the run: the posterior
 under a Gaussian prior, the best unbiased estimate (flat prior), and the Fisher information when every
-other private value is known. The attack that attains the posterior is :mod:`.attack`.
+other private value is known. The attack that attains the posterior is :mod:`.attacks`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .report import Report
 from .setting import Setting, checked_edges, setting
 from .view import View
 
-__all__ = ["audit", "flat_start", "gaussian_start"]
+__all__ = ["audit", "checked_prior", "flat_start", "gaussian_start"]
 
 SENSITIVITY_TOLERANCE = 1e-12
 """A message that depends on a private value by less than this weight is taken not to depend on it."""
@@ -78,7 +78,7 @@ def audit(
     """
     edges = checked_edges(fired_edges, graph)
     prepared = setting(graph, method, view)
-    prior = _checked_prior(prior_std, graph)
+    prior = checked_prior(prior_std, graph)
     if not 0.0 <= tolerance < 1.0:
         raise InvalidParameter(f"tolerance must be in [0, 1), got {tolerance:g}")
     recorded = _checked_steps(steps, len(edges))
@@ -203,14 +203,19 @@ def _offset(part: Knowledge | _Fisher) -> int:
     return 0 if isinstance(part, _Fisher) else part.num_rows // 2
 
 
-def _checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Array | None:
+def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Array | None:
+    """``(n,)`` prior deviations, or ``None`` for a flat prior."""
     if prior_std is None:
         return None
     prior = np.asarray(prior_std, dtype=np.float64)
     if prior.ndim > 1 or (prior.ndim == 1 and prior.shape != (graph.num_nodes,)):
-        raise InvalidParameter(f"prior_std must be one number or one per node ({graph.num_nodes}), got shape {prior.shape}")
+        raise InvalidParameter(
+            f"prior_std must be one number or one per node ({graph.num_nodes}), got shape {prior.shape}"
+        )
     if not (np.isfinite(prior) & (prior > 0.0)).all():
-        raise InvalidParameter("prior_std must be finite and above 0 (use None for a flat prior)")
+        raise InvalidParameter(
+            f"prior_std must be finite and above 0, got {prior.min():g} (a flat prior is None, or --flat)"
+        )
     return np.broadcast_to(prior, (graph.num_nodes,)).copy()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +47,8 @@ class Report:
     flat_std: Array
     """``(n,)`` deviation of the best unbiased estimate after the last step."""
     fisher_information: Array
-    """``(n,)`` Fisher information after the last step, every other private value known."""
+    """``(n,)`` Fisher information after the last step, every other private value known. Where unheard exchanges
+    took place, information beyond about 10²⁴/σ² is rounded off: it is then reported smaller than it is."""
     disclosed: npt.NDArray[np.bool_]
     """``(n,)`` whether the flat-prior deviation is zero, to :attr:`tolerance`."""
     observers: npt.NDArray[np.bool_]
@@ -93,8 +94,14 @@ class Report:
     @property
     def most_exposed(self) -> int:
         """The honest node that the view knows best."""
-        candidates = np.where(self.observers, math.inf, self.posterior_std)
-        return int(np.argmin(candidates))
+        honest = np.flatnonzero(~self.observers)
+        return int(honest[np.argmin(self.posterior_std[honest])])
+
+    caution: ClassVar[str] = (
+        "An exact average is never private against somebody who knows all other values: "
+        "the average itself gives the last one away."
+    )
+    """True of every method that reaches the exact average, and so of every report."""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -103,8 +110,39 @@ class Report:
             belief = "believes nothing about the private values beforehand (flat prior)"
         else:
             span = _span(self.prior_std)
-            belief = f"believes beforehand that each private value is normal with standard deviation {span}, independently"
+            belief = (
+                f"believes beforehand that each private value is normal with standard deviation {span}, independently"
+            )
         return (*self.view.assumptions(), belief)
+
+    def sentence(self, baseline: Report | None = None) -> str:
+        """What the view can tell of the most exposed value, in words for somebody who has read nothing else.
+
+        Parameters
+        ----------
+        baseline
+            The audit of the same fired edges without noise, to say what the noise was worth.
+        """
+        node = self.most_exposed
+        subject = self.view.describe()
+        text = f"{subject[0].upper()}{subject[1:]} {self._knows(node)}"
+        if self.prior_std is not None and not self.disclosed[node]:
+            text += f", having believed ±{self.prior_std[node]:.3g} beforehand"
+        if baseline is not None:
+            rest = "it exactly" if baseline.posterior_std[node] == 0.0 else baseline._closeness(node)
+            text += f"; without the noise the same exchanges would have told {rest}"
+        return f"{text}."
+
+    def _knows(self, node: int) -> str:
+        if self.disclosed[node]:
+            return f"knows the private value of node {node} exactly (to {self.tolerance:g} of its spread)"
+        if np.isinf(self.posterior_std[node]):
+            return "has learned no private value at all"
+        return f"can pin down the private value of node {node}, the most exposed one, to {self._closeness(node)}"
+
+    def _closeness(self, node: int) -> str:
+        deviation = self.posterior_std[node]
+        return "nothing about it" if np.isinf(deviation) else f"±{deviation:.3g} (one standard deviation)"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record per node, ready for a table or JSON (infinities as ``None``)."""

@@ -100,8 +100,8 @@ def noise_of(method: Method, graph: Graph) -> tuple[Array, Array]:
         std = per_node("noise_std", method.noise_std, graph.num_nodes)
         return std, per_node("noise_decay", method.noise_decay, graph.num_nodes)
     raise Unsupported(
-        f"the exact audit covers standard gossip and noise insertion, got {getattr(method, 'name', type(method).__name__)}; "
-        "sottovoce.privacy.synchronous has the formulas known for synchronous methods"
+        f"the audit of exchanges covers standard gossip and noise insertion, got {method.name}; "
+        "synchronous methods: sottovoce.privacy.audit_rounds and sottovoce.privacy.synchronous"
     )
 
 
@@ -111,7 +111,9 @@ def checked_edges(fired_edges: npt.ArrayLike, graph: Graph) -> npt.NDArray[np.in
     if edges.size == 0:
         return np.zeros(0, dtype=np.int64)
     if edges.ndim != 1 or not np.issubdtype(edges.dtype, np.integer):
-        raise InvalidParameter(f"fired_edges must be a sequence of edge indices, got shape {edges.shape} of {edges.dtype}")
+        raise InvalidParameter(
+            f"fired_edges must be a sequence of edge indices, got shape {edges.shape} of {edges.dtype}"
+        )
     if edges.min() < 0 or edges.max() >= graph.num_edges:
         raise InvalidParameter(
             f"fired_edges must be edge indices in 0..{graph.num_edges - 1}, got {int(edges.min())}..{int(edges.max())}"

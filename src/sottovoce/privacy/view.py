@@ -78,8 +78,8 @@ class CuriousNodes(View):
         return _node_mask(self.nodes, graph)
 
     def heard_edges(self, graph: Graph) -> Mask:
-        mask: Mask = self.observers(graph)[graph.edges].any(axis=1)
-        return mask
+        own = self.observers(graph)[graph.edges]
+        return own[:, 0] | own[:, 1]
 
     def describe(self) -> str:
         names = ", ".join(map(str, self.nodes))

@@ -24,6 +24,7 @@ from ..errors import InvalidParameter, InvalidValues, Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method, PairMethod
 from .aliases import alias_table
+from .drivers import Span, driver_of, work_per_step
 from .progress import Progress, Report
 from .solution import Solution
 from .streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
@@ -50,6 +51,7 @@ def simulate(
     edge_probabilities: npt.ArrayLike | None = None,
     stop_at: float | None = None,
     threads: int | None = None,
+    device: str = "cpu",
     progress: Report | bool | None = None,
 ) -> Solution:
     """Run ``method`` on ``graph`` from ``private_values``.
@@ -62,9 +64,10 @@ def simulate(
         ``(n,)`` numbers, or ``(n, d)`` vectors: every coordinate sees the same edges fire and has
         noise of its own.
     method
-        What the two ends of a firing edge do.
+        What the two ends of a firing edge do, or all nodes in a round.
     num_steps
-        How many edges fire, ≥ 1.
+        How many steps, ≥ 1: edges that fire, sets of edges for block gossip, rounds for synchronous methods
+        and push-sum. :attr:`Solution.transmissions` puts all of them on one axis.
     seed
         A whole number in [0, 2⁶⁴). ``None`` draws one from the operating system; the result says which.
     replicas
@@ -73,11 +76,15 @@ def simulate(
         Steps at which to record the error: a list of steps, or how many evenly spaced ones.
         ``None`` chooses enough for a smooth curve.
     edge_probabilities
-        ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper.
+        ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
+        in which one edge fires at a time.
     stop_at
         Stop a replica at the first recorded step where its relative error is at most this.
     threads
         Cores to use; ``None``: all.
+    device
+        ``"cpu"``, or ``"gpu"`` for a CUDA device (extra ``gpu``): many replicas of a small graph, or one
+        run of a huge one. Both give the same numbers.
     progress
         ``None``: a bar when it takes more than a second and somebody watches; ``False``: silence;
         a function is called with (done, total).
@@ -96,9 +103,13 @@ def simulate(
     [3.0, 3.0, 3.0, 3.0]
     """
     values = _check_values(private_values, graph)
-    if not isinstance(method, PairMethod):
-        raise Unsupported(f"simulate cannot run {type(method).__name__}")
+    if not isinstance(method, Method):
+        raise InvalidParameter(f"method must be one of sottovoce's methods, got {type(method).__name__}")
     method.validate(graph)
+    if edge_probabilities is not None and not isinstance(method, PairMethod):
+        raise InvalidParameter(
+            f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
+        )
     num_steps = _whole("num_steps", num_steps, low=1, high=2**62)
     replicas = _whole("replicas", replicas, low=1, high=MAX_REPLICAS)
     if stop_at is not None and not stop_at > 0:
@@ -113,6 +124,10 @@ def simulate(
         aliases=alias_table(edge_probabilities, graph.num_edges),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
+    if device == "gpu":
+        return _advance_on_gpu(solution, num_steps, steps, stop_at=stop_at, report=progress)
+    if device != "cpu":
+        raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
     return _advance(solution, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
 
 
@@ -235,7 +250,7 @@ def _advance(
     report: Report | bool | None,
 ) -> Solution:
     """Run ``solution`` in place to step ``end``, recording at ``record``."""
-    drive = _driver(solution)
+    span, work = driver_of(solution), work_per_step(solution)
     began = time.perf_counter()
     crew = _Crew(threads or len(os.sched_getaffinity(0)))
     at, begin = solution.num_steps, solution.num_steps
@@ -252,8 +267,8 @@ def _advance(
         active = measure(at) if at in wanted else np.flatnonzero(~solution.stopped & (solution.steps_done == at))
         while at < end and len(active) and not interrupt.seen():
             share = -(-len(active) * solution.num_coordinates // crew.size)
-            until = min(stop, at + max(256, CHUNK // share))
-            crew.run(drive(active, at, until, crew.size))
+            until = min(stop, at + max(256 // work, CHUNK // (share * work), 1))
+            crew.run(_tasks(span, solution, active, (at, until), crew.size))
             solution.steps_done[active] = at = until
             if at in wanted or (interrupt.seen() and at < end):
                 active = measure(at)
@@ -265,35 +280,34 @@ def _advance(
     return solution
 
 
-def _driver(solution: Solution) -> Callable[[npt.NDArray[np.int64], int, int, int], list[Callable[[], object]]]:
-    """A function (active replicas, first step, last step, shares) → tasks for the crew."""
-    from .compiling import announce_compilation
-    from .kernels import pair_driver
+def _advance_on_gpu(
+    solution: Solution,
+    end: int,
+    record: npt.NDArray[np.int64],
+    *,
+    stop_at: float | None,
+    report: Report | bool | None,
+) -> Solution:
+    """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
+    if stop_at is not None:
+        raise Unsupported("stop_at is not supported with device='gpu'; record more often and look at the errors")
+    if solution.tables.shape[:2] == (1, 1):
+        from .gpu.huge import advance as advance_one
 
-    method = solution.method
-    assert isinstance(method, PairMethod)
-    kernel = pair_driver(type(method).update, uses_noise=type(method).uses_noise)
-    seed, aliases = np.uint64(solution.seed), solution.aliases
-    parameters = method.parameters(solution.graph)
-    edges = solution.graph.edges
+        return advance_one(solution, end, record, report=report)
+    from .gpu.ensemble import advance as advance_many
 
-    def call(active: npt.NDArray[np.int64], coordinates: tuple[int, int], first: int, last: int) -> None:
-        kernel(
-            solution.tables, active, coordinates[0], coordinates[1], first, last, seed,
-            edges, aliases.accept, aliases.alias, parameters,
-        )  # fmt: skip
+    return advance_many(solution, end, record, report=report)
 
-    done = announce_compilation(method.name)
-    call(np.empty(0, dtype=np.int64), (0, 0), 0, 0)  # compiles, or loads what was compiled before
-    done()
 
-    def tasks(active: npt.NDArray[np.int64], first: int, last: int, shares: int) -> list[Callable[[], object]]:
-        d = solution.num_coordinates
-        if len(active) >= shares:
-            parts = [(part, (0, d)) for part in np.array_split(active, shares)]
-        else:
-            cuts = np.linspace(0, d, min(shares, d) + 1).astype(int).tolist()
-            parts = [(active, (low, high)) for low, high in pairwise(cuts)]
-        return [lambda part=part, span=span: call(part, span, first, last) for part, span in parts]  # type: ignore[misc]
-
-    return tasks
+def _tasks(
+    span: Span, solution: Solution, active: npt.NDArray[np.int64], steps: tuple[int, int], shares: int
+) -> list[Callable[[], object]]:
+    """The steps from–to of the active replicas, cut into shares for the crew."""
+    d = solution.num_coordinates
+    if len(active) >= shares:
+        parts = [(part, (0, d)) for part in np.array_split(active, shares)]
+    else:
+        cuts = np.linspace(0, d, min(shares, d) + 1).astype(int).tolist()
+        parts = [(active, (low, high)) for low, high in pairwise(cuts)]
+    return [lambda part=part, cut=cut: span(part, cut, *steps) for part, cut in parts]  # type: ignore[misc]

@@ -20,7 +20,7 @@ from numba.extending import register_jitable
 from ..methods.base import VALUE
 from .compiling import compiled
 
-__all__ = ["WINDOW", "edge_indices", "error_and_mass", "normal_draws", "pair_driver"]
+__all__ = ["WINDOW", "edge_indices", "error_and_mass", "normal_draws", "pair_driver", "settler"]
 
 WINDOW = 64
 """Steps prepared together: enough for cache misses to overlap, few enough to stay in the first-level cache."""
@@ -71,10 +71,10 @@ def _to_float(word: Any) -> Any:
     return u64(word | TWO_52_BITS).view(np.float64) - TWO_52
 
 
-@register_jitable(inline="always")
-def _normal_pair(radius_word: Any, angle_word: Any) -> Any:
-    """Box–Muller as defined by :func:`sottovoce.simulation.streams.normals_of`."""
-    bits = np.float64((_to_float(radius_word) + 0.5) * 2.0**-32).view(np.uint64)
+@register_jitable
+def _log_share(word: Any) -> Any:
+    """log((word + ½)/2³²), always negative."""
+    bits = np.float64((_to_float(word) + 0.5) * 2.0**-32).view(np.uint64)
     shifted = bits + (ONE_BITS - ROOT_HALF_BITS)
     exponent = _to_float(shifted >> u64(52)) - 1023.0
     mantissa = u64((shifted & MANTISSA) + ROOT_HALF_BITS).view(np.float64)  # in [√½, √2)
@@ -82,7 +82,13 @@ def _normal_pair(radius_word: Any, angle_word: Any) -> Any:
     q = s * s
     q2 = q * q
     series = ((A0 + q * A1) + q2 * (A2 + q * A3)) + q2 * q2 * ((A4 + q * A5) + q2 * (A6 + q * A7))
-    radius = np.sqrt(-2.0 * (exponent * LOG_2 + 2.0 * s * series))
+    return exponent * LOG_2 + 2.0 * s * series
+
+
+@register_jitable(inline="always")
+def _normal_pair(radius_word: Any, angle_word: Any) -> Any:
+    """Box–Muller as defined by :func:`sottovoce.simulation.streams.normals_of`."""
+    radius = np.sqrt(-2.0 * _log_share(radius_word))
     quarter = angle_word >> u64(30)
     angle = (_to_float(angle_word & u64(0x3FFFFFFF)) - (2.0**29 - 0.5)) * RADIANS
     z = angle * angle
@@ -134,6 +140,14 @@ def fill_normals(words: Any, draws: Any) -> None:
 
 
 @compiled
+def fill_laplace(words: Any, draws: Any) -> None:
+    """One Laplace draw of unit scale per position, as :func:`sottovoce.simulation.streams.laplace_of`."""
+    for k in range(WINDOW):
+        size = np.float64(-_log_share(words[2, k])).view(np.uint64)
+        draws[0, k] = u64(size | ((words[3, k] >> u64(31)) << u64(63))).view(np.float64)
+
+
+@compiled
 def fill_edges(words: Any, fired: Any, num_edges: Any, accept: Any, alias: Any) -> None:
     """The edge of each position, as :func:`sottovoce.simulation.streams.edge_of`; ``fired`` is ``(WINDOW,)``."""
     m = u64(num_edges)
@@ -180,27 +194,44 @@ def _two_sum(a: Any, b: Any) -> Any:
 
 
 @compiled
-def error_and_mass(tables: Any, active: Any, consensus: Any, outstanding: Any, errors: Any, masses: Any) -> None:
-    """Σ (x − c̄)² over all nodes and coordinates, and Σ x − Σ u per coordinate, for the active replicas.
+def error_and_mass(
+    tables: Any, active: Any, consensus: Any, mass_field: Any, outstanding: Any, errors: Any, masses: Any
+) -> None:
+    """Σ (x − c̄)² over all nodes and coordinates, and what is conserved per coordinate, for the active replicas.
 
-    ``errors`` is ``(replicas,)``, ``masses`` ``(replicas, coordinates)``; ``outstanding`` is the field of
-    the outstanding noise or −1. Sums are compensated, so that what they show is the
-    method's rounding and not their own.
+    ``errors`` is ``(replicas,)``, ``masses`` ``(replicas, coordinates)``; the mass is the sum of
+    ``mass_field`` less that of ``outstanding``, the field of the outstanding noise or −1. Sums are
+    compensated, so that what they show is the method's rounding and not their own.
     """
     for r in active:
         total, total_lost = 0.0, 0.0
         for c in range(tables.shape[1]):
             mass, mass_lost = 0.0, 0.0
             for i in range(tables.shape[2]):
-                value = tables[r, c, i, VALUE]
-                off = value - consensus[c]
+                off = tables[r, c, i, VALUE] - consensus[c]
                 total, lost = _two_sum(total, off * off)
                 total_lost += lost
-                held = value - tables[r, c, i, outstanding] if outstanding >= 0 else value
+                held = tables[r, c, i, mass_field]
+                if outstanding >= 0:
+                    held -= tables[r, c, i, outstanding]
                 mass, lost = _two_sum(mass, held)
                 mass_lost += lost
             masses[r, c] = mass + mass_lost
         errors[r] = total + total_lost
+
+
+@cache
+def settler(settle: Callable[..., None]) -> Callable[..., None]:
+    """Compile ``settle_all(tables, active, steps, parameters)``: each active replica is brought up to its step."""
+    register_jitable(settle)
+
+    def settle_all(tables: Any, active: Any, steps: Any, parameters: Any) -> None:
+        for r in active:
+            for c in range(tables.shape[1]):
+                settle(tables[r, c], steps[r], parameters)
+
+    settle_all.__qualname__ = f"settle_{settle.__module__.rpartition('.')[2]}"
+    return compiled(settle_all)
 
 
 @cache

@@ -27,7 +27,7 @@ FORMAT = "sottovoce-solution-1"
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
     """See :meth:`sottovoce.Solution.save`."""
-    parameters = {f.name: getattr(solution.method, f.name) for f in dataclasses.fields(solution.method)}  # type: ignore[arg-type]
+    parameters = _plain({f.name: getattr(solution.method, f.name) for f in dataclasses.fields(solution.method)})  # type: ignore[arg-type]
     graph = solution.graph
     header = {
         "format": FORMAT,
@@ -35,6 +35,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "seed": solution.seed,
         "replicas": solution.replicas,
         "status": str(solution.status),
+        "notes": list(solution.notes),
         "elapsed": solution.elapsed,
         "graph": {"name": graph.name, "num_nodes": graph.num_nodes, "family": _family(graph)},
         "method": {
@@ -64,6 +65,20 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
             np.savez(stream, **arrays)
 
     write_atomically(Path(path), write)
+
+
+SPARSE = ("data", "indices", "indptr")
+
+
+def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Sparse matrices as the three arrays they are made of."""
+    plain: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if hasattr(value, "indptr"):
+            plain |= {f"{name}.{part}": getattr(value, part) for part in SPARSE}
+        else:
+            plain[name] = value
+    return plain
 
 
 def _family(graph: Graph) -> list[Any] | None:
@@ -113,6 +128,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
+        notes=tuple(header.get("notes", ())),
         _steps=arrays["steps"].tolist(),
         _squared=list(arrays["squared"]),
         _masses=list(arrays["masses"]),
@@ -122,4 +138,9 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
 def _method(header: dict[str, Any], arrays: dict[str, Any]) -> Method:
     parameters = {k: v for k, v in header.items() if k != "name"}
     parameters |= {k.removeprefix("method."): v for k, v in arrays.items() if k.startswith("method.")}
+    for name in {key.partition(".")[0] for key in parameters if "." in key}:
+        import scipy.sparse
+
+        data, indices, indptr = (parameters.pop(f"{name}.{part}") for part in SPARSE)
+        parameters[name] = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(indptr) - 1))
     return METHODS[header["name"]](**parameters)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, MissingDependency
+from ..errors import InvalidParameter, MissingDependency, Unsupported
 from ..graphs.graph import Graph
-from ..methods.base import VALUE, Array, Method, PairMethod
+from ..methods.base import VALUE, Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod
 from .aliases import AliasTable
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Status(StrEnum):
     """Ctrl-C; what was done until then is here and can be resumed."""
     DIVERGED = "diverged"
     """Some value is no longer a finite number."""
+    OUTSIDE_GUARANTEE = "completed outside the guarantee"
+    """All steps were run, with a setting that is allowed but not covered by the method's proof; ``notes`` says why."""
 
 
 def _run_here(tasks: Sequence[Callable[[], object]]) -> None:
@@ -57,6 +60,8 @@ class Solution:
         ``(replicas,)`` steps each replica ran; they differ only after stopping early.
     status
         How the run ended.
+    notes
+        Why this setting is outside what is proved for the method, one sentence each; usually none.
     elapsed
         Seconds spent running.
     """
@@ -73,6 +78,7 @@ class Solution:
     stopped: npt.NDArray[np.bool_]
     status: Status = Status.COMPLETED
     elapsed: float = 0.0
+    notes: tuple[str, ...] = ()
     _steps: list[int] = field(default_factory=list)
     _squared: list[Array] = field(default_factory=list)
     _masses: list[Array] = field(default_factory=list)
@@ -82,7 +88,7 @@ class Solution:
         cls,
         *,
         graph: Graph,
-        method: PairMethod,
+        method: Method,
         private_values: Array,
         seed: int,
         replicas: int,
@@ -105,6 +111,7 @@ class Solution:
             tables=tables,
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
+            notes=_notes(graph, method, edge_probabilities),
         )
 
     def copy(self) -> Solution:
@@ -133,11 +140,15 @@ class Solution:
     ) -> None:
         """Compute the error of the active replicas at ``step`` and mark those that may stop."""
         squared, masses = self._measure(active, run, shares)
+        self.append_record(step, squared, masses)
+        if stop_at is not None:
+            self.stopped |= squared <= stop_at * self._scale
+
+    def append_record(self, step: int, squared: Array, masses: Array) -> None:
+        """Keep what an executor measured: ‖x − x*‖² per replica, Σ x − Σ u per replica and coordinate."""
         self._steps.append(step)
         self._squared.append(squared)
         self._masses.append(masses)
-        if stop_at is not None:
-            self.stopped |= squared <= stop_at * self._scale
 
     def _measure(
         self, active: npt.NDArray[np.int64], run: Callable[[Sequence[Callable[[], object]]], None], shares: int
@@ -147,10 +158,12 @@ class Solution:
         squared = np.full(self.replicas, np.nan)
         masses = np.full((self.replicas, self.num_coordinates), np.nan)
         consensus = np.atleast_1d(self.true_mean)
-        outstanding = -1 if self._outstanding_field is None else self._outstanding_field
+        mass, outstanding = self.method.mass_field, self.method.outstanding_field
+        outstanding = -1 if outstanding is None else outstanding
+        tables = self._settled(active)
         run(
             [
-                lambda part=part: error_and_mass(self.tables, part, consensus, outstanding, squared, masses)  # type: ignore[misc]
+                lambda part=part: error_and_mass(tables, part, consensus, mass, outstanding, squared, masses)  # type: ignore[misc]
                 for part in np.array_split(active, shares)
             ]
         )
@@ -162,8 +175,10 @@ class Solution:
             self.status = Status.DIVERGED
         elif interrupted:
             self.status = Status.INTERRUPTED
+        elif self.stopped.all():
+            self.status = Status.STOPPED_AT_ERROR
         else:
-            self.status = Status.STOPPED_AT_ERROR if self.stopped.all() else Status.COMPLETED
+            self.status = Status.OUTSIDE_GUARANTEE if self.notes else Status.COMPLETED
 
     # -- what was found ------------------------------------------------------------------------
 
@@ -177,13 +192,25 @@ class Solution:
         """Steps run by the replica that ran longest."""
         return int(self.steps_done.max())
 
-    @property
-    def _outstanding_field(self) -> int | None:
-        return self.method.outstanding_field if isinstance(self.method, PairMethod) else None
+    @cached_property
+    def parameters(self) -> Array:
+        """What the method's update needs to know beside the node tables."""
+        return self.method.parameters(self.graph)
+
+    def _settled(self, active: npt.NDArray[np.int64] | None = None) -> Array:
+        """The node tables with every node brought up to its replica's step: a copy, if the method is lazy."""
+        if not self.method.lazy:
+            return self.tables
+        from .kernels import settler
+
+        tables = self.tables.copy()
+        active = np.arange(self.replicas) if active is None else active
+        settler(type(self.method).settle)(tables, active, self.steps_done, self.parameters)
+        return tables
 
     def _per_node(self, column: int) -> Array:
         """One field of the node tables in the shape a user expects."""
-        out = np.moveaxis(self.tables[..., column], 1, -1)  # (replicas, n, d)
+        out = np.moveaxis(self._settled()[..., column], 1, -1)  # (replicas, n, d)
         if self.private_values.ndim == 1:
             out = out[..., 0]
         return np.ascontiguousarray(out if self.replicas > 1 else out[0])
@@ -195,10 +222,10 @@ class Solution:
 
     @property
     def outstanding_noise(self) -> Array:
-        """``(n,)`` noise each node has put in and not yet withdrawn."""
-        if self._outstanding_field is None:
+        """``(n,)`` noise each node has put in and not (or never) withdrawn; what it owes to the sum."""
+        if self.method.outstanding_field is None:
             return np.zeros_like(self.values)
-        return self._per_node(self._outstanding_field)
+        return self._per_node(self.method.outstanding_field)
 
     @property
     def true_mean(self) -> Any:
@@ -222,6 +249,16 @@ class Solution:
     def steps(self) -> npt.NDArray[np.int64]:
         """``(records,)`` steps at which the error was recorded."""
         return np.array(self._steps, dtype=np.int64)
+
+    @property
+    def transmissions(self) -> npt.NDArray[np.int64]:
+        """``(records,)`` messages sent until each recorded step, the axis that all methods share.
+
+        A message goes from one node to one neighbour: a pairwise exchange is 2, a set of b edges 2b, a
+        synchronous round 2m, a round of push-sum n; what has to be agreed on beforehand is counted at the first step.
+        """
+        before, each = self.method.messages_before(self.graph), self.method.messages_per_step(self.graph)
+        return np.where(self.steps > 0, before + each * self.steps, 0)
 
     def _per_record(self, rows: list[Array]) -> Array:
         stacked = np.array(rows).reshape(len(rows), self.replicas)
@@ -253,39 +290,75 @@ class Solution:
             raise InvalidParameter(f"replica must be in [0, {self.replicas - 1}], got {replica}")
         return replica
 
-    def fired_edges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> npt.NDArray[np.int64]:
-        """``(num_steps,)`` index of the edge that fired at each step, recomputed from the seed."""
-        from .kernels import edge_indices
+    def _span(self, start: int, stop: int | None, replica: int) -> int:
+        """How many steps ``start..stop`` are, once checked."""
+        end = int(self.steps_done[self._check_replica(replica)]) if stop is None else stop
+        return max(0, end - start)
 
-        replica = self._check_replica(replica)
-        stop = int(self.steps_done[replica]) if stop is None else stop
-        out = np.empty(max(0, stop - start), dtype=np.int64)
-        edge_indices(
-            out, start, replica, np.uint64(self.seed), self.graph.num_edges, self.aliases.accept, self.aliases.alias
-        )
-        return out
+    def fired_edges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> npt.NDArray[np.int64]:
+        """``(num_steps,)`` index of the edge that fired at each step, recomputed from the seed.
+
+        ``(num_steps, block_size)`` for methods that fire sets of edges.
+
+        Raises
+        ------
+        Unsupported
+            For synchronous methods and push-sum: all nodes act in every round.
+        """
+        steps, seed = self._span(start, stop, replica), np.uint64(self.seed)
+        if isinstance(self.method, PairMethod):
+            from .kernels import edge_indices
+
+            out = np.empty(steps, dtype=np.int64)
+            edge_indices(out, start, replica, seed, self.graph.num_edges, self.aliases.accept, self.aliases.alias)
+            return out
+        if isinstance(self.method, BlockMethod):
+            from .blocks import block_indices
+
+            out = np.empty((steps, self.method.block_size), dtype=np.int64)
+            block_indices(out, np.empty(self.graph.num_edges, dtype=np.int64), start, replica, seed)
+            return out
+        raise Unsupported(f"{self.method.name} has no firing edges: all nodes act in every round")
 
     def draws(self, start: int = 0, stop: int | None = None, *, replica: int = 0, coordinate: int = 0) -> Array:
-        """``(steps, 2)`` the two standard normals of each step, for the ends in the order of ``graph.edges``."""
-        from .kernels import normal_draws
+        """The draws of unit scale behind the noise, recomputed from the seed.
 
-        replica = self._check_replica(replica)
-        stop = int(self.steps_done[replica]) if stop is None else stop
-        out = np.empty((max(0, stop - start), 2))
-        normal_draws(out, start, replica, coordinate, np.uint64(self.seed))
-        return out
+        ``(steps, 2)`` standard normals for the ends of the firing edge, in the order of ``graph.edges``;
+        ``(rounds, n)`` normal or Laplace draws for a synchronous method.
+
+        Raises
+        ------
+        Unsupported
+            For methods that insert no noise of this kind.
+        """
+        steps, seed = self._span(start, stop, replica), np.uint64(self.seed)
+        if isinstance(self.method, PairMethod):
+            from .kernels import normal_draws
+
+            out = np.empty((steps, 2))
+            normal_draws(out, start, replica, coordinate, seed)
+            return out
+        if isinstance(self.method, RoundMethod) and self.method.noise:
+            from .rounds import KINDS, round_draws
+
+            out = np.empty((steps, self.graph.num_nodes))
+            round_draws(out, start, replica, coordinate, seed, KINDS[self.method.noise])
+            return out
+        raise Unsupported(f"{self.method.name} draws no noise")
 
     @property
     def activations(self) -> npt.NDArray[np.int64]:
-        """``(n,)`` how often each node took part, recomputed from the seed."""
+        """``(n,)`` how often each node took part, recomputed from the seed; twice where two edges of a set meet."""
         counts = [self._count_activations(replica) for replica in range(self.replicas)]
         return np.array(counts) if self.replicas > 1 else counts[0]
 
     def _count_activations(self, replica: int, chunk: int = 2**22) -> npt.NDArray[np.int64]:
+        if isinstance(self.method, RoundMethod | PushMethod):
+            return np.full(self.graph.num_nodes, self.steps_done[replica])
         counts = np.zeros(self.graph.num_nodes, dtype=np.int64)
         end = int(self.steps_done[replica])
         for start in range(0, end, chunk):
-            fired = self.fired_edges(start, min(start + chunk, end), replica=replica)
+            fired = self.fired_edges(start, min(start + chunk, end), replica=replica).reshape(-1)
             counts += np.bincount(self.graph.edges[fired].reshape(-1), minlength=self.graph.num_nodes)
         return counts
 
@@ -316,6 +389,7 @@ class Solution:
             {
                 "replica": np.repeat(np.arange(self.replicas), records),
                 "step": np.tile(self.steps, self.replicas),
+                "transmissions": np.tile(self.transmissions, self.replicas),
                 "relative_error": self.relative_error.reshape(-1),
                 "squared_error": self.squared_error.reshape(-1),
                 "mass_error": self.mass_error.reshape(-1),
@@ -346,6 +420,14 @@ class Solution:
             f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
         )
+
+
+def _notes(graph: Graph, method: Method, edge_probabilities: Array | None) -> tuple[str, ...]:
+    """Why the setting is outside the method's guarantee."""
+    notes = method.caveats(graph)
+    if edge_probabilities is not None and method.assumes_equal_edges:
+        notes += (f"the guarantee of {method.name} is for edges that are equally likely, and these are not",)
+    return notes
 
 
 def _aligned(shape: tuple[int, ...]) -> Array:

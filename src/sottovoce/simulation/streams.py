@@ -16,7 +16,10 @@ word      of the 128-bit counter
 3         the coordinate of vector-valued data (low 24 bits) and the purpose (high 8)
 ========  ==========================================================================
 
-The 64-bit key is the seed. Which edge fires does not depend on the coordinate.
+The 64-bit key is the seed. Which edge fires does not depend on the coordinate. Methods that use more than
+one block a step number their positions on: the l-th edge of a set of b at step k is at k·b + l, node i
+in round k at k·n + i. Noise that belongs to an edge and is drawn once has a purpose of its own, and the
+edge as its position.
 """
 
 from __future__ import annotations
@@ -25,12 +28,25 @@ import math
 
 from ..errors import InvalidParameter
 
-__all__ = ["MAX_COORDINATES", "MAX_REPLICAS", "block", "check_seed", "edge_of", "normals_of", "philox"]
+__all__ = [
+    "EDGE_NOISE",
+    "MAX_COORDINATES",
+    "MAX_REPLICAS",
+    "block",
+    "check_seed",
+    "edge_of",
+    "laplace_of",
+    "normals_of",
+    "philox",
+]
 
 WORD = 0xFFFFFFFF
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 WEYL = (0x9E3779B9, 0xBB67AE85)
 ROUNDS = 10
+
+EDGE_NOISE = 1
+"""Purpose of noise that two neighbours share."""
 
 MAX_REPLICAS = 2**32
 MAX_COORDINATES = 2**24
@@ -82,6 +98,12 @@ def normals_of(words: Words) -> tuple[float, float]:
     quarter, rest = words[3] >> 30, words[3] & 0x3FFFFFFF
     angle = (quarter + (rest + 0.5) * 2.0**-30 - 0.5) * (math.pi / 2)
     return radius * math.cos(angle), radius * math.sin(angle)
+
+
+def laplace_of(words: Words) -> float:
+    """A Laplace draw of unit scale (variance 2): the third word is its size, the top bit of the fourth its sign."""
+    size = -math.log((words[2] + 0.5) * 2.0**-32)
+    return -size if words[3] >> 31 else size
 
 
 def check_seed(seed: int) -> int:

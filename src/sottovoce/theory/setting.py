@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, InvalidValues, Unsupported
+from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity
 from ..methods import Method, NoiseInsertion, StandardGossip
@@ -83,7 +83,7 @@ class Chances:
             return float(self.connectivity)
         if self.edge_probabilities is None:
             return float(algebraic_connectivity(self.graph)) / self.graph.num_edges
-        return _weighted_connectivity(self.laplacian)
+        return _weighted_connectivity(self.graph, self.edge_probabilities)
 
     @property
     def contraction_gap(self) -> float:
@@ -193,16 +193,12 @@ def _checked_probabilities(graph: Graph, given: npt.ArrayLike) -> Floats:
     return result
 
 
-def _weighted_connectivity(laplacian: scipy.sparse.csr_array) -> float:
-    """λ₂ of a weighted Laplacian; the one place where the theory asks for it."""
-    size = laplacian.shape[0]
-    if size <= 1500:
-        return max(float(np.linalg.eigvalsh(laplacian.toarray())[1]), 0.0)
-    import scipy.sparse.linalg
-
-    scale = float(laplacian.diagonal().max())
-    start = np.random.default_rng(0).standard_normal(size)
-    found = scipy.sparse.linalg.eigsh(
-        laplacian.tocsc() / scale, k=2, sigma=-1e-9, which="LM", return_eigenvectors=False, v0=start - start.mean()
-    )
-    return max(float(np.sort(found)[1]) * scale, 0.0)
+def _weighted_connectivity(graph: Graph, chances: Floats) -> float:
+    """λ₂ of the weighted Laplacian; zero where the edges that do fire leave the graph in pieces."""
+    fires = chances > 0
+    if not fires.all():
+        try:
+            graph = Graph.from_edges(graph.edges[fires], num_nodes=graph.num_nodes)
+        except InvalidGraph:
+            return 0.0
+    return float(algebraic_connectivity(graph, weights=chances[fires]))

@@ -98,28 +98,36 @@ def second_moment_rate(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
 
 def spectral_error(start: Floats, noise: Noise, columns: int, chances: Chances, steps: npt.NDArray[np.int64]) -> Floats:
     """½ tr Y_k at the given k by Lanczos; the vectors grow until the answers stop changing."""
-    process = Lanczos(SecondMomentMap(chances), start)
     last = int(steps.max(initial=0))
+    model = settled_model(Lanczos(SecondMomentMap(chances), start), noise, columns, last)
+    every = len(steps) == last + 1 and bool((np.diff(steps) == 1).all())
+    return model.first(last) if every else model.at(steps)
+
+
+def settled_model(process: Lanczos, noise: Noise, columns: int, last: int) -> Model:
+    """Extend the process until the error it predicts at fifteen steps up to ``last`` has stopped changing.
+
+    Raises
+    ------
+    NumericalFailure
+        If it has not after some thousand vectors.
+    """
     probes = np.unique(np.concatenate([[last], np.geomspace(1, max(last, 1), 15).astype(np.int64)]))
-    goal, previous, settled = 24, None, 0
+    goal, settled, previous = 24, 0, None
     while True:
         process.extend(goal)
         model = process.model(noise, columns)
-        answer = model.at(probes)
         if process.finished or process.num_vectors > last:
-            break
+            return model
+        answer = model.at(probes)
         if previous is not None:
             change = np.max(np.abs(answer - previous) / np.maximum(np.abs(answer), np.finfo(float).tiny))
             settled = settled + 1 if change < _TOLERANCE else 0
         if settled >= 2:
-            break
+            return model
         if process.num_vectors >= _MOST_VECTORS:
-            raise NumericalFailure(
-                f"the Lanczos process did not settle in {_MOST_VECTORS} vectors; use algorithm='steps'"
-            )
+            raise NumericalFailure(f"Lanczos did not settle in {_MOST_VECTORS} vectors; use algorithm='steps'")
         previous, goal = answer, int(goal * 1.25) + 8
-    every = len(steps) == last + 1 and bool((np.diff(steps) == 1).all())
-    return model.first(last) if every else model.at(steps)
 
 
 class Lanczos:

@@ -1,0 +1,108 @@
+"""Time, memory and accuracy of making large graphs and finding their algebraic connectivity.
+
+    python benchmarks/graphs.py                    all of it, about ten minutes
+    python benchmarks/graphs.py cycle grid         some of it
+    python benchmarks/graphs.py --json out.json    the numbers for machines as well
+
+Every case runs in its own process on one thread, so that its peak memory is its own. ``wall`` includes what
+else the machine is doing, ``cpu`` does not. Closed forms are switched off: the graph is handed to the solver
+without its family, and the closed form serves to check the answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CONNECTIVITY: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "cycle": ("cycle(10⁵)", lambda graphs: graphs.cycle(10**5)),
+    "grid": ("grid(1000, 1000)", lambda graphs: graphs.grid(1000, 1000)),
+    "rgg5": ("random_geometric(10⁵)", lambda graphs: graphs.random_geometric(10**5, seed=1)),
+    "regular5": ("random_regular(10⁵, 16)", lambda graphs: graphs.random_regular(10**5, 16, seed=1)),
+    "regular6": ("random_regular(10⁶, 16)", lambda graphs: graphs.random_regular(10**6, 16, seed=1)),
+    "regular6-4": ("random_regular(10⁶, 4)", lambda graphs: graphs.random_regular(10**6, 4, seed=1)),
+    "scale-free": ("barabasi_albert(2·10⁴, 3)", lambda graphs: graphs.barabasi_albert(20_000, 3, seed=1)),
+    "small-world": ("watts_strogatz(2·10⁴, 4, 0.1)", lambda graphs: graphs.watts_strogatz(20_000, 4, 0.1, seed=1)),
+    "rgg6": ("random_geometric(10⁶)", lambda graphs: graphs.random_geometric(10**6, seed=1)),
+}
+MAKING: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "make-regular6": ("make random_regular(10⁶, 16)", lambda graphs: graphs.random_regular(10**6, 16, seed=1)),
+    "make-rgg6": ("make random_geometric(10⁶)", lambda graphs: graphs.random_geometric(10**6, seed=1)),
+    "make-regular7": ("make random_regular(10⁷, 8)", lambda graphs: graphs.random_regular(10**7, 8, seed=1)),
+}
+
+
+def peak_gigabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def measure(case: str) -> dict[str, Any]:
+    from sottovoce import Graph, graphs
+
+    label, make = (CONNECTIVITY | MAKING)[case]
+    wall, cpu = time.perf_counter(), time.process_time()
+    graph = make(graphs)
+    row: dict[str, Any] = {"case": case, "what": label, "nodes": graph.num_nodes, "edges": graph.num_edges}
+    if case in CONNECTIVITY:
+        known = graphs.connectivity(graph).value if graph.family else None
+        plain = Graph._trusted(graph.num_nodes, graph.edges, name=label)  # the same graph, its family forgotten
+        del graph
+        wall, cpu = time.perf_counter(), time.process_time()
+        found = graphs.connectivity(plain)
+        row |= {"value": found.value, "residual": found.residual, "digits": found.digits, "solver": found.solver}
+        row["true_error"] = None if known is None else abs(found.value / known - 1)
+    row |= {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "peak_gb": peak_gigabytes()}
+    return row
+
+
+def in_own_process(case: str) -> dict[str, Any]:
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = [sys.executable, __file__, "--one", case]
+    done = subprocess.run(command, env=os.environ | threads, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return {"case": case, "what": case, "failed": done.stderr.strip().splitlines()[-1]}
+    row: dict[str, Any] = json.loads(done.stdout)
+    return row
+
+
+def line(row: dict[str, Any]) -> str:
+    if "failed" in row:
+        return f"{row['what']:<32} failed: {row['failed']}"
+    text = f"{row['what']:<32}{row['wall_s']:>8.1f} s{row['cpu_s']:>8.1f} s{row['peak_gb']:>7.2f} GB"
+    if "value" in row:
+        true = "" if row["true_error"] is None else f"  true error {row['true_error']:.0e}"
+        text += f"  {row['solver']:<11} {row['value']:.10g} to {row['digits']} digits{true}"
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", help=f"some of {', '.join(CONNECTIVITY | MAKING)}")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--one", metavar="CASE", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(arguments.one)))
+        return
+    unknown = set(arguments.cases) - set(CONNECTIVITY | MAKING)
+    if unknown:
+        parser.error(f"unknown cases: {', '.join(sorted(unknown))}")
+    print(f"{'':<32}{'wall':>10}{'cpu':>10}{'peak':>10}")
+    rows = []
+    for case in arguments.cases or [*MAKING, *CONNECTIVITY]:
+        rows.append(in_own_process(case))
+        print(line(rows[-1]), flush=True)
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

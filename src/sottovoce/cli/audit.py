@@ -1,0 +1,188 @@
+"""``sottovoce audit``: what an observer learns about everyone's private value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..errors import InvalidParameter
+from .output import graph_option, json_option, method_option, print_json, print_table, seed_option
+
+if TYPE_CHECKING:
+    from ..privacy import Report, View
+
+
+@click.command()
+@graph_option
+@method_option
+@click.option("--observer", "observers", type=int, multiple=True, help="A curious node; several pool what they see.")
+@click.option("--tap", "taps", multiple=True, metavar="I-J", help="An edge that an outsider reads; repeatable.")
+@click.option("--everyone-but", type=int, metavar="NODE", help="All nodes but this one collude.")
+@click.option("--steps", type=click.IntRange(min=1), default=200, show_default=True, help="How many edges fire.")
+@seed_option
+@click.option(
+    "--prior-std", type=float, default=1.0, show_default=True, help="What is believed beforehand: ± of every value."
+)
+@click.option("--flat", is_flag=True, help="Believe nothing beforehand, instead of --prior-std.")
+@click.option(
+    "--sensitivity",
+    type=click.FloatRange(min=0.0),
+    help="Also show μ, and ε at --delta, for two values this far apart.",
+)
+@click.option("--delta", type=click.FloatRange(0.0, 1.0), default=1e-5, show_default=True, help="δ that goes with ε.")
+@click.option(
+    "--figures", type=click.Path(path_type=Path, file_okay=False), help="Write the two figures into this folder."
+)
+@json_option
+def command(
+    graph_spec: str,
+    method_spec: str,
+    observers: tuple[int, ...],
+    taps: tuple[str, ...],
+    everyone_but: int | None,
+    steps: int,
+    seed: int,
+    prior_std: float,
+    flat: bool,
+    sensitivity: float | None,
+    delta: float,
+    figures: Path | None,
+    as_json: bool,
+) -> None:
+    r"""Say exactly what an observer learns of every private value, with and without the noise.
+
+    \b
+    sottovoce audit --graph cycle:10 --method noise-insertion:noise_std=1,noise_decay=0.9 --observer 0 --steps 200
+    """
+    from ..graphs.named import parse_graph
+    from ..methods.named import parse_method
+    from ..methods.standard import StandardGossip
+    from ..privacy import audit
+    from ..privacy.design import fired_edges_of
+
+    graph = parse_graph(graph_spec, seed=seed)
+    method = parse_method(method_spec)
+    view = _view(observers, taps, everyone_but)
+    edges = fired_edges_of(graph, num_steps=steps, seed=seed)
+    belief = None if flat else prior_std
+    report = audit(graph, method, edges, view, belief)
+    baseline = audit(graph, StandardGossip(), edges, view, belief)
+    written = [] if figures is None else _draw(report, baseline, figures)
+    if as_json:
+        print_json(_payload(report, baseline, seed, sensitivity, delta) | {"files": written})
+        return
+    columns, rows = _table(report, baseline, sensitivity, delta)
+    print_table(
+        f"{view.describe()} on {graph.name}, {steps} steps, seed {seed}: {method.label()}",
+        columns,
+        rows,
+        notes=[
+            "",
+            report.sentence(baseline),
+            "",
+            "The observer is taken to know and believe:",
+            *(f"  · {line}" for line in report.assumptions),
+            report.caution,
+            _tolerances(report),
+            *([] if sensitivity is None else [_promise(sensitivity, delta)]),
+            *(f"wrote {path}" for path in written),
+        ],
+    )
+
+
+def _view(observers: tuple[int, ...], taps: tuple[str, ...], everyone_but: int | None) -> View:
+    from ..privacy import CuriousNodes, EveryoneBut, Pooled, WireTap
+
+    parts: list[View] = []
+    if everyone_but is not None:
+        parts.append(EveryoneBut(everyone_but))
+    if observers:
+        parts.append(CuriousNodes(observers))
+    if taps:
+        parts.append(WireTap([_pair(tap) for tap in taps]))
+    if not parts:
+        parts.append(CuriousNodes([0]))
+    if everyone_but is not None and len(parts) > 1:
+        raise InvalidParameter("--everyone-but already hears everything; leave out --observer and --tap")
+    return parts[0] if len(parts) == 1 else Pooled(*parts)
+
+
+def _pair(text: str) -> tuple[int, int]:
+    try:
+        i, j = (int(part) for part in text.split("-"))
+    except ValueError:
+        raise InvalidParameter(f"--tap must be two node numbers such as 0-1, got {text!r}") from None
+    return i, j
+
+
+def _table(
+    report: Report, baseline: Report, sensitivity: float | None, delta: float
+) -> tuple[list[str], list[list[str]]]:
+    """Columns that fit a terminal of 80 characters."""
+    cells: dict[str, Sequence[str]] = {
+        "± after": [_brief(value) for value in report.posterior_std],
+        "± no noise": [_brief(value) for value in baseline.posterior_std],
+    }
+    if report.prior_std is not None:
+        cells["leaked"] = [f"{100 * share:.1f} %" for share in report.variance_leaked]
+        cells["± flat"] = [_brief(value) for value in report.flat_std]
+        if sensitivity is None:
+            cells["nats"] = [_brief(value) for value in report.mutual_information]
+    cells["disclosed"] = ["yes" if each else "no" for each in report.disclosed]
+    if sensitivity is not None:
+        cells["μ"] = [_brief(mu) for mu in report.mu(sensitivity)]
+        cells["ε"] = [_brief(value) for value in report.epsilon(delta, sensitivity=sensitivity)]
+    rows = []
+    for node in range(report.graph.num_nodes):
+        own = ["observer", *[""] * (len(cells) - 1)]
+        rows.append([str(node), *(own if report.observers[node] else (column[node] for column in cells.values()))])
+    return ["node", *cells], rows
+
+
+def _tolerances(report: Report) -> str:
+    share, weight = report.tolerance, report.rank_tolerance
+    return f"Disclosed: flat-prior deviation at most {share:g} of the spread; weights below {weight:g} count as none."
+
+
+def _promise(sensitivity: float, delta: float) -> str:
+    return f"μ and ε: for two values {sensitivity:g} apart, δ = {delta:g}, every other value known to the observer."
+
+
+def _brief(number: float) -> str:
+    return "∞" if number == float("inf") else f"{number:.3g}"
+
+
+def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | None, delta: float) -> dict[str, object]:
+    payload: dict[str, object] = {
+        "graph": report.graph.name,
+        "method": report.method.label(),
+        "view": report.view.describe(),
+        "num_steps": report.num_steps,
+        "seed": seed,
+        "prior_std": None if report.prior_std is None else float(report.prior_std[0]),
+        "nodes": report.rows(),
+        "without_noise": baseline.rows(),
+        "steps": report.steps,
+        "history": report.history,
+        "sentence": report.sentence(baseline),
+        "assumptions": report.assumptions,
+        "caution": report.caution,
+        "tolerance": report.tolerance,
+        "rank_tolerance": report.rank_tolerance,
+        "numerical_floor": report.numerical_floor,
+    }
+    if sensitivity is not None:
+        epsilon = report.epsilon(delta, sensitivity=sensitivity)
+        payload |= {"sensitivity": sensitivity, "delta": delta, "mu": report.mu(sensitivity), "epsilon": epsilon}
+    return payload
+
+
+def _draw(report: Report, baseline: Report, folder: Path) -> list[Path]:
+    from ..plotting.privacy import exposure_over_time, what_the_observer_knows
+    from ..plotting.style import save_figure
+
+    written = save_figure(exposure_over_time(report, baseline), folder / "exposure-over-time")
+    return written + save_figure(what_the_observer_knows(report), folder / "what-the-observer-knows")

@@ -1,0 +1,107 @@
+"""``sottovoce plan``: choose steps, decay and noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .output import graph_option, json_option, print_json, print_table, seed_option
+
+if TYPE_CHECKING:
+    from ..theory import Plan
+
+
+@click.command()
+@graph_option
+@click.option("--relative-error", type=float, help="Wanted ‖x − c̄‖²/‖c − c̄‖², expected, or with --probability.")
+@click.option("--probability", type=float, help="How often the wanted error must be met, in (0, 1).")
+@click.option("--noise-std", type=float, help="σ, the size of a node's first noise.")
+@click.option(
+    "--noise-decay", type=float, help="φ, the share of amplitude kept. [default: the largest free one of each node]"
+)
+@click.option("--steps", "num_steps", type=click.IntRange(min=1), help="How many edges may fire.")
+@click.option(
+    "--hidden-std", type=float, help="How well everyone else together may know a value at the end: ± this, not better."
+)
+@click.option("--value-std", type=float, default=1.0, show_default=True, help="How far private values lie apart.")
+@click.option(
+    "--basis",
+    type=click.Choice(["exact", "bound"]),
+    help="Plan from the expectation or from the bound. [default: exact if quick]",
+)
+@seed_option
+@json_option
+def command(
+    graph_spec: str,
+    relative_error: float | None,
+    probability: float | None,
+    noise_std: float | None,
+    noise_decay: float | None,
+    num_steps: int | None,
+    hidden_std: float | None,
+    value_std: float,
+    basis: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    r"""Fill in what you leave open: steps, σ or φ for a wanted accuracy and privacy, with reasons.
+
+    Exit code 0 also when the wishes contradict each other: the answer says so ("feasible" in the JSON).
+
+    \b
+    sottovoce plan --graph cycle:10 --relative-error 1e-6 --noise-std 1
+    sottovoce plan --graph rgg:100:seed=3 --relative-error 1e-4 --probability 0.95 --noise-std 1
+    sottovoce plan --graph complete:10 --relative-error 0.05 --hidden-std 0.02
+    """
+    from ..graphs.named import parse_graph
+    from ..theory import plan
+
+    found = plan(
+        parse_graph(graph_spec, seed=seed),
+        relative_error=relative_error,
+        probability=probability,
+        noise_std=noise_std,
+        noise_decay=noise_decay,
+        num_steps=num_steps,
+        hidden_std=hidden_std,
+        value_std=value_std,
+        basis=basis,  # type: ignore[arg-type]
+    )
+    if as_json:
+        print_json(_payload(found))
+        return
+    print_table(f"Plan for {found.graph.name}", ["", "value"], _summary(found))
+    for reason in found.reasons:
+        click.echo(click.wrap_text(reason, width=100, initial_indent="• ", subsequent_indent="  "))
+
+
+def _payload(found: Plan) -> dict[str, object]:
+    names = (
+        "feasible", "num_steps", "noise_std", "noise_decay", "relative_error", "probability", "hidden_std", "basis",
+        "free_decay", "truly_free_decay", "reasons",
+    )  # fmt: skip
+    costs = [
+        {
+            "slower": cost.slower,
+            "smallest_decay": cost.smallest_decay,
+            "largest_decay": cost.largest_decay,
+            "num_steps": cost.num_steps,
+        }
+        for cost in found.costs
+    ]
+    return {"graph": found.graph.name, **{name: getattr(found, name) for name in names}, "costs": costs}
+
+
+def _summary(found: Plan) -> list[tuple[str, str]]:
+    from ..theory.explain import in_words
+
+    return [
+        ("wishes met", "yes" if found.feasible else "no"),
+        ("steps", f"{found.num_steps:,}"),
+        ("noise σ", in_words(found.noise_std)),
+        ("decay φ", in_words(found.noise_decay)),
+        ("expected relative error", f"{found.relative_error:.3g}"),
+        ("hidden from everyone else together", f"± {found.hidden_std:.3g}"),
+        ("from", "the exact expectation" if found.basis == "exact" else "the corrected bound"),
+    ]

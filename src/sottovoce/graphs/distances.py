@@ -1,0 +1,150 @@
+"""How far apart nodes are: breadth-first distances, the diameter, and bounds on it where it is too large to compute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidParameter
+from .graph import Family, Graph
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+__all__ = ["diameter", "diameter_bounds", "distances_from"]
+
+EXACT_NODES = 2000
+"""Up to here the diameter is found from every node; above, it is bounded from a few."""
+
+SWEEPS = 4
+
+
+def distances_from(graph: Graph, node: int) -> npt.NDArray[np.int64]:
+    """``(n,)`` number of edges on a shortest way from ``node`` to each node.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import cycle
+    >>> distances_from(cycle(6), 0).tolist()
+    [0, 1, 2, 3, 2, 1]
+    """
+    if isinstance(node, bool) or int(node) != node or not 0 <= node < graph.num_nodes:
+        raise InvalidParameter(f"node must be in 0..{graph.num_nodes - 1}, got {node!r}")
+    return _search(graph, _adjacency(graph), int(node))
+
+
+def diameter(graph: Graph) -> int:
+    """The largest distance between two nodes, or a safe upper bound on it for large graphs.
+
+    Exact for families with a closed form and for up to 2000 nodes; above, the upper end of
+    :func:`diameter_bounds`, which is never below the diameter and at most twice it. A rule that waits for
+    news to cross the network may use it as it is: too large only costs time.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import barbell, cycle, torus
+    >>> diameter(cycle(10)), diameter(torus(4, 5)), diameter(barbell(3, 1))
+    (5, 4, 4)
+    """
+    return diameter_bounds(graph)[1]
+
+
+def diameter_bounds(graph: Graph) -> tuple[int, int]:
+    """(lower, upper) bounds on the diameter; equal where it is known exactly.
+
+    For large graphs: breadth-first searches from a far end find a long shortest path (lower bound); a search from
+    its middle gives the largest distance e from there, and no two nodes are further apart than 2e.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import path
+    >>> diameter_bounds(path(10**6))
+    (999999, 999999)
+    """
+    known = graph.__dict__.get("_diameter_bounds")
+    if known is None:
+        exact = _closed_form(graph.family)
+        if exact is not None:
+            known = (exact, exact)
+        else:
+            known = _every_node(graph) if graph.num_nodes <= EXACT_NODES else _sweeps(graph)
+        graph.__dict__["_diameter_bounds"] = known
+    return int(known[0]), int(known[1])
+
+
+def _closed_form(family: Family | None) -> int | None:
+    if family is None:
+        return None
+    sizes = family.sizes
+    return {
+        "cycle": sizes[0] // 2,
+        "path": sizes[0] - 1,
+        "complete": 1,
+        "star": min(2, sizes[0] - 1),
+        "grid": sum(sizes) - len(sizes),
+        "torus": sum(size // 2 for size in sizes),
+        "hypercube": sizes[0],
+    }.get(family.name)
+
+
+def _adjacency(graph: Graph) -> scipy.sparse.csr_array:
+    """One direction of each edge; searches treat it as undirected."""
+    import scipy.sparse
+
+    ones = np.ones(graph.num_edges)
+    entries: Any = (ones, (graph.edges[:, 0], graph.edges[:, 1]))
+    return scipy.sparse.csr_array(entries, shape=(graph.num_nodes, graph.num_nodes))
+
+
+def _search(graph: Graph, adjacency: scipy.sparse.csr_array, node: int) -> npt.NDArray[np.int64]:
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order, before = breadth_first_order(adjacency, node, directed=False)
+    distance = np.zeros(graph.num_nodes, dtype=np.int64)
+    # A node's predecessor comes earlier in the order, one level up: settle level by level.
+    rank = np.empty(graph.num_nodes, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    parent = rank[before[order[1:]]]
+    start, level = 1, 0
+    while start < len(order):
+        level += 1
+        stop = int(np.searchsorted(parent, start, side="left")) + 1
+        distance[order[start:stop]] = level
+        start = stop
+    return distance
+
+
+def _every_node(graph: Graph) -> tuple[int, int]:
+    from scipy.sparse.csgraph import shortest_path
+
+    adjacency = _adjacency(graph)
+    largest = 0
+    for start in range(0, graph.num_nodes, 200):
+        nodes = np.arange(start, min(start + 200, graph.num_nodes))
+        largest = max(largest, int(shortest_path(adjacency, directed=False, unweighted=True, indices=nodes).max()))
+    return largest, largest
+
+
+def _sweeps(graph: Graph) -> tuple[int, int]:
+    adjacency = _adjacency(graph)
+    lower, upper = 0, 2 * graph.num_nodes
+    node = int(np.argmax(graph.degrees))
+    for _ in range(SWEEPS):
+        away = _search(graph, adjacency, node)
+        far = int(np.argmax(away))
+        back = _search(graph, adjacency, far)
+        end = int(np.argmax(back))
+        lower = max(lower, int(away[far]), int(back[end]))
+        upper = min(upper, 2 * int(away[far]), 2 * int(back[end]))
+        if lower == upper:
+            break
+        other = _search(graph, adjacency, end)
+        # Halfway along a shortest path between the two far ends: the nodes with equal distance to both.
+        between = np.flatnonzero(back + other == back[end])
+        node = int(between[np.argmin(np.abs(back[between] - other[between]))])
+        upper = min(upper, 2 * int(_search(graph, adjacency, node).max()))
+        if lower == upper:
+            break
+    return lower, upper

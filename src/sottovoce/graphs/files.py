@@ -1,0 +1,183 @@
+"""Edge-list files, as text or Parquet, and writing that never leaves half a file.
+
+Text: two node numbers a line, separated by spaces, tabs or a comma; ``#`` starts a comment. Parquet:
+integer columns ``source`` and ``target``. Nodes are 0..n−1. What is wrong with a file is said with its line.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidFile, InvalidGraph, MissingDependency
+from .validation import chunks
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+__all__ = ["read_edges", "write_atomically", "write_edges"]
+
+
+def read_edges(path: str | os.PathLike[str]) -> Graph:
+    """Read a graph from a text or (``.parquet``) Parquet edge list.
+
+    Raises
+    ------
+    InvalidFile
+        If there is no such file, or it is not an edge list, or what it lists is not a simple connected graph;
+        for text, the message names the line.
+    """
+    from .graph import Graph
+
+    path = Path(path)
+    if not path.is_file():
+        raise InvalidFile(f"{path} does not exist or is not a file")
+    parquet = path.suffix == ".parquet"
+    pairs = _read_parquet(path) if parquet else _read_text(path)
+    try:
+        return Graph.from_edges(pairs, name=path.stem)
+    except InvalidGraph as error:
+        where = "" if parquet else _offending_line(path)
+        raise InvalidFile(f"{path}{where}: {error}") from None
+
+
+def _read_text(path: Path) -> npt.NDArray[np.int64]:
+    """NumPy's reader where it understands the file, otherwise ours, which knows what to say."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # an empty file, or 1.0 read as 1
+            pairs = np.loadtxt(path, dtype=np.int64, comments="#", ndmin=2, encoding="utf-8")
+        if pairs.shape[1:] == (2,) and len(pairs):
+            return pairs
+    except (ValueError, OverflowError, Warning):
+        pass  # commas, comments with odd characters, or not a graph: line by line
+    found = [pair for _, pair in _lines(path)]
+    if not found:
+        raise InvalidFile(f"{path} contains no edges")
+    return np.array(found, dtype=np.int64)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, tuple[int, int]]]:
+    """(line number, pair) for every line that has one."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                fields = line.split("#", 1)[0].replace(",", " ").split()
+                if not fields:
+                    continue
+                try:
+                    first, second = (int(f) for f in fields)
+                except ValueError:
+                    raise InvalidFile(
+                        f"{path}, line {number}: expected two whole numbers, got {line.strip()[:60]!r}"
+                    ) from None
+                if max(abs(first), abs(second)) >= 2**63:
+                    raise InvalidFile(
+                        f"{path}, line {number}: node numbers must be below 2⁶³, got {line.strip()[:60]!r}"
+                    )
+                yield number, (first, second)
+    except UnicodeDecodeError:
+        raise InvalidFile(f"{path} is not a text file of node pairs") from None
+
+
+def _offending_line(path: Path) -> str:
+    """', line k' of the first loop, negative number or repeated edge; '' if it is none of these."""
+    seen: set[tuple[int, int]] = set()
+    for number, (first, second) in _lines(path):
+        pair = (min(first, second), max(first, second))
+        if first == second or pair[0] < 0 or pair in seen:
+            return f", line {number}"
+        seen.add(pair)
+    return ""
+
+
+def _parquet() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingDependency("Parquet files need pyarrow: pip install 'sottovoce[cluster]'") from None
+    return pyarrow.parquet
+
+
+def _read_parquet(path: Path) -> npt.NDArray[np.int64]:
+    parquet = _parquet()
+    import pyarrow
+
+    try:
+        table = parquet.read_table(path, columns=["source", "target"])
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidFile(f"{path} is not a Parquet edge list with columns source and target: {reason}") from None
+    for column in ("source", "target"):
+        if column not in table.column_names:
+            raise InvalidFile(f"{path} has no column {column}; an edge list has columns source and target")
+        kind = table.schema.field(column).type
+        if not pyarrow.types.is_integer(kind) or table[column].null_count:
+            raise InvalidFile(f"{path}: column {column} must be whole numbers without gaps, got {kind}")
+    return np.stack([table["source"].to_numpy(), table["target"].to_numpy()], axis=1).astype(np.int64)
+
+
+def write_edges(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write an edge list (``.parquet``: as Parquet); the previous file stays until the new one is complete."""
+    path = Path(path)
+    if path.suffix == ".parquet":
+        parquet = _parquet()
+        import pyarrow
+
+        table = pyarrow.table({"source": graph.edges[:, 0], "target": graph.edges[:, 1]})
+        write_atomically(path, lambda temporary: parquet.write_table(table, temporary))
+    else:
+        write_atomically(path, lambda temporary: _write_text(graph, temporary))
+
+
+def _write_text(graph: Graph, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"# {' '.join(graph.name.split())}\n")
+        for part in chunks(graph.num_edges):
+            file.writelines(f"{first} {second}\n" for first, second in graph.edges[part].tolist())
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Write beside ``path``, flush to disk, then rename into place: never half a file.
+
+    If ``write`` fails or is interrupted, what was at ``path`` before is untouched and nothing else is left.
+
+    Parameters
+    ----------
+    path
+        Where the file shall be; missing folders are made.
+    write
+        Called with the name of a new empty file in the same folder.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """So that the rename, too, survives a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,175 @@
+"""Private gossip via a binary oracle: the two ends learn only whose value is larger.
+
+From the full version of the paper (Hanzely, Konečný, Loizou, Richtárik, Grishchenko, arXiv 1706.07636).
+Who is larger moves down by the step size λ_t, who is smaller moves up by it; on a tie the second end
+moves up. L^t = (1/m) Σ_e |x_i − x_j| is what converges, and what the adaptive step needs to know.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import InvalidParameter
+from ..graphs.graph import Graph
+from .base import VALUE, Array, PairMethod, number
+
+__all__ = ["BinaryOracle"]
+
+SPREAD = 1
+"""Row 0 of this column holds Σ_e |x_i − x_j|; the other rows are unused. Only adaptive steps keep it."""
+
+CONSTANT, HARMONIC, ROOT, ADAPTIVE = 0.0, 1.0, 2.0, 3.0
+RULE, SCALE, NUM_EDGES, INDPTR = 0, 1, 2, 3  # then n + 1 row pointers and 2m neighbours
+MIN_REFRESH = 64
+"""Σ|x_i − x_j| is computed afresh every max(m, this many) steps: rounding never piles up, and it costs O(1) a step."""
+
+
+def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
+    """One comparison and one move; adaptive steps also keep Σ|x_i − x_j| over the edges of i and of j."""
+    rule = parameters[RULE]
+    size = parameters[SCALE]
+    if rule == HARMONIC:
+        size /= step + 1.0
+    elif rule == ROOT:
+        size /= np.sqrt(step + 1.0)
+    elif rule == ADAPTIVE:
+        n = nodes.shape[0]
+        m = int(parameters[NUM_EDGES])
+        if step % max(m, MIN_REFRESH) == 0:
+            total = 0.0
+            for a in range(n):
+                for k in range(int(parameters[INDPTR + a]), int(parameters[INDPTR + a + 1])):
+                    total += abs(nodes[a, VALUE] - nodes[int(parameters[INDPTR + n + 1 + k]), VALUE])
+            nodes[0, SPREAD] = 0.5 * total
+        size *= max(nodes[0, SPREAD], 0.0) / m
+    move = size if nodes[i, VALUE] < nodes[j, VALUE] else -size
+    if rule == ADAPTIVE:
+        n = nodes.shape[0]
+        change = 0.0
+        for end in range(2):
+            own = np.int64(i) if end == 0 else np.int64(j)
+            other = np.int64(j) if end == 0 else np.int64(i)
+            before = nodes[own, VALUE]
+            after = before + (move if end == 0 else -move)
+            for k in range(int(parameters[INDPTR + own]), int(parameters[INDPTR + own + 1])):
+                neighbour = int(parameters[INDPTR + n + 1 + k])
+                if neighbour != other:
+                    change += abs(after - nodes[neighbour, VALUE]) - abs(before - nodes[neighbour, VALUE])
+        gap = nodes[i, VALUE] - nodes[j, VALUE]
+        nodes[0, SPREAD] += change + abs(gap + 2.0 * move) - abs(gap)
+    nodes[i, VALUE] += move
+    nodes[j, VALUE] -= move
+
+
+@dataclass(frozen=True)
+class BinaryOracle(PairMethod):
+    """The ends of the firing edge learn only which value is larger; the larger moves down by λ_t, the smaller up.
+
+    Parameters
+    ----------
+    step_size
+        λ_t: a number > 0 (constant), ``"a/t"`` or ``"a/sqrt(t)"`` with t = 1, 2, … (a is a number, 1 in
+        ``"1/t"``), the same as ``"a/sqrt(t+1)"`` with t = 0, 1, …; or ``"adaptive"``, which is L^t/2.
+        ``"L/4"`` and other divisors > 1 give the adaptive step of the published experiments. Adaptive
+        steps need L^t, which no node knows: they are a yardstick, not a protocol.
+
+    Notes
+    -----
+    min over t ≤ k of E L^t ≤ (G₀ + Σ λ_t²)/Σ λ_t with G₀ = ½‖c − c̄‖²; with the adaptive step
+    E‖x^k − c̄‖² ≤ (1 − α/(2m²))^k ‖c − c̄‖². A constant step never settles closer than about its own size.
+
+    Examples
+    --------
+    >>> BinaryOracle(step_size="1/sqrt(t)").step_at(3)
+    0.5
+    >>> BinaryOracle.for_horizon(initial_error=4.0, num_steps=100)
+    BinaryOracle(step_size=0.2)
+    """
+
+    step_size: float | str
+
+    name: ClassVar[str] = "binary-oracle"
+    num_fields: ClassVar[int] = 2
+    assumes_equal_edges: ClassVar[bool] = True
+    update = staticmethod(update)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.step_size, str):
+            _parse(self.step_size)
+        else:
+            why = "a step of zero never moves"
+            object.__setattr__(self, "step_size", number("step_size", self.step_size, low=0.0, low_open=True, why=why))
+
+    @classmethod
+    def for_horizon(cls, *, initial_error: float, num_steps: int) -> BinaryOracle:
+        """The constant step with the best guarantee over ``num_steps`` = k steps: λ = √(R/k).
+
+        ``initial_error`` is any R ≥ G₀ = ½‖c − c̄‖²; the guarantee is then min_t E L^t ≤ 2√(R/k). (The paper
+        counts steps 0..k, so its k + 1 is ours.)
+        """
+        bound = number("initial_error", initial_error, low=0.0, low_open=True)
+        steps = number("num_steps", num_steps, low=1.0)
+        return cls(step_size=math.sqrt(bound / steps))
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the step follows L^t."""
+        return self._rule[0] == ADAPTIVE
+
+    @property
+    def adaptive_share(self) -> float:
+        """Of an adaptive step: λ_t/L^t; 0 for other steps."""
+        return self._rule[1] if self.adaptive else 0.0
+
+    @property
+    def _rule(self) -> tuple[float, float]:
+        return _parse(self.step_size) if isinstance(self.step_size, str) else (CONSTANT, self.step_size)
+
+    def step_at(self, step: int) -> float:
+        """λ at step 0, 1, …, of a rule that does not look at the values."""
+        rule, scale = self._rule
+        if rule == ADAPTIVE:
+            raise InvalidParameter("step_at needs a step size that does not depend on the values, got an adaptive one")
+        return scale / {CONSTANT: 1.0, HARMONIC: step + 1.0, ROOT: math.sqrt(step + 1.0)}[rule]
+
+    def parameters(self, graph: Graph) -> Array:
+        head = np.array([*self._rule, graph.num_edges], dtype=np.float64)
+        return np.concatenate([head, graph.indptr, graph.neighbours]) if self.adaptive else head
+
+    def label(self) -> str:
+        if not isinstance(self.step_size, str):
+            return f"binary oracle, λ = {self.step_size:g}"
+        return f"binary oracle, {'λ = ' if not self.adaptive or '/' in self.step_size else ''}{self.step_size}"
+
+    def __repr__(self) -> str:
+        size = repr(self.step_size) if isinstance(self.step_size, str) else f"{self.step_size:g}"
+        return f"BinaryOracle(step_size={size})"
+
+
+def _parse(text: str) -> tuple[float, float]:
+    """(rule, scale) of a named step size."""
+    allowed = 'a number > 0, "a/t", "a/sqrt(t)", "a/sqrt(t+1)", "adaptive" or "L/b" with b > 1'
+    squeezed = text.replace(" ", "").replace("√t", "sqrt(t)").replace("√(", "sqrt(")
+    if squeezed == "adaptive":
+        return ADAPTIVE, 0.5
+    top, slash, bottom = squeezed.partition("/")
+    rules = {"t": HARMONIC, "sqrt(t)": ROOT, "sqrt(t+1)": ROOT}
+    plain = re.compile(r"(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+    scale = bottom if top == "L" else top
+    if (
+        not slash
+        or (top != "L" and bottom not in rules)
+        or not plain.fullmatch(scale)
+        or not 0 < float(scale) < math.inf
+    ):
+        raise InvalidParameter(f"step_size must be {allowed}, got {text!r}")
+    if top != "L":
+        return rules[bottom], float(scale)
+    if not float(scale) > 1.0:
+        raise InvalidParameter(f"step_size must be {allowed} (steps of L or more do not contract), got {text!r}")
+    return ADAPTIVE, 1.0 / float(scale)

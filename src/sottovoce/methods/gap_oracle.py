@@ -1,0 +1,69 @@
+"""Private gossip via an ε-gap oracle: the two ends learn only whether they differ by at least ε, and which way.
+
+From the full version of the paper (arXiv 1706.07636). If they do, each moves ε/2 towards the other.
+Every move lowers ½‖x − c̄‖² by at least ε²/4, so on every run there are at most 4 G₀/ε² moves; after the
+last of them every edge differs by less than ε and nothing moves again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..graphs.graph import Graph
+from .base import VALUE, Array, PairMethod, number
+
+__all__ = ["MOVES", "GapOracle"]
+
+MOVES = 1
+"""Column that counts a node's moves."""
+
+
+def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
+    """Compare; move half the gap towards each other if the values are at least a gap apart."""
+    gap = parameters[0]
+    difference = nodes[i, VALUE] - nodes[j, VALUE]
+    if abs(difference) >= gap:
+        move = -0.5 * gap if difference > 0.0 else 0.5 * gap
+        nodes[i, VALUE] += move
+        nodes[j, VALUE] -= move
+        nodes[i, MOVES] += 1.0
+        nodes[j, MOVES] += 1.0
+
+
+@dataclass(frozen=True)
+class GapOracle(PairMethod):
+    """The ends move ε/2 towards each other if they differ by at least ε, and otherwise learn just that they do not.
+
+    Parameters
+    ----------
+    gap
+        ε > 0, in the unit of the private values.
+
+    Examples
+    --------
+    >>> GapOracle(gap=0.02).most_moves(initial_error=1.0)
+    10000
+    """
+
+    gap: float
+
+    name: ClassVar[str] = "gap-oracle"
+    num_fields: ClassVar[int] = 2
+    update = staticmethod(update)
+
+    def __post_init__(self) -> None:
+        why = "with a gap of zero every comparison is a move that goes nowhere"
+        object.__setattr__(self, "gap", number("gap", self.gap, low=0.0, low_open=True, why=why))
+
+    def most_moves(self, initial_error: float) -> int:
+        """No run makes more moves than 4 G₀/ε², whatever edges fire; ``initial_error`` is G₀ = ½‖c − c̄‖²."""
+        return int(4.0 * initial_error / self.gap**2 * (1.0 + 1e-12))
+
+    def parameters(self, graph: Graph) -> Array:
+        return np.array([self.gap])
+
+    def label(self) -> str:
+        return f"gap oracle, ε = {self.gap:g}"

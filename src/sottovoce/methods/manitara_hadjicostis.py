@@ -1,0 +1,90 @@
+"""Manitara and Hadjicostis (2013): random offsets in the first rounds, and their sum taken back at once.
+
+Node i adds a fresh offset to what it says in its first L_i rounds and subtracts their sum in the next; from then on
+it averages plainly. The average is exact once every node has done so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import InvalidParameter
+from ..graphs.graph import Graph
+from .base import VALUE, Array, brief, checked, per_node
+from .synchronous import WeightedMethod, take_combined
+from .weights import Weights, check_weights
+
+__all__ = ["ManitaraHadjicostis"]
+
+OUTSTANDING, STD, ROUNDS = 1, 2, 3
+
+
+def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:
+    """An offset more; or all of them back; or nothing."""
+    offset = 0.0
+    if step < nodes[i, ROUNDS]:
+        offset = nodes[i, STD] * draw
+        nodes[i, OUTSTANDING] += offset
+    elif step == nodes[i, ROUNDS]:
+        offset = -nodes[i, OUTSTANDING]
+        nodes[i, OUTSTANDING] = 0.0
+    return float(nodes[i, VALUE] + offset)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ManitaraHadjicostis(WeightedMethod):
+    """Offsets for the first ``num_rounds`` rounds, withdrawn together in the next; then plain averaging.
+
+    Parameters
+    ----------
+    noise_std
+        σ ≥ 0, the standard deviation of every offset. One number, or one per node.
+    num_rounds
+        L ≥ 1, how many rounds a node adds offsets. One number, or one per node.
+    weights
+        See :class:`~sottovoce.SynchronousAveraging`.
+
+    Notes
+    -----
+    A node's value stays hidden from curious ones if some neighbour of it neither is curious nor talks only
+    to curious ones; without such a neighbour everything it added can be seen, and subtracted.
+    """
+
+    noise_std: float | Array
+    num_rounds: int | Array
+    weights: Weights = "metropolis"
+
+    name: ClassVar[str] = "manitara-hadjicostis"
+    num_fields: ClassVar[int] = 4
+    outstanding_field: ClassVar[int | None] = OUTSTANDING
+    noise: ClassVar[str] = "normal"
+    send = staticmethod(send)
+    receive = staticmethod(take_combined)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise_std", checked("noise_std", self.noise_std, low=0.0))
+        rounds = checked("num_rounds", self.num_rounds, low=1.0, why="with no noisy round nothing is hidden")
+        if np.any(np.mod(rounds, 1.0) != 0.0):
+            raise InvalidParameter("num_rounds must be whole numbers, one or one per node, and some is not")
+        object.__setattr__(self, "num_rounds", int(rounds) if isinstance(rounds, float) else rounds)
+        object.__setattr__(self, "weights", check_weights(self.weights))
+
+    def validate(self, graph: Graph) -> None:
+        super().validate(graph)
+        per_node("noise_std", self.noise_std, graph.num_nodes)
+        per_node("num_rounds", self.num_rounds, graph.num_nodes)
+
+    def initial(self, graph: Graph, private_values: Array) -> Array:
+        nodes = super().initial(graph, private_values)
+        nodes[:, STD] = per_node("noise_std", self.noise_std, graph.num_nodes)
+        nodes[:, ROUNDS] = per_node("num_rounds", self.num_rounds, graph.num_nodes)
+        return nodes
+
+    def noisy_rounds(self, graph: Graph) -> int:
+        return int(np.max(self.num_rounds))
+
+    def label(self) -> str:
+        return f"Manitara–Hadjicostis, σ = {brief(self.noise_std)}, {brief(self.num_rounds)} rounds"

@@ -1,0 +1,317 @@
+"""Pictures of what observers learn: over time, on the graph, as a matrix, and against what privacy costs.
+
+No inference happens here; all numbers come from :mod:`sottovoce.privacy`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .style import BASELINE, line_styles, new_figure, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+    from ..graphs.graph import Graph
+    from ..privacy import Exposure, Frontier, Report
+
+__all__ = [
+    "draw_frontier",
+    "draw_network",
+    "exposure_matrix",
+    "exposure_over_time",
+    "node_positions",
+    "triangle_comparison",
+    "what_the_observer_knows",
+]
+
+Array = npt.NDArray[np.float64]
+
+_FEATURED = 5
+_UNKNOWN = "#F2F2F2"
+
+
+def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure:
+    """What is left uncertain of every honest value, step by step; the best known ones stand out.
+
+    ``baseline`` is the same run without noise, drawn dashed for the best known value.
+    """
+    figure, (axes,) = new_figure(width=7.0, height=4.2)
+    honest = np.flatnonzero(~report.observers)
+    order = honest[np.argsort(report.posterior_std[honest], kind="stable")]
+    history = np.where(np.isfinite(report.history), report.history, np.nan)
+    for node in order[_FEATURED:]:
+        axes.step(report.steps, history[:, node], where="post", color="#BBBBBB", linewidth=0.7)
+    if len(order) > _FEATURED:
+        axes.plot([], [], color="#BBBBBB", linewidth=0.9, label=f"{len(order) - _FEATURED} others")
+    for node, style in zip(order[:_FEATURED], line_styles(), strict=False):
+        axes.step(report.steps, history[:, node], where="post", label=f"node {node}", **(style | {"marker": ""}))
+    if baseline is not None:
+        known = np.where(np.isfinite(baseline.history), baseline.history, np.nan)[:, order[0]]
+        axes.step(baseline.steps, known, where="post", label=f"node {order[0]}, no noise", **BASELINE)
+    title = f"What {report.view.describe()} cannot tell on {report.graph.name}\n{report.method.label()}"
+    tidy(
+        axes,
+        title=title,
+        x="step",
+        y="posterior standard deviation" if report.prior_std is not None else "flat-prior deviation",
+    )
+    if report.prior_std is None and np.nanmin(history[:, honest], initial=np.inf) > 0 and np.isfinite(history).any():
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0.0)
+    axes.set_xlim(0, max(report.num_steps, 1))
+    axes.legend(fontsize=8, framealpha=0.9, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return figure
+
+
+def what_the_observer_knows(report: Report) -> Figure:
+    """The network, every node coloured by how closely the observer knows its value."""
+    figure, (axes,) = new_figure(width=6.4, height=5.2)
+    scale = float(report.prior_std.max()) if report.prior_std is not None else _finite_max(report.posterior_std)
+    draw_network(
+        axes,
+        report.graph,
+        report.posterior_std,
+        largest=scale,
+        observers=report.observers,
+        disclosed=report.disclosed & ~report.observers,
+        heard=report.view.heard_edges(report.graph),
+        label="posterior standard deviation  (dark: known, light: private)",
+    )
+    axes.set_title(
+        f"What {report.view.describe()} knows after {report.num_steps} steps\n{report.method.label()}", fontsize=11
+    )
+    return figure
+
+
+def exposure_matrix(exposure: Exposure) -> Figure:
+    """Who knows what about whom, and on the graph how closely the best informed node knows each value."""
+    figure, (left, right) = new_figure(columns=2, width=5.6, height=4.8)
+    largest = float(exposure.prior_std.max())
+    table = exposure.posterior_std.copy()
+    np.fill_diagonal(table, np.nan)
+    image = left.imshow(table, vmin=0.0, vmax=largest, cmap=_colours(), interpolation="nearest")
+    left.set_title(f"How closely each node knows each value\n{exposure.method.label()}", fontsize=11)
+    left.set_xlabel("value of node")
+    left.set_ylabel("curious node")
+    figure.colorbar(image, ax=left, shrink=0.8, label="posterior standard deviation")
+    draw_network(right, exposure.graph, exposure.closest, largest=largest, label="to the node that knows it best")
+    right.set_title(f"{exposure.graph.name}, {exposure.num_steps} steps", fontsize=11)
+    return figure
+
+
+def draw_frontier(frontier: Frontier) -> Figure:
+    """Privacy against time at equal accuracy: standard gossip, one-shot noise and noise insertion on the same axes."""
+    figure, axes_list = new_figure(columns=2, width=5.6, height=4.4)
+    panels = ("neighbour_std", "a neighbour, on average"), ("worst_std", "whoever knows most, at worst")
+    for axes, (field, title) in zip(axes_list, panels, strict=True):
+        _draw_points(axes, frontier, field)
+        axes.axhline(frontier.prior_std, color="#999999", linewidth=0.8)
+        axes.annotate(
+            "nothing learned",
+            (0.01, frontier.prior_std),
+            xycoords=("axes fraction", "data"),
+            fontsize=8,
+            xytext=(2, -10),
+            textcoords="offset points",
+            color="#666666",
+        )
+        tidy(
+            axes,
+            title=f"Uncertainty left to {title}",
+            x="steps to the wanted accuracy",
+            y="posterior standard deviation",
+        )
+        axes.set_ylim(-0.03 * frontier.prior_std, 1.06 * frontier.prior_std)
+        axes.set_xlim(left=0)
+    figure.legend(*axes_list[0].get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=4)
+    figure.suptitle(
+        f"{frontier.graph.name}, root-mean-square error {frontier.accuracy:g}, prior deviation {frontier.prior_std:g}",
+        fontsize=11,
+    )
+    return figure
+
+
+def triangle_comparison(pairwise: Report, broadcast: Array) -> Figure:
+    """The triangle: what node 0 cannot tell of node 1 under pairwise gossip and under synchronous broadcast.
+
+    ``broadcast`` is the ``(rounds + 1, 3)`` history of
+    :func:`sottovoce.privacy.audit_rounds`. Time is counted in messages: two per exchange, three per round.
+    """
+    figure, (axes,) = new_figure(width=6.4, height=4.0)
+    styles = line_styles()
+    axes.step(
+        2 * pairwise.steps,
+        pairwise.history[:, 1],
+        where="post",
+        label="pairwise gossip",
+        **(next(styles) | {"marker": ""}),
+    )
+    axes.step(
+        3 * np.arange(len(broadcast)),
+        broadcast[:, 1],
+        where="post",
+        label="synchronous broadcast",
+        **(next(styles) | {"marker": ""}),
+    )
+    if pairwise.prior_std is not None:
+        axes.axhline(pairwise.prior_std[1] / np.sqrt(2), color="#999999", linewidth=0.8)
+        axes.annotate(
+            "only the sum is known: τ/√2",
+            (1.0, pairwise.prior_std[1] / np.sqrt(2)),
+            xycoords=("axes fraction", "data"),
+            fontsize=8,
+            color="#666666",
+            xytext=(-4, 4),
+            textcoords="offset points",
+            ha="right",
+        )
+    tidy(
+        axes,
+        title="Triangle, observer 0: pairwise gossip keeps what broadcast gives away",
+        x="messages sent",
+        y="posterior deviation of node 1",
+    )
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.legend(fontsize=9)
+    return figure
+
+
+def draw_network(
+    axes: Axes,
+    graph: Graph,
+    deviation: Array,
+    *,
+    largest: float,
+    label: str,
+    observers: npt.NDArray[np.bool_] | None = None,
+    disclosed: npt.NDArray[np.bool_] | None = None,
+    heard: npt.NDArray[np.bool_] | None = None,
+) -> None:
+    """Nodes coloured from dark (known) to light (private); observers as black squares, disclosed nodes ringed."""
+    from matplotlib.collections import LineCollection
+
+    places = node_positions(graph)
+    watching = np.zeros(graph.num_nodes, bool) if observers is None else observers
+    colours = np.where(np.zeros(graph.num_edges, bool) if heard is None else heard, "#555555", "#CFCFCF")
+    axes.add_collection(LineCollection(list(places[graph.edges]), colors=list(colours), linewidths=1.0, zorder=1))
+    size = float(np.clip(4200 / graph.num_nodes, 18, 420))
+    honest = ~watching
+    finite = np.where(np.isfinite(deviation), deviation, largest)
+    points = axes.scatter(
+        places[honest, 0],
+        places[honest, 1],
+        c=finite[honest],
+        s=size,
+        cmap=_colours(),
+        vmin=0.0,
+        vmax=largest or 1.0,
+        edgecolors="#555555",
+        linewidths=0.8,
+        zorder=2,
+    )
+    if watching.any():
+        axes.scatter(
+            places[watching, 0], places[watching, 1], c="#000000", marker="s", s=size, zorder=3, label="observer"
+        )
+    if disclosed is not None and disclosed.any():
+        axes.scatter(
+            places[disclosed, 0],
+            places[disclosed, 1],
+            s=1.9 * size,
+            facecolors="none",
+            edgecolors="#D55E00",
+            linewidths=2.0,
+            zorder=3,
+            label="disclosed",
+        )
+    if graph.num_nodes <= 40:
+        _number_nodes(axes, places, finite / (largest or 1.0), watching, size)
+    figure: Any = axes.figure
+    figure.colorbar(points, ax=axes, shrink=0.75, label=label)
+    if watching.any() or (disclosed is not None and disclosed.any()):
+        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(0.0, 0.0), frameon=False, ncols=2, markerscale=0.6)
+    axes.set_aspect("equal")
+    axes.margins(0.08)
+    axes.axis("off")
+
+
+def node_positions(graph: Graph) -> Array:
+    """The graph's own coordinates, or a layout that does not change from call to call."""
+    if graph.positions is not None:
+        return np.asarray(graph.positions, dtype=np.float64)
+    import networkx as nx
+
+    drawn = graph.to_networkx()
+    layout = nx.kamada_kawai_layout(drawn) if graph.num_nodes <= 80 else nx.spring_layout(drawn, seed=1)
+    return np.array([layout[node] for node in range(graph.num_nodes)])
+
+
+def _draw_points(axes: Axes, frontier: Frontier, field: str) -> None:
+    styles = line_styles()
+    points = [point for point in frontier.points if point.steps is not None]
+    for std in sorted({p.noise_std for p in points if p.method == "noise-insertion"}):
+        line = sorted(
+            (p for p in points if p.method == "noise-insertion" and p.noise_std == std), key=lambda p: p.noise_decay
+        )
+        axes.plot(
+            [p.steps or 0 for p in line],
+            [getattr(p, field) for p in line],
+            label=f"noise insertion, σ = {std:g}",
+            **(next(styles) | {"markersize": 5}),
+        )
+        last = line[-1]
+        axes.annotate(
+            f"φ = {last.noise_decay:g}",
+            (last.steps or 0, getattr(last, field)),
+            fontsize=7,
+            xytext=(-6, 6),
+            textcoords="offset points",
+            ha="center",
+            color="#444444",
+        )
+    for name, marker, colour in (("standard", "*", "#000000"), ("one-shot noise", "X", "#7F3C8D")):
+        for p in (p for p in points if p.method == name):
+            text = "standard gossip" if name == "standard" else f"one-shot noise, s = {p.noise_std:.2g}"
+            axes.plot(
+                [p.steps or 0],
+                [getattr(p, field)],
+                marker=marker,
+                color=colour,
+                markersize=10,
+                linestyle="",
+                label=text,
+            )
+
+
+def _number_nodes(axes: Axes, places: Array, shade: Array, watching: npt.NDArray[np.bool_], size: float) -> None:
+    for node, (x, y) in enumerate(places):
+        dark = bool(watching[node]) or shade[node] < 0.5
+        axes.annotate(
+            str(node),
+            (x, y),
+            ha="center",
+            va="center",
+            fontsize=float(np.clip(0.45 * size**0.5, 5, 9)),
+            color="#FFFFFF" if dark else "#222222",
+            zorder=4,
+        )
+
+
+def _colours() -> Colormap:
+    """Dark for known, light for private; readable in grey and without red–green vision."""
+    import matplotlib as mpl
+
+    return mpl.colormaps["cividis"].with_extremes(bad=_UNKNOWN)
+
+
+def _finite_max(deviation: Array) -> float:
+    finite = deviation[np.isfinite(deviation)]
+    return float(finite.max()) if len(finite) and finite.max() > 0 else 1.0

@@ -1,0 +1,47 @@
+"""Running on a CUDA device: ensembles of small graphs, and one huge graph in sequential order.
+
+CuPy compiles the sources beside this file when they are first used. They use the same addresses of
+random numbers and, without fused multiply-adds, the same arithmetic as the kernels for the CPU.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ...errors import MissingDependency, Unsupported
+
+__all__ = ["compile_kernels", "require_gpu"]
+
+
+def require_gpu() -> Any:
+    """CuPy, if it is installed and there is a device.
+
+    Raises
+    ------
+    MissingDependency
+        If CuPy is not installed.
+    Unsupported
+        If there is no CUDA device.
+    """
+    try:
+        import cupy
+    except ImportError:
+        raise MissingDependency("device='gpu' needs CuPy: pip install 'sottovoce[gpu]'") from None
+    try:
+        if cupy.cuda.runtime.getDeviceCount() > 0:
+            return cupy
+    except cupy.cuda.runtime.CUDARuntimeError:
+        pass
+    raise Unsupported("device='gpu' needs a CUDA device, and none was found; leave device out to use the CPU")
+
+
+@cache
+def compile_kernels(name: str, *macros: str) -> Any:
+    """The module of ``streams.cu`` followed by ``name.cu``, compiled with these macro definitions."""
+    cupy = require_gpu()
+    here = Path(__file__).parent
+    source = "\n".join((here / f"{part}.cu").read_text(encoding="utf-8") for part in ("streams", name))
+    options = ("--std=c++17", "--fmad=false", *(f"-D{macro}" for macro in macros))
+    return cupy.RawModule(code=source, options=options)

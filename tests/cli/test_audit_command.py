@@ -1,0 +1,95 @@
+"""``sottovoce audit``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import sottovoce as sv
+from sottovoce.cli.audit import command
+from sottovoce.cli.main import main
+
+SHORT = ["--graph", "cycle:6", "--steps", "40", "--seed", "3"]
+
+
+def test_table_sentence_and_assumptions() -> None:
+    """People get a table, one plain sentence and, every time, what the observer is taken to know."""
+    result = CliRunner().invoke(command, [*SHORT, "--observer", "0"], catch_exceptions=False)
+    text = " ".join(result.output.split())
+    assert result.exit_code == 0
+    assert "can pin down the private value of node" in text
+    assert "without the noise the same exchanges would have told" in text
+    assert "The observer is taken to know and believe" in text
+    assert "which edge fired at every step" in text
+    assert "An exact average is never private against somebody who knows all other values" in text
+
+
+def test_json_is_the_audit() -> None:
+    """Machines get the numbers of ``sv.privacy.audit`` on the edges that ``simulate`` fires."""
+    result = CliRunner().invoke(command, [*SHORT, "--observer", "0", "--sensitivity", "0.5", "--json"])
+    payload = json.loads(result.output)
+    graph = sv.graphs.cycle(6)
+    method = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
+    edges = sv.simulate(graph, range(6), method, num_steps=40, seed=3).fired_edges()
+    report = sv.privacy.audit(graph, method, edges, sv.privacy.CuriousNodes([0]))
+    assert [row["posterior_std"] for row in payload["nodes"]] == report.posterior_std.tolist()
+    assert payload["mu"][1:] == report.mu(0.5)[1:].tolist()
+    assert payload["assumptions"] == list(report.assumptions)
+    assert len(payload["history"]) == len(payload["steps"]) == 41
+
+
+@pytest.mark.parametrize(
+    ("arguments", "view"),
+    [
+        ([], "curious node 0"),
+        (["--observer", "1", "--observer", "2"], "curious nodes 1, 2, pooled"),
+        (["--tap", "0-1", "--tap", "2-3"], "wire-tap on 2 edges"),
+        (["--everyone-but", "4"], "everyone but node 4, colluding"),
+        (["--observer", "0", "--tap", "2-3"], "curious node 0 with wire-tap on 1 edge"),
+    ],
+)
+def test_every_view_has_an_option(arguments: list[str], view: str) -> None:
+    """Curious nodes, taps, the worst coalition and mixtures can be asked for."""
+    result = CliRunner().invoke(command, [*SHORT, *arguments, "--json"])
+    assert json.loads(result.output)["view"] == view
+
+
+def test_flat_prior() -> None:
+    """With --flat nothing is believed beforehand and unreached values are infinite, null in JSON."""
+    result = CliRunner().invoke(command, ["--graph", "path:4", "--steps", "1", "--seed", "2", "--flat", "--json"])
+    payload = json.loads(result.output)
+    assert payload["prior_std"] is None
+    assert payload["nodes"][3]["posterior_std"] is None
+    assert any("flat prior" in line for line in payload["assumptions"])
+    table = CliRunner().invoke(command, ["--graph", "path:4", "--steps", "9", "--flat", "--sensitivity", "1"])
+    assert "δ = 1e-05" in table.output
+
+
+def test_two_figures(tmp_path: Path) -> None:
+    """--figures writes exposure over time and the coloured network, as PNG and SVG."""
+    CliRunner().invoke(command, [*SHORT, "--figures", str(tmp_path)], catch_exceptions=False)
+    names = sorted(path.name for path in tmp_path.iterdir())
+    stems = ["exposure-over-time", "what-the-observer-knows"]
+    assert names == [f"{stem}.{kind}" for stem in stems for kind in ("png", "svg")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--observer", "12"], "node must be in 0..9, got 12"),
+        (["--tap", "3"], "two node numbers"),
+        (["--everyone-but", "1", "--observer", "0"], "--everyone-but already hears everything"),
+        (["--prior-std", "-1"], "prior_std must be finite and above 0, got -1"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bad input ends with exit code 2 and one sentence that names it."""
+    with pytest.raises(SystemExit) as stop:
+        main(["audit", *arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1

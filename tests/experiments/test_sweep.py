@@ -1,0 +1,351 @@
+"""Sweeps: the same dataset whoever computes it, and nothing finished is ever lost."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import sottovoce as sv
+from sottovoce import errors
+from sottovoce.experiments.store import MANIFEST, StoreBusy, SweepStore
+from sottovoce.experiments.sweep import SweepInterrupted, SweepSpec, Task, read_spec, sweep
+
+SPEC = {
+    "axes": {
+        "graph": ["cycle:6", "path:5"],
+        "method": ["standard", "noise-insertion"],
+        "noise_std": [1.0],
+        "noise_decay": [0.5, 0.9],
+        "seed": [1, 2],
+    },
+    "num_steps": 60,
+    "replicas": 2,
+    "record": 6,
+}
+
+
+class Here(Executor):
+    """Runs tasks at once in this process; optionally breaks down after some."""
+
+    def __init__(self, limit=None):
+        self.limit, self.calls = limit, 0
+
+    def submit(self, fn, /, *arguments):
+        future = Future()
+        if self.calls == self.limit:
+            future.set_exception(ConnectionError("the cluster went away"))
+        else:
+            self.calls += 1
+            future.set_result(fn(*arguments))
+        return future
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    return sweep(SPEC, store=tmp_path_factory.mktemp("expected"), executor=Here()).table()
+
+
+def test_the_grid_has_every_run_once():
+    """A method ignores parameters it does not have, so standard gossip is run once per graph and seed."""
+    tasks = SweepSpec(**SPEC).tasks()
+    assert len(tasks) == 2 * 2 * (1 + 2)
+    assert len({task.digest for task in tasks}) == len(tasks)
+
+
+def test_rows_are_the_librarys_numbers(expected):
+    """A row of the dataset is what ``simulate`` gives for these settings."""
+    from sottovoce.experiments.paper import private_values
+
+    frame = expected.to_pandas()
+    rows = frame[(frame.graph == "cycle:6") & (frame.noise_decay == 0.9) & (frame.seed == 2) & (frame.replica == 1)]
+    run = sv.simulate(
+        sv.graphs.cycle(6),
+        private_values(6, 2),
+        sv.NoiseInsertion(1.0, 0.9),
+        num_steps=60,
+        seed=2,
+        replicas=2,
+        record=6,
+    )
+    assert rows.step.tolist() == run.steps.tolist()
+    assert rows.relative_error.tolist() == run.relative_error[1].tolist()
+    assert set(frame.version) == {sv.__version__}
+    assert frame.noise_decay[frame.method == "standard"].isna().all()
+
+
+def test_a_process_pool_gives_the_same_dataset(expected, tmp_path):
+    """The default executor, worker processes on all cores, changes nothing but the order of work."""
+    assert sweep(SPEC, store=tmp_path, progress=False).table().equals(expected)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A real Dask cluster of two worker processes."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, worker_dashboard_address=None) as it:
+        yield it
+
+
+@pytest.mark.filterwarnings("default")  # Dask warns about its own sockets when workers are killed
+def test_a_dask_cluster_gives_the_same_dataset_even_when_a_worker_is_killed(cluster, expected, tmp_path):
+    """Two worker processes, one killed midway: its runs are done again, and the dataset is identical."""
+    from distributed import Client
+
+    with Client(cluster) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+        threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
+        result = sweep(SPEC, store=tmp_path, executor=client.get_executor(retries=3), progress=False)
+    assert result.failures == 0
+    assert result.table().equals(expected)
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_command_runs_on_a_cluster_by_address(cluster, expected, tmp_path, capsys):
+    """``--dask ADDRESS`` submits to a running scheduler."""
+    from sottovoce.cli.main import main
+
+    (tmp_path / "s.toml").write_text(
+        'num_steps = 60\nreplicas = 2\nrecord = 6\n[axes]\ngraph = ["cycle:6", "path:5"]\n'
+        'method = ["standard", "noise-insertion"]\nnoise_std = [1.0]\nnoise_decay = [0.5, 0.9]\nseed = [1, 2]\n'
+    )
+    arguments = ["sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o"), "--dask", cluster.scheduler_address]
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 0
+    assert "12 runs done" in capsys.readouterr().out
+    assert SweepStore(tmp_path / "o").table().equals(expected)
+
+
+DYING = """
+import os, signal
+from sottovoce.experiments.sweep import run_task
+
+def die_once(task):
+    if task.graph == "path:5" and task.seed == 1 and not os.path.exists({mark!r}):
+        open({mark!r}, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_task(task)
+"""
+
+
+def test_a_worker_killed_in_the_pool_does_not_end_the_sweep(expected, tmp_path, monkeypatch):
+    """The pool is replaced and the runs that were lost with the worker are done again."""
+    (tmp_path / "dying.py").write_text(DYING.format(mark=str(tmp_path / "mark")))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sottovoce.experiments.sweep.run_task", importlib.import_module("dying").die_once)
+    result = sweep(SPEC, store=tmp_path / "o", progress=False)
+    assert (tmp_path / "mark").exists()
+    assert result.table().equals(expected)
+
+
+COORDINATOR = """
+import sys, time
+from concurrent.futures import ThreadPoolExecutor
+from sottovoce.experiments import sweep as module
+from test_sweep import SPEC
+def slow(task, real=module.run_task):
+    time.sleep(0.2)
+    return real(task)
+module.run_task = slow
+with ThreadPoolExecutor(1) as pool:
+    module.sweep(SPEC, store=sys.argv[1], executor=pool, progress=False)
+"""
+
+
+def test_a_killed_coordinator_leaves_a_dataset_that_is_finished_by_a_rerun(expected, tmp_path):
+    """SIGKILL in the middle: finished runs are whole, the rerun skips them, and the dataset is identical."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    process = subprocess.Popen([sys.executable, "-c", COORDINATOR, str(tmp_path)], env=environment)
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.glob("part-*.parquet"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done = len(list(tmp_path.glob("part-*.parquet")))
+    assert 3 <= done < 12
+    result = sweep(SPEC, store=tmp_path, executor=Here())
+    assert (result.skipped, result.finished) == (done, 12 - done)
+    assert result.table().equals(expected)
+
+
+def test_a_cluster_that_goes_away_loses_nothing(expected, tmp_path):
+    """The error says what was kept and what to do; a rerun does the rest."""
+    with pytest.raises(SweepInterrupted, match=r"stopped after \d+ of 12 runs .* the same command does the rest"):
+        sweep(SPEC, store=tmp_path, executor=Here(limit=5))
+    assert 0 < len(list(tmp_path.glob("part-*.parquet"))) <= 5
+    assert sweep(SPEC, store=tmp_path, executor=Here()).table().equals(expected)
+
+
+def test_a_full_disk_loses_nothing(expected, tmp_path, monkeypatch):
+    """When a file cannot be written the finished ones stay and no half file is left."""
+    real, calls = pq.write_table, []
+
+    def write(table, path, **keywords):
+        calls.append(path)
+        if len(calls) == 4:
+            raise OSError(28, "No space left on device")
+        real(table, path, **keywords)
+
+    monkeypatch.setattr(pq, "write_table", write)
+    with pytest.raises(SweepInterrupted, match="No space left"):
+        sweep(SPEC, store=tmp_path, executor=Here())
+    monkeypatch.undo()
+    assert len(list(tmp_path.glob("part-*"))) == 3
+    assert not list(tmp_path.glob(".part*"))
+    assert sweep(SPEC, store=tmp_path, executor=Here()).table().equals(expected)
+
+
+def test_a_damaged_file_is_done_again(expected, tmp_path):
+    """Half a Parquet file, however it came there, is noticed and replaced."""
+    sweep(SPEC, store=tmp_path, executor=Here())
+    victim = sorted(tmp_path.glob("part-*"))[3]
+    victim.write_bytes(victim.read_bytes()[:100])
+    result = sweep(SPEC, store=tmp_path, executor=Here())
+    assert (result.finished, result.skipped) == (1, 11)
+    assert result.table().equals(expected)
+
+
+def test_two_sweeps_cannot_write_one_folder(tmp_path):
+    """The second is refused at once and changes nothing."""
+    store = SweepStore(tmp_path, SweepSpec(**SPEC).parameters)
+    with store.writing(), pytest.raises(StoreBusy, match="another sweep is writing"):
+        sweep(SPEC, store=tmp_path, executor=Here())
+    assert sweep(SPEC, store=tmp_path, executor=Here()).finished == 12
+
+
+def test_a_failed_run_is_a_row(tmp_path):
+    """An impossible combination does not end the sweep: its error is recorded, the others are done."""
+    spec = {"axes": {"graph": ["cycle:2", "cycle:5"], "noise_std": [1.0], "noise_decay": [0.5]}, "num_steps": 10}
+    result = sweep(spec, store=tmp_path, executor=Here())
+    assert (result.finished, result.failures) == (2, 1)
+    frame = result.table().to_pandas()
+    (row,) = frame[frame.status == "failed"].to_dict("records")
+    assert row["graph"] == "cycle:2"
+    assert "n must be a whole number ≥ 3, got 2" in row["error"]
+
+
+def test_a_sweep_grows_by_more_settings_of_the_same_axes(tmp_path):
+    """More values of an axis add runs; other axes are refused before anything is written."""
+    small = SPEC | {"axes": SPEC["axes"] | {"seed": [1]}}
+    sweep(small, store=tmp_path, executor=Here())
+    assert sweep(SPEC, store=tmp_path, executor=Here()).skipped == 6
+    other = {"axes": {"graph": ["cycle:5"], "method": ["standard"]}, "num_steps": 5}
+    with pytest.raises(errors.InvalidFile, match="choose another folder"):
+        sweep(other, store=tmp_path, executor=Here())
+
+
+def test_random_samples_are_reproducible(tmp_path):
+    """A sample draws from lists and ranges, the same for the same seed."""
+    axes = {
+        "noise_std": {"low": 0.1, "high": 10, "log": True},
+        "noise_decay": {"low": 0, "high": 0.99},
+        "graph": ["cycle:5", "path:4"],
+    }
+    one, two = (SweepSpec(axes=axes, sample=20).tasks() for _ in range(2))
+    assert one == two
+    assert len(set(one)) == 20
+    assert all(0.1 <= dict(t.parameters)["noise_std"] <= 10 for t in one)
+    assert SweepSpec(axes=axes, sample=20, sample_seed=1).tasks() != one
+
+
+def test_explicit_runs(tmp_path):
+    """A list of settings runs as listed."""
+    spec = SweepSpec(
+        runs=[{"graph": "cycle:5", "method": "standard"}, {"graph": "path:3", "noise_std": 1.0, "noise_decay": 0.2}]
+    )
+    assert [(t.graph, t.method) for t in spec.tasks()] == [("cycle:5", "standard"), ("path:3", "noise-insertion")]
+
+
+def test_pandas_opens_the_folder_directly(expected, tmp_path):
+    """No code of ours is needed to read the dataset."""
+    sweep(SPEC, store=tmp_path, executor=Here())
+    frame = pd.read_parquet(tmp_path)
+    assert len(frame) == expected.num_rows
+
+
+def test_exposure_is_recorded_when_asked_for(tmp_path):
+    """With an audit each run carries what the observer can infer; less decay of the noise hides more."""
+    spec = {
+        "axes": {"graph": ["cycle:5"], "noise_std": [1.0], "noise_decay": [0.0, 0.9]},
+        "num_steps": 40,
+        "audit": sv.experiments.sweep.Audit(observer=0, num_steps=40),
+    }
+    frame = sweep(spec, store=tmp_path, executor=Here()).table().to_pandas()
+    hidden = frame.groupby("noise_decay").posterior_std.first()
+    assert hidden[0.9] > hidden[0.0]
+
+
+BAD = [
+    ("axes = 3", "axes"),
+    ("nonsense = 1\n[axes]\nseed = [1]", "unknown key 'nonsense'"),
+    ("[axes]\ncolour = [1]", "colour"),
+    ("[axes]\nseed = []", "seed must be a list"),
+    ("num_steps = 0\n[axes]\nseed = [1]", "num_steps"),
+    ("[axes]\nnoise_std = {low = 1, high = 2}", "needs sample"),
+    ("[axes]\nmethod = ['magic']", "method must be one of"),
+    ("", "needs axes or runs"),
+    ("this is not toml", "not a TOML file"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD)
+def test_bad_files_are_refused_before_anything_is_written(text, message, tmp_path, capsys):
+    """One sentence, exit code 2, no folder."""
+    from sottovoce.cli.main import main
+
+    (tmp_path / "s.toml").write_text(text)
+    with pytest.raises(SystemExit) as stop:
+        main(["sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o")])
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_folder_that_is_no_sweep_is_refused(tmp_path):
+    """Plotting something else names what is missing."""
+    with pytest.raises(errors.InvalidFile, match=MANIFEST):
+        SweepStore(tmp_path)
+
+
+def test_plots_come_straight_from_the_dataset(tmp_path, capsys):
+    """Curves by a column, and a map of steps to an accuracy with the threshold drawn in."""
+    from sottovoce.cli.main import main
+
+    spec = {"axes": {"graph": ["cycle:6"], "noise_std": [0.1, 1.0], "noise_decay": [0.5, 0.9, 0.99]}, "num_steps": 400}
+    sweep(spec, store=tmp_path / "o", executor=Here())
+    for extra in (["--by", "noise_decay"], ["--heatmap", "--steps-to", "1e-3"]):
+        with pytest.raises(SystemExit) as stop:
+            main(["plot", str(tmp_path / "o"), "--out", str(tmp_path / "figure"), *extra])
+        assert stop.value.code == 0
+        assert (tmp_path / "figure.png").stat().st_size > 5000
+        (tmp_path / "figure.png").unlink()
+    with pytest.raises(SystemExit) as stop:
+        main(["plot", str(tmp_path / "o"), "--by", "colour"])
+    assert stop.value.code == 2
+    assert "column must be one of" in capsys.readouterr().err
+
+
+def test_tasks_are_plain_values():
+    """Equal settings are one run, and the digest does not depend on the process."""
+    task = Task("cycle:5", "standard", (), "uniform", 1, 10, 1, 5)
+    assert task == Task("cycle:5", "standard", (), "uniform", 1, 10, 1, 5)
+    with ProcessPoolExecutor(1, mp_context=__import__("multiprocessing").get_context("spawn")) as pool:
+        assert pool.submit(getattr, task, "digest").result() == task.digest
+
+
+def test_reading_a_missing_file_is_clear(tmp_path):
+    """The path is named."""
+    with pytest.raises(errors.InvalidFile, match="does not exist"):
+        read_spec(tmp_path / "none.toml")

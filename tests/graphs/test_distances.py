@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sottovoce as sv
+from sottovoce import graphs
+from sottovoce.errors import InvalidParameter
+from sottovoce.graphs import distances
+
+from .strategies import connected_graphs, without_family
+
+FAMILIES = [
+    *(graphs.cycle(n) for n in (3, 4, 9)),
+    *(graphs.path(n) for n in (2, 7)),
+    *(graphs.complete(n) for n in (2, 5)),
+    *(graphs.star(n) for n in (2, 3, 6)),
+    graphs.grid(1, 2),
+    graphs.grid(3, 5),
+    graphs.torus(3, 4),
+    graphs.torus(5, 6),
+    graphs.hypercube(1),
+    graphs.hypercube(4),
+]
+
+
+@pytest.mark.parametrize("graph", FAMILIES, ids=lambda g: g.name)
+def test_closed_forms_equal_the_search(graph):
+    """For every family that has one, also at n = 2."""
+    assert distances._closed_form(graph.family) == nx.diameter(graph.to_networkx())
+    assert graphs.diameter(graph) == graphs.diameter(without_family(graph))
+
+
+@given(connected_graphs())
+def test_the_diameter_of_a_small_graph_is_exact(graph):
+    """It agrees with networkx."""
+    assert graphs.diameter(graph) == nx.diameter(graph.to_networkx())
+    assert graphs.diameter_bounds(graph) == (graphs.diameter(graph), graphs.diameter(graph))
+
+
+@given(connected_graphs(), st.integers(0, 10**6))
+def test_distances_agree_with_networkx(graph, pick):
+    """From any node to all."""
+    node = pick % graph.num_nodes
+    expected = nx.single_source_shortest_path_length(graph.to_networkx(), node)
+    assert graphs.distances_from(graph, node).tolist() == [expected[i] for i in range(graph.num_nodes)]
+
+
+@given(connected_graphs(max_nodes=40))
+def test_the_bounds_for_large_graphs_enclose_the_diameter(graph):
+    """Lower ≤ diameter ≤ upper ≤ twice the diameter."""
+    lower, upper = distances._sweeps(graph)
+    assert lower <= nx.diameter(graph.to_networkx()) <= upper <= 2 * nx.diameter(graph.to_networkx())
+
+
+def test_large_trees_and_geometric_graphs_are_bounded_well():
+    """On a tree the sweeps are nearly exact; on a geometric graph within a third."""
+    tree = sv.Graph.from_edges([(i, (i - 1) // 2) for i in range(1, 4095)])
+    lower, upper = graphs.diameter_bounds(tree)
+    assert lower in {21, 22}
+    assert upper <= 22
+    lower, upper = graphs.diameter_bounds(graphs.random_geometric(3000, seed=1))
+    assert lower <= upper <= 4 * lower / 3
+
+
+@pytest.mark.parametrize("node", [-1, 10, 1.5, True])
+def test_an_unknown_node_is_an_error(node):
+    """Named with its range."""
+    with pytest.raises(InvalidParameter, match=r"node must be in 0\.\.9, got"):
+        graphs.distances_from(graphs.cycle(10), node)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+
+from .settings import GRAPH, VALUES
+
+
+def test_sets_of_one_edge_are_standard_gossip():
+    """Same seed, same edges, same bits."""
+    run = sv.simulate(GRAPH, VALUES, sv.BlockGossip(block_size=1), num_steps=300, seed=5)
+    plain = sv.simulate(GRAPH, VALUES, sv.StandardGossip(), num_steps=300, seed=5)
+    np.testing.assert_array_equal(run.values, plain.values)
+    np.testing.assert_array_equal(run.fired_edges()[:, 0], plain.fired_edges())
+
+
+def test_all_edges_at_once_are_exact_after_one_step():
+    """The whole graph is one component."""
+    run = sv.simulate(GRAPH, VALUES, sv.BlockGossip(block_size=9), num_steps=1, seed=5)
+    np.testing.assert_allclose(run.values, VALUES.mean(), atol=1e-15)
+
+
+def test_every_set_is_equally_likely():
+    """The 20 sets of 3 edges out of 6 appear equally often, each with distinct edges: χ² below its 99.99 % point."""
+    graph = sv.graphs.cycle(6)
+    run = sv.simulate(graph, np.zeros(6), sv.BlockGossip(block_size=3), num_steps=20_000, seed=8, record=1)
+    fired = np.sort(run.fired_edges(), axis=1)
+    sets = {chosen: k for k, chosen in enumerate(itertools.combinations(range(6), 3))}
+    counts = np.bincount([sets[tuple(row)] for row in fired.tolist()], minlength=20)
+    assert ((counts - 1000.0) ** 2 / 1000.0).sum() < 51
+    assert run.activations.sum() == 2 * 3 * 20_000
+
+
+@pytest.mark.parametrize(
+    "graph", [sv.graphs.cycle(12), sv.graphs.star(12), sv.graphs.complete(6)], ids=lambda g: g.name
+)
+def test_rate_grows_faster_than_the_size_of_the_set(graph):
+    """With the same number of edges in all, sets of 4 leave a smaller mean error than single edges, and 8 than 4."""
+    values = np.random.default_rng(9).random(graph.num_nodes)
+    means = []
+    for size in (1, 4, 8):
+        method = sv.BlockGossip(block_size=size)
+        run = sv.simulate(graph, values, method, num_steps=64 // size, seed=1, replicas=2000, record=1)
+        means.append(run.relative_error[:, -1].mean())
+    assert means[0] > means[1] > means[2]

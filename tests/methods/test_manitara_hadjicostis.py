@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import numpy as np
+
+import sottovoce as sv
+
+from .settings import GRAPH, VALUES
+
+
+def test_offsets_are_taken_back_and_the_average_is_exact():
+    """After round L + 1 nothing is outstanding; before, the mean is off; in the end every value is the average."""
+    method = sv.ManitaraHadjicostis(noise_std=2.0, num_rounds=10)
+    noisy = sv.simulate(GRAPH, VALUES, method, num_steps=10, seed=1)
+    assert np.abs(noisy.outstanding_noise).min() > 1e-3
+    assert abs(noisy.mean_offset) > 0.01
+    clean = noisy.resume(1)
+    assert (clean.outstanding_noise == 0).all()
+    assert abs(clean.mean_offset) < 1e-14
+    np.testing.assert_allclose(clean.resume(600).values, VALUES.mean(), atol=1e-12)
+
+
+def test_every_node_may_have_its_own_length():
+    """Node i's outstanding noise is a sum of L_i draws until its own round L_i + 1."""
+    rounds = np.array([1, 2, 3, 4, 5, 6, 7, 8])
+    method = sv.ManitaraHadjicostis(noise_std=np.full(8, 0.5), num_rounds=rounds)
+    run = sv.simulate(GRAPH, VALUES, method, num_steps=5, seed=2)
+    draws = 0.5 * run.draws()
+    expected = [draws[:, i].sum() if rounds[i] >= 5 else 0.0 for i in range(8)]
+    np.testing.assert_allclose(run.outstanding_noise, expected, atol=1e-14)
