@@ -15,6 +15,7 @@ import pytest
 
 from sottovoce.errors import ConfigError, InvalidParameter, PeerError, StoreError
 from sottovoce.peer import Peer, PeerConfig
+from sottovoce.peer.messages import Kind
 from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.store import MemoryStore
 from sottovoce.peer.store.sqlite import read_state
@@ -457,6 +458,26 @@ def test_bad_beginnings_are_refused() -> None:
                 await peer.drop_neighbour("eve")
             with pytest.raises(InvalidParameter, match="own neighbour"):
                 await peer.add_neighbour("p0", NOWHERE)
+
+    run_virtually(story())
+
+
+def test_a_flood_of_messages_is_cut_off() -> None:
+    """Beyond a hundred a second a neighbour's messages are not even looked at, and none of them costs a transaction."""
+    town = Town(2, diameter=1)
+
+    async def story() -> None:
+        async with (
+            town.peer("p0", config=town.config("p0", ["p1"])) as peer,
+            town.peer("p1", config=town.config("p1", ["p0"])) as other,
+        ):
+            await asyncio.sleep(5.0)
+            request = replace(other._running.greet("p0"), kind=Kind.REQ, x=np.zeros(1))
+            draws = peer.status().draws
+            for xid in range(1000):
+                await peer._on_message("p1", replace(request, xid=10_000 + xid))
+            assert town.observers["p0"].counts["flood"] >= 900
+            assert peer.status().draws <= draws + 7
 
     run_virtually(story())
 

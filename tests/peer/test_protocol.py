@@ -295,6 +295,20 @@ def test_a_store_that_went_back_is_noticed() -> None:
     assert restored.state.edges["ada"].flow == -a.state.edges["bob"].flow
 
 
+def test_a_clock_that_went_back_is_put_right() -> None:
+    """Ids from a clock that went back are smaller than those known; both ends agree in the end (R6, R7)."""
+    a, b = acquainted()
+    for _ in range(3):
+        exchange(a, b)
+    flow = a.state.edges["bob"].flow
+    state = PeerState(np.array([1.0]), Account(1.0, 0.5))
+    fresh = Protocol(Settings(name="ada"), state, draw=np.zeros, stamp=lambda: 5)
+    for _ in range(3):
+        talk(fresh, b, fresh.add("bob"))
+    assert fresh.state.edges["bob"].flow == flow
+    assert fresh.state.edges["bob"].sid > a.state.edges["bob"].sid
+
+
 # -- refusals ---------------------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ConfigError, InvalidParameter, PeerError, ProtocolViolation, StoreError
 from .budget import account_for, system_normal
-from .clock import Backoff, Clock, SystemClock, exponential, own_rate
+from .clock import Backoff, Clock, Pace, SystemClock, exponential, own_rate
 from .config import PeerConfig
 from .messages import Message, Vector
 from .protocol import PeerState, Protocol, Settings
@@ -33,6 +33,8 @@ _FLUSH_DELAY = 0.05
 """Seconds after which an input that nothing was sent for is stored on its own."""
 _LONGEST_TALK = 4
 """Messages in a row to one neighbour in one turn; more can wait for the next tick."""
+_SECONDS_PER_COORDINATE = 1e-6
+"""What a timeout is lengthened by, so that a million coordinates have time to travel and to be stored."""
 
 
 class Peer:
@@ -74,7 +76,9 @@ class Peer:
         self._transport = transport
         self._clock: Clock = clock or SystemClock()
         self._observer: Observer = observer or SilentObserver()
-        self._backoff = Backoff(config.timeout, config.backoff_max, self._clock.uniform)
+        self._timeout = config.timeout + _SECONDS_PER_COORDINATE * config.dimension
+        self._backoff = Backoff(self._timeout, config.backoff_max, self._clock.uniform)
+        self._pace = Pace(max(100.0, 20.0 * config.rate))
         self._protocol: Protocol | None = None
         self._saved: PeerState | None = None
         self._flush: asyncio.TimerHandle | None = None
@@ -304,7 +308,7 @@ class Peer:
     async def _part(self, name: str) -> bool:
         message = self._running.drop(name)
         self._commit()
-        timeout = self.config.timeout
+        timeout = self._timeout
         for _ in range(self.config.retries + 1):
             if message is None:
                 return True
@@ -367,19 +371,20 @@ class Peer:
     # -- messages -------------------------------------------------------------------------------
 
     async def _talk(self, name: str, message: Message | None) -> None:
-        """Send, take the reply as an input, send what follows from it. Ends with no request pending with ``name``."""
+        """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
+        request = message
         for _ in range(_LONGEST_TALK):
             if message is None or self._failure is not None:
                 break
             reply = await self._ask(name, message)
             message = None if reply is None else self._receive(name, reply)
         pending = self._protocol.pending if self._protocol is not None else None
-        if pending is not None and pending.peer == name:
+        if pending is not None and pending.message is request:
             self._running.give_up()
 
     async def _ask(self, name: str, message: Message | None) -> Message | None:
         """One call; a request is repeated as R17 says, as long as only time has run out."""
-        timeout = self.config.timeout
+        timeout = self._timeout
         self._commit()
         while message is not None:
             try:
@@ -398,7 +403,7 @@ class Peer:
     def _failed(self, name: str, failure: CallFailed) -> None:
         """Leave a silent neighbour alone for a while, unless it has just been heard."""
         now = self._clock.now()
-        if failure.reason == "timeout" and now - self._heard.get(name, -np.inf) < 4.0 * self.config.timeout:
+        if failure.reason == "timeout" and now - self._heard.get(name, -np.inf) < 4.0 * self._timeout:
             return
         first = not self._backoff.unreachable(name)
         pause = self._backoff.failed(name, now)
@@ -415,6 +420,9 @@ class Peer:
         """What the transport calls; ``name`` is authenticated."""
         if self._failure is not None:
             raise self._failure
+        if not self._pace.allows(name, self._clock.now()):
+            self._observer.count("flood", name)
+            return None
         return self._receive(name, message)
 
     def _receive(self, name: str, message: Message) -> Message | None:
