@@ -165,12 +165,14 @@ class _Commands:
         }
 
     async def status(self, _asked: dict[str, Any]) -> dict[str, Any]:
-        return {"status": self.peer.status().to_dict(), "refusals": self.observer.counts("refused-")}
+        counts = self.observer.counts("refused-")
+        counts.pop("refused-by", None)  # that is us being refused
+        return {"status": self.peer.status().to_dict(), "refusals": counts}
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config
         value = check_value(decode_value(asked.get("value")), dimension=config.dimension, limit=config.value_limit)
-        await self.peer.set_value(value, new_secret=asked.get("unrelated") is True)
+        await self.peer.set_value(value, new_secret=asked.get("new_secret") is True)
         self.observer.log("info", "value changed")
         return {}
 
