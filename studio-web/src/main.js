@@ -29,7 +29,7 @@ class Page {
     this.controls = new Controls(catalogue, (patch) => this.change(patch));
     this.meter = new Meter({ onWatch: (node, prior) => this.watch(node, prior), onPick: (node) => this.watch(node, this.meter.prior()) });
     this.live = new Live();
-    this.errorChart = new ErrorChart(byId("error-chart"));
+    this.errorChart = new ErrorChart(byId("error-chart"), byId("error-readout"));
     this.controls.show(state);
     this.transport();
     prepareBoard();
@@ -128,6 +128,7 @@ class Page {
   buildLanes(message) {
     const stage = byId("stage");
     stage.dataset.lanes = message.methods.length;
+    stage.dataset.drawn = message.drawn;
     const networks = [], charts = [];
     this.lanes.forEach((lane, index) => {
       const canvas = make("canvas", { role: "img", "aria-label": `network under ${lane.label}; arrow keys move between nodes, Enter makes one curious` });
@@ -143,7 +144,7 @@ class Page {
         });
         lane.network.setGraph(message.graph);
       } else lane.canvas = canvas;
-      const box = make("div", { class: "chart" });
+      const box = make("div", { class: "chart", role: "img", "aria-label": `values of the nodes against steps under ${lane.label}` });
       charts.push(make("article", { class: "card" }, make("h3", {}, make("i", { class: `swatch lane-${index}` }), this.valuesTitle(message)), box));
       lane.chart = new ValuesChart(box);
     });
@@ -274,6 +275,8 @@ class Page {
     byId("timeline").addEventListener("input", later(60, () => this.seek(Number(byId("timeline").value))));
     for (const name of ["expected", "corrected", "printed"]) byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
     byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; this.redraw(); });
+    byId("how").addEventListener("click", () => byId("how-dialog").showModal());
+    byId("how-close").addEventListener("click", () => byId("how-dialog").close());
     byId("notice").querySelector("button").addEventListener("click", () => notify(""));
     addEventListener("keydown", (event) => this.shortcut(event));
   }
