@@ -17,6 +17,16 @@ import { number, whole } from "./words.js";
 
 const SPEEDS = [1, 3, 10, 30, 60, 200, 1000, 10_000, 100_000, 1_000_000, "max"];
 
+const MOST_COLUMNS = 1500;
+const MOST_RECORDS = 6000;
+
+/** Long runs at low speed: keep every other point of what is older, so that curves stay quick to draw. */
+function thin(lane) {
+  const half = (list) => list.filter((_, k) => k % 2 === 0 || k === list.length - 1);
+  if (lane.trace.steps.length > MOST_COLUMNS) { lane.trace.steps = half(lane.trace.steps); lane.trace.columns = half(lane.trace.columns); }
+  if (lane.steps.length > MOST_RECORDS) { lane.steps = half(lane.steps); lane.errors = half(lane.errors); }
+}
+
 class Page {
   constructor(catalogue) {
     const { state, problems } = read(location.hash);
@@ -64,7 +74,9 @@ class Page {
     this.run += 1;
     this.step = at;
     this.setPlaying(false);
-    this.connection.send({ type: "setup", run: this.run, problem: this.problem(), at });
+    try {
+      this.connection.send({ type: "setup", run: this.run, problem: this.problem(), at });
+    } catch (error) { notify(error.message); }
     this.writeAddress();
   }
 
@@ -179,6 +191,7 @@ class Page {
       const width = picture.traceSteps.length ? picture.trace.length / picture.traceSteps.length : 0;
       picture.traceSteps.forEach((step, k) => { lane.trace.steps.push(step); lane.trace.columns.push(picture.trace.slice(k * width, (k + 1) * width)); });
     });
+    for (const lane of this.lanes) thin(lane);
     if (message.finished) this.finish();
     if (!this.waiting) {
       this.waiting = true;
