@@ -8,6 +8,8 @@ import click
 
 from .output import graph_option, json_option, print_json, print_table, read_values, seed_option
 
+FAST = ["method", "steps", "messages", "relative error", "factor", "guaranteed"]
+LEARNT = ["method", "prior left", "a neighbour knows"]
 PATH = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -81,4 +83,9 @@ def command(
         print_json({**head, "replicas": replicas, "observer": observer, "rows": found.records(), "files": written})
     else:
         headings, cells = found.cells()
-        print_table("", headings, cells, notes=[found.caption, *(f"wrote {path}" for path in written)])
+        for title, columns in (("How fast", FAST), ("What a curious neighbour learns", LEARNT)):
+            places = [headings.index(column) for column in columns]
+            print_table(title, columns, [[row[k] for k in places] for row in cells])
+        notes = [f"{run.method.label()}: {note}" for run in found.runs for note in run.notes]
+        for line in (found.caption, *notes, *(f"wrote {path}" for path in written)):
+            click.echo(line)

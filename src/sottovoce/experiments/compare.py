@@ -193,6 +193,8 @@ def compare(
     chosen = list(methods)
     if not chosen:
         raise InvalidParameter("methods must name at least one method, got none")
+    if not num_steps >= 1:
+        raise InvalidParameter(f"num_steps must be a whole number ≥ 1, got {num_steps!r}")
     if budget not in ("messages", "steps"):
         raise InvalidParameter(f"budget must be 'messages' or 'steps', got {budget!r}")
     if not 0 <= observer < graph.num_nodes:
@@ -268,7 +270,7 @@ def customary_methods(graph: Graph) -> list[Method]:
         GapOracle(gap=0.02),
         HeavyBallGossip(momentum=0.4),
         AcceleratedGossip(),
-        BlockGossip(block_size=max(1, graph.num_edges // 10)),
+        BlockGossip(block_size=min(graph.num_edges, max(2, graph.num_edges // 10))),
         PushSum(),
         SynchronousAveraging(),
         MoMurray(noise_std=1.0, noise_decay=0.9),

@@ -45,7 +45,7 @@ class Exposure(NamedTuple):
 @singledispatch
 def exposure(method: Method, run: Solution, observer: int, prior_std: float, rounds: int) -> Exposure:
     """What node ``observer`` learns from the first ``rounds`` steps of replica 0 of ``run``."""
-    return Exposure(None, None, "sends values in the clear")
+    return Exposure(None, None, "values in the clear")
 
 
 def _of_neighbours(run: Solution, observer: int, prior_std: float, deviations: Array) -> Exposure:
@@ -53,7 +53,7 @@ def _of_neighbours(run: Solution, observer: int, prior_std: float, deviations: A
     near = run.graph.neighbours_of(observer)
     others = np.delete(left, observer)
     disclosed = int((others < 1e-6).sum())
-    words = f"knows {disclosed} of {len(others)} values exactly" if disclosed else "knows no value exactly"
+    words = f"{disclosed} of {len(others)} values exactly" if disclosed else "no value exactly"
     return Exposure(float(left[near].min()), None, words)
 
 
@@ -70,7 +70,7 @@ def _(method: Method, run: Solution, observer: int, prior_std: float, rounds: in
 @exposure.register(BinaryOracle)
 @exposure.register(GapOracle)
 def _(method: Method, run: Solution, observer: int, prior_std: float, rounds: int) -> Exposure:
-    return Exposure(None, None, "learns comparisons only")
+    return Exposure(None, None, "comparisons only")
 
 
 @exposure.register(SynchronousAveraging)
@@ -93,11 +93,11 @@ def _(method: Nozari, run: Solution, observer: int, prior_std: float, rounds: in
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(q == 0.0, 1.0, q / (q - np.abs(s - 1.0)))
         epsilon = float(np.max(prior_std * share / b))
-    return Exposure(None, epsilon, f"ε = {epsilon:.3g}, hearing every message")
+    return Exposure(None, epsilon, f"ε = {epsilon:.3g} from all messages")
 
 
 @exposure.register
 def _(method: Huang, run: Solution, observer: int, prior_std: float, rounds: int) -> Exposure:
     gap = method.noise_decay - (1.0 - method.mixing_share)
     epsilon = prior_std * method.noise_decay / (method.noise_scale * gap) if method.noise_scale > 0 else float("inf")
-    return Exposure(None, epsilon, f"ε = {epsilon:.3g}, hearing every message")
+    return Exposure(None, epsilon, f"ε = {epsilon:.3g} from all messages")

@@ -23,8 +23,8 @@ HEADINGS = (
     "factor",
     "guaranteed",
     "messages per decade",
-    "left to a neighbour",
-    "what it knows",
+    "prior left",
+    "a neighbour knows",
     "status",
 )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .runs import draw_curve
-from .style import BASELINE, line_styles, new_figure, tidy
+from .style import BASELINE, COLOURS, line_styles, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,10 +20,23 @@ __all__ = ["draw_comparison"]
 LOWEST = 1e-30
 
 
+def _distinct(count: int) -> list[dict[str, Any]]:
+    """Styles that stay apart beyond the seven colours: later ones have open markers and other dashes."""
+    styles = [style for style, _ in zip(line_styles(), range(count), strict=False)]
+    dashes = [style["linestyle"] for style in styles[: len(COLOURS)]]
+    for k, style in enumerate(styles[len(COLOURS) :], start=len(COLOURS)):
+        style |= {
+            "linestyle": dashes[(k + k // len(COLOURS)) % len(dashes)],
+            "markerfacecolor": "white",
+            "markersize": 4.6,
+        }
+    return styles
+
+
 def draw_comparison(runs: Sequence[Solution], labels: Sequence[str], *, title: str) -> Figure:
     """Medians with bands from the 10 % to the 90 % quantile; standard gossip in black."""
     figure, (by_step, by_message) = new_figure(2, width=6.0, height=4.6)
-    styles = line_styles()
+    styles = iter(_distinct(len(runs)))
     for run, label in zip(runs, labels, strict=True):
         style = BASELINE if run.method.name == "standard" else next(styles)
         for axes, position in ((by_step, run.steps), (by_message, run.transmissions)):
