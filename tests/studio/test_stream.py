@@ -150,6 +150,22 @@ def test_malformed_messages_get_a_clear_error_and_the_talk_goes_on(page: Open, m
         visitor.set_up()
 
 
+def test_a_binary_message_gets_a_clear_error(page: Open) -> None:
+    """Pages send text."""
+    with page() as socket:
+        socket.send(b"\x00\x01")
+        assert "must be JSON" in Visitor(socket).hear()["message"]
+
+
+def test_a_run_that_nobody_ends_pauses_by_itself() -> None:
+    """After the allowed time the page is told so, and may go on."""
+    with Studio(create_app(limits=Limits(running_seconds=0.2))) as studio, studio.open() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(num_steps=10**8)
+        visitor.say(type="play", speed=10)
+        assert "press Run" in visitor.until("paused")["message"]
+
+
 def test_a_bad_node_to_watch_is_refused(page: Open) -> None:
     """Node 10 of a cycle of ten does not exist."""
     with page() as socket:

@@ -48,8 +48,8 @@ class Limits:
     drawn_nodes: int = 2_000
     work: int = 2_000_000_000
     exact_nodes: int = 1_200
-    message_bytes: int = 4_000_000
-    upload_bytes: int = 4_000_000
+    message_bytes: int = 16_000_000
+    upload_bytes: int = 16_000_000
     messages_per_second: float = 30.0
     pages: int = 16
     running_seconds: float = 900.0

@@ -87,9 +87,12 @@ class Conversation:
         """Until the page is closed; then everything under way for it stops."""
         try:
             while True:
-                await self._answer(await self._socket.receive_text())
-        except (WebSocketDisconnect, KeyError):  # KeyError: a binary message where text was due
-            pass
+                message = await self._socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    break
+                await self._answer(message.get("text") or "")
+        except WebSocketDisconnect:
+            pass  # while answering
         finally:
             await self._cancel(*self._tasks)
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):

@@ -206,9 +206,9 @@ def seen_share(weights: npt.ArrayLike, observers: npt.ArrayLike, num_rounds: int
 
     They know their own values and hear their neighbours at the start of each round. Stack what they see as rows B of
     linear functions of c: the share of node i is [B⁺B]_ii, between 0 (nothing) and 1 (without noise the value is
-    theirs; El Mrini et al. 2024). With one Gaussian draw of standard deviation σ on every value (Muffliato) the Rényi divergence of order a between
-    two values of node i that lie Δ apart is a Δ² share/(2σ²) on everything seen together. Adding up
-    messages one by one understates it.
+    theirs; El Mrini et al. 2024). With one Gaussian draw of standard deviation σ on every value (Muffliato) the Rényi
+    divergence of order a between two values of node i that lie Δ apart is a Δ² share/(2σ²) on everything seen
+    together. Adding up messages one by one understates it.
 
     Examples
     --------
