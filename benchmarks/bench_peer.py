@@ -63,7 +63,6 @@ def database(path: Path) -> sqlite3.Connection:
 async def bare_calls_per_second(ada: PeerConfig, bob: PeerConfig, folder: Path) -> float:
     mine, theirs = database(folder / "mine.db"), database(folder / "theirs.db")
     write = "update state set value = ? where key = 1"
-    payload = bytes(100)
 
     async def answer(content: bytes, _context: object) -> bytes:
         theirs.execute(write, (content,))
@@ -82,10 +81,11 @@ async def bare_calls_per_second(ada: PeerConfig, bob: PeerConfig, folder: Path) 
     options = [("grpc.ssl_target_name_override", bob.certificate_name)]
     async with aio.secure_channel(f"127.0.0.1:{port}", trusted, options=options) as channel:
         call = channel.unary_unary("/bench.Bare/Call")
-        for _ in range(50):
-            await call(payload)
+        for number in range(50):
+            await call(number.to_bytes(100))
         count, began = 0, time.perf_counter()
         while time.perf_counter() - began < SECONDS:
+            payload = count.to_bytes(100)  # different each time: SQLite does not write what has not changed
             await call(payload)
             mine.execute(write, (payload,))
             count += 1

@@ -54,7 +54,7 @@ async def one_party(config_file: str) -> None:
             f"{config.name}: alone {distance(weights):.3f} from the truth, averaged {distance(average):.3f}", flush=True
         )
         np.save(Path(config_file).with_name("average.npy"), average)
-        await asyncio.sleep(3)  # the others may still want to hear from us
+        await peer.quiet()  # the others may still need us
 
 
 def everybody() -> None:

@@ -69,6 +69,19 @@ export class ErrorChart extends Chart {
   }
 }
 
+export class EstimatesChart extends Chart {
+  /** history: {times, columns}: one estimate per peer and moment, null where there is none. */
+  update(history, theme) {
+    const count = history.columns.at(-1).length;
+    const data = [history.times, ...Array.from({ length: count }, (_, k) => history.columns.map((column) => column[k]))];
+    this.render(JSON.stringify([count, theme]), () => ({
+      scales: { x: { time: false } },
+      axes: axes("seconds", (_, ticks) => ticks.map((t) => number(t, 4))),
+      series: [{}, ...Array.from({ length: count }, (_, k) => ({ stroke: viridis((k + 0.5) / count), width: 1.6, points: { show: false } }))],
+    }), data);
+  }
+}
+
 export class ValuesChart extends Chart {
   /** trace: {steps: [], columns: [[...], mean last]}; colours one per followed node, or null for quantiles. */
   update(trace, { shares, trueMean, numSteps, quantiles, theme, domain }) {

@@ -75,6 +75,7 @@ export class Network {
     pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     this.drawEdges();
+    if (picture.lost) this.drawLost();
     if (picture.outstanding) this.drawHalos();
     this.drawFiring();
     for (let node = 0; node < this.numNodes; node += 1) this.drawNode(node);
@@ -103,6 +104,21 @@ export class Network {
       this.linesKey = key;
     }
     this.pen.drawImage(this.lines, 0, 0, this.width, this.height);
+  }
+
+  drawLost() {
+    const { pen } = this;
+    pen.strokeStyle = themed("warn");
+    pen.lineWidth = 2;
+    pen.setLineDash([4, 5]);
+    for (const edge of this.picture.lost) {
+      if (edge < 0) continue;
+      pen.beginPath();
+      pen.moveTo(...this.places[this.edges[edge][0]]);
+      pen.lineTo(...this.places[this.edges[edge][1]]);
+      pen.stroke();
+    }
+    pen.setLineDash([]);
   }
 
   drawHalos() {
@@ -148,7 +164,8 @@ export class Network {
     } else {
       const [low, high] = picture.domain;
       share = (picture.values[node] - low) / (high - low);
-      colour = viridis(share);
+      colour = picture.values[node] === null ? themed("line") : viridis(share);
+      if (picture.down?.has(node)) return this.drawDown(x, y, node);
     }
     pen.fillStyle = colour;
     pen.strokeStyle = themed("node-line");
@@ -159,13 +176,32 @@ export class Network {
     if (this.radius > 4) pen.stroke();
     if (this.radius >= 8.5) {
       if (node === this.watched) return this.drawEye(x, y);
-      const text = picture.left && share <= 1e-6 ? "!" : String(node);
+      const text = picture.left && share <= 1e-6 ? "!" : (picture.names?.[node] ?? String(node));
       pen.fillStyle = picture.left ? (share > 0.3 && share < 0.75 ? "#14161a" : "#fff") : inkOn(share);
       pen.font = `600 ${Math.min(12, this.radius * (text.length > 2 ? 0.75 : 0.95))}px system-ui, sans-serif`;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
       pen.fillText(text, x, y + 0.5);
     }
+  }
+
+  /** A peer that does not answer. */
+  drawDown(x, y, node) {
+    const { pen } = this, r = this.radius;
+    pen.fillStyle = themed("card");
+    pen.strokeStyle = themed("warn");
+    pen.lineWidth = 2;
+    pen.setLineDash([3, 3]);
+    pen.beginPath();
+    pen.arc(x, y, r, 0, 2 * Math.PI);
+    pen.fill();
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.fillStyle = themed("warn");
+    pen.font = `600 ${Math.min(12, r * 0.75)}px system-ui, sans-serif`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillText(this.picture.names?.[node] ?? "✕", x, y + 0.5);
   }
 
   /** The mark of the curious node. */

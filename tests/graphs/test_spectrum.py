@@ -177,6 +177,19 @@ def test_every_solver_equals_the_dense_one(name, graph):
     assert found.residual < 1e-3
 
 
+def test_large_graphs_take_the_single_precision_way_unless_more_digits_are_asked_for(monkeypatch):
+    """Five digits at half the price; with ``digits=9``, double precision."""
+    graph = graphs.random_regular(1500, 8, seed=1)
+    precise = graphs.connectivity(graph)
+    assert precise.digits >= 8
+    monkeypatch.setattr(spectrum, "SINGLE_PRECISION_WORK", 0)
+    quick = graphs.connectivity(without_family(graph))
+    assert quick.solver == "lanczos"
+    assert 5 <= quick.digits < 8
+    assert abs(quick.value - precise.value) <= quick.error
+    assert graphs.connectivity(without_family(graph), digits=9).digits >= 9
+
+
 def test_single_precision_is_good_for_five_digits():
     """On graphs for Lanczos; the examination is in double precision and knows."""
     for graph in (graphs.random_regular(2000, 8, seed=1), graphs.hypercube(10), graphs.erdos_renyi(800, 0.02, seed=1)):

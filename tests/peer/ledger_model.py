@@ -8,6 +8,7 @@ lose its disk or be dropped and added again at any moment.
 What an end remembers only until a restart (``heard``: what the other acknowledged) is not part of a state:
 any message that was ever sent may be the last one heard. So an entry of a history says how much could
 have been left out of that message at most, and each delivery is tried with all and with nothing left out.
+A request may leave out more on presumption; then it must do as much as the whole one, or nothing.
 """
 
 from __future__ import annotations
@@ -117,13 +118,18 @@ class Model:
         if key not in self._reactions:
             what: Sent = self.sent.things[sent]
             whole = self._react(edge, what, me, last, 0)
+            assert whole is not None
             for omitted in range(1, what.omitted + 1):
                 if self._react(edge, what, me, last, omitted) != whole:
                     raise Violation(f"what was left out of {what} makes a difference")
+            if what.omitted == 1 and self._react(edge, what, me, last, 2, request=True) not in (whole, None):
+                raise Violation(f"an incomplete request {what} was believed")
             self._reactions[key] = whole
         return self._reactions[key]
 
-    def _react(self, number: int, sent: Sent, me: int, last: int, omitted: int) -> tuple[int, int, bool, bool]:
+    def _react(
+        self, number: int, sent: Sent, me: int, last: int, omitted: int, *, request: bool = False
+    ) -> tuple[int, int, bool, bool] | None:
         used = last
 
         def new_sid() -> int:
@@ -132,9 +138,11 @@ class Model:
             return used
 
         reaction = self.rules.meet(self.edges.things[number], as_message(sent, 1 - me, omitted), new_sid, 0)
+        after = replace(reaction.edge, heard=None, owed=False)
         if reaction.event == "incomplete":
+            if request and self.edges[after] == number and reaction.answer is Kind.HELLO and not reaction.proceed:
+                return None
             raise Violation(f"a needed register was left out of {sent}")
-        after = replace(reaction.edge, heard=None)
         return self.edges[after], used, reaction.proceed, not self.rules.base_check or sent.edge.r == after.s
 
     def left_out(self, edge: int, me: int, heard: int) -> int:
@@ -151,7 +159,7 @@ class Model:
 
     def _left_out_after(self, edge: Edge, me: int, sent: Sent) -> int:
         after = self.rules.meet(edge, as_message(sent, 1 - me, 0), lambda: -1, 0).edge
-        if edge.blank or replace(after, heard=None) != edge:
+        if edge.blank or replace(after, heard=None, owed=False) != edge:
             return 0
         told = self.rules.compose(after, Kind.HELLO, "x", "y")
         return (told.f is None) + (told.g is None)

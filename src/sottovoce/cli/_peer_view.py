@@ -62,6 +62,7 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
         ("peer", f"{status['name']} of {status['network']}"),
         ("estimate", f"{say_estimate(status)}  {_say_error(status)}"),
         ("settled", settled),
+        ("", str(status.get("statement", ""))),
         ("noise left", f"{status.get('noise_left') or 0:.2g} of {status.get('noise_std') or 0:.2g}"),
         ("privacy budget", _say_budget(status)),
         ("known at worst to", _say_known(status)),

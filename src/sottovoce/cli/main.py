@@ -31,6 +31,16 @@ COMMANDS = {
 }
 
 
+# Package → the extra that brings it. A core install has none of them.
+EXTRAS = {
+    **dict.fromkeys(["cryptography", "google", "grpc", "msgspec", "prometheus_client", "structlog", "tomli_w"], "peer"),
+    **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
+    **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
+    "pyamg": "amg",
+    "cupy": "gpu",
+}
+
+
 class LazyGroup(click.Group):
     """Lists commands without importing them."""
 
@@ -66,6 +76,12 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        click.echo(f"error: this needs {package}: pip install 'sottovoce[{EXTRAS[package]}]'", err=True)
+        sys.exit(1)
     except SottovoceError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)

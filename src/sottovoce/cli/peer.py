@@ -91,8 +91,13 @@ def status(config: Path, watch: bool, as_json: bool) -> None:
 @JSON
 def leave(config: Path, as_json: bool) -> None:
     """Leave the network: neighbours take this peer out of the average, and it stops."""
-    _ask(config, "leave")
-    _done("the peer has told its neighbours and is stopping", as_json=as_json)
+    untold = _ask(config, "leave")["untold"]
+    if as_json:
+        click.echo(json.dumps({"done": True, "untold": untold}))
+    elif untold:
+        click.echo(f"the peer is stopping, but could not tell {', '.join(untold)}: they must drop it")
+    else:
+        click.echo("the peer has told its neighbours and is stopping")
 
 
 @command.command()
@@ -129,8 +134,9 @@ def add(config: Path, neighbour: str, address: str, as_json: bool) -> None:
 @CONFIG
 @VALUE_FROM
 @COLUMN
+@click.option("--unrelated", is_flag=True, help="The new value tells nothing about the old: the budget starts afresh.")
 @JSON
-def set_value(config: Path, value_from: Path | None, column: str | None, as_json: bool) -> None:
+def set_value(config: Path, value_from: Path | None, column: str | None, unrelated: bool, as_json: bool) -> None:
     """Give a running peer a new private value; its noise starts afresh."""
     from ..errors import InvalidParameter
     from ..peer.control import encode_value
@@ -140,7 +146,7 @@ def set_value(config: Path, value_from: Path | None, column: str | None, as_json
         raise InvalidParameter("--value-from is missing: the file with the new private value")
     settings = _load(config)
     value = check_value(read_value(value_from, column=column), dimension=settings.dimension, limit=settings.value_limit)
-    _ask(config, "set-value", value=encode_value(value))
+    _ask(config, "set-value", value=encode_value(value), unrelated=unrelated)
     _done("the peer has a new private value", as_json=as_json)
 
 

@@ -34,7 +34,7 @@ DEFAULT_PORT = 8321
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @json_option
 def command(host: str, port: int | None, network: Path | None, browser: bool, as_json: bool) -> None:
-    r"""Watch private gossip happen, in the browser.
+    """Watch private gossip happen, in the browser.
 
     \b
     sottovoce studio

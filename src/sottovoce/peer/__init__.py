@@ -1,1 +1,42 @@
 """The networked node: private averaging between real machines, exact under failure."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+from .config import PeerConfig
+from .messages import Vector
+from .node import Peer
+from .status import Status
+
+__all__ = ["Peer", "PeerConfig", "Status", "average"]
+
+
+def average(config: PeerConfig, value: Any, *, timeout: float | None = None, patience: float = 60.0) -> float | Vector:
+    """Take part until all peers agree, and return the mean: :class:`Peer` without asyncio.
+
+    Parameters
+    ----------
+    config, value
+        As for :class:`Peer`.
+    timeout
+        Seconds to wait for agreement; ``None``: for ever.
+    patience
+        Seconds to stay on for neighbours that have not settled yet and still need this peer.
+
+    Raises
+    ------
+    TimeoutError
+        No agreement within ``timeout`` seconds.
+    """
+
+    async def take_part() -> float | Vector:
+        async with Peer(config, value=value) as peer:
+            result = await peer.settled(timeout)
+            with contextlib.suppress(TimeoutError):
+                await peer.quiet(patience)
+            return result
+
+    return asyncio.run(take_part())

@@ -170,7 +170,7 @@ class _Commands:
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config
         value = check_value(decode_value(asked.get("value")), dimension=config.dimension, limit=config.value_limit)
-        await self.peer.set_value(value)
+        await self.peer.set_value(value, new_secret=asked.get("unrelated") is True)
         self.observer.log("info", "value changed")
         return {}
 
@@ -191,9 +191,9 @@ class _Commands:
         return {}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:
-        await self.peer.leave()
+        untold = await self.peer.leave()
         self.ending.come("left")
-        return {}
+        return {"untold": untold}
 
     async def stop(self, _asked: dict[str, Any]) -> dict[str, Any]:
         self.ending.come("stopped")

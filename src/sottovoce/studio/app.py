@@ -109,6 +109,7 @@ class Studio:
             yield
         finally:
             self.thinkers.close()
+            self.watcher.close()
             self.running.shutdown(wait=False, cancel_futures=True)
 
     async def page(self, _request: Request) -> Response:

@@ -1,8 +1,21 @@
-"""Fakes and conformance suites that users may import: a simulated network, and what every store must do."""
+"""Fakes and conformance suites that users may import.
+
+A network in virtual time (:mod:`.simulated`), the real node in virtual time (:mod:`.virtual`), what every store
+(:mod:`.stores`) and every transport (:mod:`.transport`) must do.
+"""
 
 from __future__ import annotations
 
 from .simulated import Conditions, SimulatedNetwork, SimulatedPeer
 from .stores import StoreConformance
+from .virtual import SeededPeer, VirtualClock, run_virtually
 
-__all__ = ["Conditions", "SimulatedNetwork", "SimulatedPeer", "StoreConformance"]
+__all__ = [
+    "Conditions",
+    "SeededPeer",
+    "SimulatedNetwork",
+    "SimulatedPeer",
+    "StoreConformance",
+    "VirtualClock",
+    "run_virtually",
+]

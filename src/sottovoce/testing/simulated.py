@@ -289,7 +289,10 @@ class SimulatedNetwork:
 
     def _make(self, settings: Settings, state: PeerState, *, recovering: bool) -> Protocol:
         protocol = Protocol(settings, state, draw=self._draws.standard_normal, stamp=self._stamp, recovering=recovering)
-        for other in self._neighbours(settings.name):
+        neighbours = self._neighbours(settings.name)
+        for other in set(state.edges) - set(neighbours):  # dropped by the operator while the peer was down
+            protocol.drop(other)
+        for other in neighbours:
             protocol.add(other)
         return protocol
 

@@ -11,18 +11,20 @@ fractions and, for the exhaustive model check, opaque tokens. They are the same 
 Rules beyond the specification
 ------------------------------
 R37
-    ``f`` travels unless the peer's latest message of the current lives acknowledged it (``heard == s``).
+    ``f`` travels unless the peer's latest message of the current lives acknowledged it (``heard == s``). A REQ
+    also leaves it out while the reply that carried it has probably arrived (not ``owed``).
 R38
     ``g`` travels unless the peer's current life has shown a ledger of its own (``heard`` is known).
 R39
-    If a needed register is missing all the same, nothing is believed; a HELLO asks for it.
+    If a needed register is missing, nothing in the message is believed; a HELLO asks for it.
 R40
     A BYE also *parts* the edge: it is left out of clocks and of the settled rule until the peer,
     knowing our new life, speaks again. A BYE is never answered by a BYE.
 
-Why omitting is safe: within one life a record goes from blank to non-blank once and its counters
+Why omitting is safe: R39 makes an incomplete message a lost one. Why it rarely happens: within one life a record goes from blank to non-blank once and its counters
 only grow, and a message whose lives are not current is never looked at (R6, R9). So what the peer's
-current life has acknowledged, it holds for as long as it accepts our message at all.
+current life has acknowledged, it holds for as long as it accepts our message at all, and only a lost reply
+can make a REQ incomplete.
 """
 
 from __future__ import annotations
@@ -58,6 +60,8 @@ class Edge:
         The peer said that it keeps no record (R40).
     heard
         Volatile, never stored: ``r`` of the peer's latest message in the current lives, ``None`` if there was none.
+    owed
+        Volatile: that message showed that the peer lacks the present value of ``f``.
     """
 
     sid: int
@@ -69,6 +73,7 @@ class Edge:
     g: Any = None
     parted: bool = False
     heard: int | None = None
+    owed: bool = False
 
     @property
     def flow(self) -> Any:
@@ -124,7 +129,7 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -
         return _give_up(edge, Edge(sid=_beyond(m.dst_sid, new_sid()), psid=edge.psid), Kind.HELLO, "later-life")
     new_life = m.src_sid > edge.psid
     if new_life:  # R8: the ledger is kept, it is now the only copy
-        edge = replace(edge, psid=m.src_sid, heard=None)
+        edge = replace(edge, psid=m.src_sid, heard=None, owed=False)
     if m.dst_sid != edge.sid:  # R9
         return Reaction(edge, answer=Kind.HELLO, new_life=new_life)
     return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, zero, new_life=new_life)
@@ -161,7 +166,7 @@ def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, *, new
     if m.blank:  # R10
         if edge.blank:
             edge = replace(edge, blank=False, f=zero, g=zero)
-        return Reaction(replace(edge, heard=None), answer=Kind.HELLO, new_life=new_life)
+        return Reaction(replace(edge, heard=None, owed=False), answer=Kind.HELLO, new_life=new_life)
     if edge.blank:  # R11, R39
         if m.f is None or m.g is None:
             return Reaction(edge, answer=Kind.HELLO, new_life=new_life, event="incomplete")
@@ -174,12 +179,16 @@ def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, *, new
         if m.s - edge.r > COUNTER_JUMP:
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: s must not run ahead by more than 2**32")
         if m.f is None:  # R39
-            return Reaction(replace(edge, heard=m.r), answer=Kind.HELLO, new_life=new_life, event="incomplete")
+            return Reaction(_acknowledged(edge, m), answer=Kind.HELLO, new_life=new_life, event="incomplete")
         previous = edge.g
         edge = replace(edge, r=m.s, g=m.f)
-    if edge.heard != m.r:
-        edge = replace(edge, heard=m.r)
-    return Reaction(edge, proceed=True, new_life=new_life, previous=previous)
+    return Reaction(_acknowledged(edge, m), proceed=True, new_life=new_life, previous=previous)
+
+
+def _acknowledged(edge: Edge, m: Message) -> Edge:
+    """Remember what the peer has of our register."""
+    owed = m.r < edge.s
+    return edge if (edge.heard, edge.owed) == (m.r, owed) else replace(edge, heard=m.r, owed=owed)
 
 
 def step(edge: Edge, amount: Any) -> Edge:
@@ -192,7 +201,8 @@ def compose(
 ) -> Message:
     """A message that shows ``edge``, with the registers that the receiver may need (R37, R38)."""
     sure = edge.heard is not None
-    f = None if edge.blank or (sure and edge.heard == edge.s) else edge.f
+    presumed = kind is Kind.REQ and not edge.owed
+    f = None if edge.blank or (sure and (presumed or edge.heard == edge.s)) else edge.f
     g = None if edge.blank or sure else edge.g
     counters = (0, 0) if edge.blank else (edge.s, edge.r)
     return Message(

@@ -21,7 +21,7 @@ class MemoryStore:
         """The last state saved, without what is volatile in it."""
         if self._state is None:
             return None
-        edges = {name: replace(edge, heard=None) for name, edge in self._state.edges.items()}
+        edges = {name: replace(edge, heard=None, owed=False) for name, edge in self._state.edges.items()}
         return replace(self._state, edges=edges)
 
     def save(self, state: PeerState) -> None:

@@ -186,7 +186,7 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = N
         db.executescript(f"BEGIN IMMEDIATE; {steps[number]} {stamps} COMMIT;")
 
 
-def read_state(folder: Path) -> PeerState | None:
+def read_state(folder: Path) -> PeerState:
     """The state in a store that nobody holds, without writing to it. For demonstrations and tests."""
     path = Path(folder) / "peer.sqlite"
     if not path.exists():
@@ -194,7 +194,10 @@ def read_state(folder: Path) -> PeerState | None:
     address = f"{path.absolute().as_uri()}?mode=ro"
     with _Translated(f"cannot read {str(path)!r}"), contextlib.closing(_connect(address)) as db:
         (dimension,) = db.execute("SELECT dimension FROM identity").fetchone()
-        return _load(db, dimension)
+        state = _load(db, dimension)
+    if state is None:
+        raise StoreError(f"{str(path)!r} holds no state yet")
+    return state
 
 
 def _connect(path: str) -> sqlite3.Connection:
