@@ -72,7 +72,7 @@ class Row:
     limit_predicted: float | None
     """Relative error that stays for ever, in expectation (gap oracle: at most)."""
     messages_per_decade: float | None
-    """Messages per tenfold smaller error, from the fitted factor."""
+    """Messages per tenfold smaller error, from the fitted factor; ``None`` if the run would not see a decade at it."""
     neighbour_left: float | None
     """Posterior over prior deviation of the observer's best-known neighbour: 0 disclosed, 1 nothing learned."""
     neighbour_epsilon: float | None
@@ -234,7 +234,8 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
     fitted = fitted_factor(run.steps, np.median(errors, axis=0)) if np.isfinite(errors).all() else None
     seen = _seen(run, observer, prior_std)
     per_step = run.method.messages_per_step(run.graph)
-    decade = per_step * np.log(10.0) / -np.log(fitted) if fitted is not None and fitted < 1 - 1e-6 else None
+    falling = fitted is not None and run.num_steps * np.log(fitted) < -np.log(10.0)  # else there was no decade to time
+    decade = per_step * np.log(10.0) / -np.log(fitted) if falling else None
     return Row(
         method=run.method.label(),
         steps=run.num_steps,
