@@ -77,6 +77,7 @@ class Page {
     try {
       this.connection.send({ type: "setup", run: this.run, problem: this.problem(), at });
     } catch (error) { notify(error.message); }
+    if (at > 0) this.expectFrame();
     this.writeAddress();
   }
 

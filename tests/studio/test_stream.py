@@ -150,6 +150,15 @@ def test_malformed_messages_get_a_clear_error_and_the_talk_goes_on(page: Open, m
         visitor.set_up()
 
 
+@pytest.mark.parametrize(("graph", "drawn"), [("cycle:2000", True), ("cycle:2001", False), ("complete:300", False)])
+def test_only_what_can_be_drawn_is_sent_to_be_drawn(page: Open, graph: str, *, drawn: bool) -> None:
+    """Too many nodes or too many edges become distributions."""
+    with page() as socket:
+        ready = Visitor(socket).set_up(graph=graph)
+    assert ready["drawn"] is drawn
+    assert bool(ready["graph"]["edges"]) is drawn
+
+
 def test_a_binary_message_gets_a_clear_error(page: Open) -> None:
     """Pages send text."""
     with page() as socket:

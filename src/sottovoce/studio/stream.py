@@ -119,7 +119,8 @@ class Conversation:
         self._run = whole(message, "run", default=0, low=0, high=2**53)
         problem = await self._compute(lambda: Problem.read(message.get("problem"), self._limits))
         at = whole(message, "at", default=0, low=0, high=problem.num_steps)
-        drawn = problem.graph.num_nodes <= self._limits.drawn_nodes
+        graph = problem.graph
+        drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
         self._playback = playback = Playback(problem, drawn=drawn)
         await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
         await self._send_frame(playback)
