@@ -7,6 +7,7 @@ edges it learns both messages of an exchange.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -96,7 +97,8 @@ class WireTap(View):
     Parameters
     ----------
     edges
-        Pairs of nodes, or edge indices into ``graph.edges``.
+        Pairs of nodes such as ``[(0, 1)]``, or indices into ``graph.edges`` such as ``[0, 1]``. The bare tuple
+        ``(0, 1)`` reads as either and is refused.
 
     Examples
     --------
@@ -110,7 +112,7 @@ class WireTap(View):
     edges: tuple[int | tuple[int, int], ...]
 
     def __init__(self, edges: Iterable[int | tuple[int, int]]) -> None:
-        object.__setattr__(self, "edges", tuple(_edge(edge) for edge in edges))
+        object.__setattr__(self, "edges", _named_edges(edges))
         if not self.edges:
             raise InvalidParameter("edges must name at least one edge to tap, got none")
 
@@ -200,11 +202,26 @@ def _distinct(name: str, nodes: Iterable[int]) -> tuple[int, ...]:
     return found
 
 
-def _edge(edge: int | tuple[int, int]) -> int | tuple[int, int]:
-    if isinstance(edge, int | np.integer):
-        return int(edge)
-    i, j = edge
-    return int(i), int(j)
+def _named_edges(edges: Iterable[int | tuple[int, int]]) -> tuple[int | tuple[int, int], ...]:
+    if isinstance(edges, tuple) and len(edges) == 2 and all(isinstance(part, int | np.integer) for part in edges):
+        i, j = edges
+        raise InvalidParameter(
+            f"edges must be a list: [({i}, {j})] taps the edge between nodes {i} and {j}, [{i}, {j}] the edges with "
+            f"the indices {i} and {j}; got ({i}, {j}), which could mean either"
+        )
+    if not isinstance(edges, Iterable):
+        raise InvalidParameter(f"edges must be a list of node pairs or edge indices, got {type(edges).__name__}")
+    return tuple(_edge(edge) for edge in edges)
+
+
+def _edge(edge: object) -> int | tuple[int, int]:
+    try:
+        if isinstance(edge, Iterable):
+            i, j = edge
+            return operator.index(i), operator.index(j)
+        return operator.index(edge)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"edges must be pairs of node numbers or edge indices, got {edge!r}") from None
 
 
 def _node_mask(nodes: tuple[int, ...], graph: Graph) -> Mask:
