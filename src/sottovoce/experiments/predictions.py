@@ -36,6 +36,7 @@ from ..methods import (
 )
 from ..methods.base import per_node
 from ..methods.weights import second_modulus
+from ..theory import contraction_factor
 
 __all__ = ["Prediction", "predict"]
 
@@ -60,10 +61,6 @@ def predict(method: Method, graph: Graph, scale: float) -> Prediction:
     return Prediction(None, None)
 
 
-def _gossip_factor(graph: Graph) -> float:
-    return 1.0 - algebraic_connectivity(graph) / (2.0 * graph.num_edges)
-
-
 def _mixing_factor(method: RoundMethod, graph: Graph) -> float:
     return second_modulus(method.mixing(graph)) ** 2
 
@@ -72,7 +69,7 @@ def _mixing_factor(method: RoundMethod, graph: Graph) -> float:
 @predict.register(BlockGossip)
 def _(method: Method, graph: Graph, scale: float) -> Prediction:
     """A set of edges contracts at least as much as any one edge of it."""
-    return Prediction(_gossip_factor(graph), 0.0)
+    return Prediction(contraction_factor(graph), 0.0)
 
 
 @predict.register
@@ -80,7 +77,7 @@ def _(method: NoiseInsertion, graph: Graph, scale: float) -> Prediction:
     decay = per_node("noise_decay", method.noise_decay, graph.num_nodes)
     std = per_node("noise_std", method.noise_std, graph.num_nodes)
     noise = 1.0 - graph.degrees / graph.num_edges * (1.0 - decay**2)
-    return Prediction(max(_gossip_factor(graph), float(noise[std > 0].max(initial=0.0))), 0.0)
+    return Prediction(max(contraction_factor(graph), float(noise[std > 0].max(initial=0.0))), 0.0)
 
 
 @predict.register
