@@ -211,7 +211,7 @@ def compare(
     spread = float(np.std(runs[0].private_values)) if prior_std is None else prior_std
     if spread == 0.0:
         raise InvalidParameter(
-            "prior_std must be given here, a number > 0 such as 1.0: these private_values have no spread to take it from"
+            "prior_std must be given here, a number > 0 such as 1.0: private_values have no spread to take it from"
         )
     return Comparison(
         graph=graph,
@@ -238,8 +238,9 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
     fitted = fitted_factor(run.steps, np.median(errors, axis=0)) if np.isfinite(errors).all() else None
     seen = _seen(run, observer, prior_std)
     per_step = run.method.messages_per_step(run.graph)
-    falling = fitted is not None and run.num_steps * np.log(fitted) < -np.log(10.0)  # else there was no decade to time
-    decade = per_step * np.log(10.0) / -np.log(fitted) if falling else None
+    decade = None
+    if fitted is not None and run.num_steps * np.log(fitted) < -np.log(10.0):  # else there was no decade to time
+        decade = per_step * np.log(10.0) / -np.log(fitted)
     return Row(
         method=run.method.label(),
         steps=run.num_steps,

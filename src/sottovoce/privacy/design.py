@@ -215,7 +215,7 @@ def frontier(
     accuracy = number("accuracy", accuracy, low=0.0, low_open=True)
     prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
     for name, count in (("max_steps", max_steps), ("runs", runs)):
-        if not isinstance(count, int | np.integer) or count < 1:
+        if int(count) != count or count < 1:
             raise InvalidParameter(f"{name} must be a whole number ≥ 1, got {count!r}")
     choices: list[Method] = [StandardGossip()]
     choices += [NoiseInsertion(noise_std=s, noise_decay=d) for s, d in itertools.product(noise_stds, noise_decays)]
