@@ -36,7 +36,7 @@ from ..methods import (
 )
 from ..methods.base import per_node
 from ..methods.weights import second_modulus
-from ..theory import contraction_factor
+from ..theory import adaptive_binary_factor, contraction_factor, heavy_ball_factor, huang_variance, nozari_variance
 
 __all__ = ["Prediction", "predict"]
 
@@ -84,9 +84,7 @@ def _(method: NoiseInsertion, graph: Graph, scale: float) -> Prediction:
 def _(method: BinaryOracle, graph: Graph, scale: float) -> Prediction:
     if not method.adaptive:
         return Prediction(None, None)
-    share = method.adaptive_share
-    factor = 1.0 - 2.0 * share * (1.0 - share) * algebraic_connectivity(graph) / graph.num_edges**2
-    return Prediction(factor, 0.0)
+    return Prediction(adaptive_binary_factor(graph, method.adaptive_share), 0.0)
 
 
 @predict.register
@@ -99,8 +97,6 @@ def _(method: GapOracle, graph: Graph, scale: float) -> Prediction:
 def _(method: HeavyBallGossip, graph: Graph, scale: float) -> Prediction:
     if method.caveats(graph):
         return Prediction(None, None)
-    from ..theory.guarantees import heavy_ball_factor
-
     return Prediction(heavy_ball_factor(graph, method.momentum, method.relaxation), 0.0)
 
 
@@ -129,16 +125,14 @@ def _(method: MoMurray, graph: Graph, scale: float) -> Prediction:
 
 @predict.register
 def _(method: Nozari, graph: Graph, scale: float) -> Prediction:
-    n = graph.num_nodes
-    b, q, s = (per_node(name, getattr(method, name), n) for name in ("noise_scale", "noise_decay", "noise_share"))
-    variance = 2.0 / n**2 * float((s**2 * b**2 / (1.0 - q**2)).sum())
-    return Prediction(None, n * variance / scale)
+    variance = nozari_variance(method.noise_scale, method.noise_decay, method.noise_share, graph.num_nodes)
+    return Prediction(None, graph.num_nodes * variance / scale)
 
 
 @predict.register
 def _(method: Huang, graph: Graph, scale: float) -> Prediction:
-    variance = 2.0 * method.mixing_share**2 * method.noise_scale**2 / (1.0 - method.noise_decay**2)
-    return Prediction(None, variance / scale)
+    variance = huang_variance(method.noise_scale, method.noise_decay, method.mixing_share, graph.num_nodes)
+    return Prediction(None, graph.num_nodes * variance / scale)
 
 
 @predict.register
