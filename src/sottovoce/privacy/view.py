@@ -21,10 +21,8 @@ __all__ = ["CuriousNodes", "EveryoneBut", "Pooled", "View", "WireTap"]
 
 Mask = npt.NDArray[np.bool_]
 
-_COMMON = (
-    "knows the graph, every node's noise_std and noise_decay, and which edge fired at every step",
-    "everyone follows the method; the observer listens and computes, it does not lie",
-)
+KNOWS_EXCHANGES = "knows the graph, every node's noise_std and noise_decay, and which edge fired at every step"
+FOLLOWED = "everyone follows the method; the observer listens and computes, it does not lie"
 
 
 class View:
@@ -42,9 +40,9 @@ class View:
         """Who watches, in a few words."""
         raise NotImplementedError
 
-    def assumptions(self) -> tuple[str, ...]:
-        """What the observer is taken to know, for every report."""
-        return (self._sees(), *_COMMON)
+    def assumptions(self, knows: str = KNOWS_EXCHANGES) -> tuple[str, ...]:
+        """What the observer is taken to see and know, for every report."""
+        return (self._sees(), knows, FOLLOWED)
 
     def _sees(self) -> str:
         raise NotImplementedError
@@ -87,7 +85,7 @@ class CuriousNodes(View):
         return f"curious node {names}" if len(self.nodes) == 1 else f"curious nodes {names}, pooled"
 
     def _sees(self) -> str:
-        return f"{self.describe()}: own private values, own draws, and every message received in own exchanges"
+        return f"{self.describe()}: own private values, own draws, and every message received"
 
 
 @dataclass(frozen=True, init=False)
