@@ -74,3 +74,20 @@ def test_mo_murray_ensemble_is_the_theory():
     error = run.squared_error.std(axis=0) / np.sqrt(2000)
     assert (np.abs(run.squared_error.mean(axis=0) - expected) <= 5 * error + 1e-12).all()
     assert expected[0] == pytest.approx(off_average(VALUES))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [sv.Nozari(noise_scale=0.5, noise_decay=0.7, noise_share=0.8), sv.Huang(noise_scale=0.5, noise_decay=0.8)],
+    ids=lambda m: m.name,
+)
+def test_laplace_ensembles_are_the_theory(method):
+    """4 000 runs from equal values have the mean-square error of theory.laplace_error in every round."""
+    run = sv.simulate(GRAPH, np.zeros(8), method, num_steps=12, seed=5, replicas=4000, record=list(range(13)))
+    expected = sv.theory.laplace_error(GRAPH, method, 12, value_std=0.0)
+    squares = run.squared_error / 8
+    assert (np.abs(squares.mean(axis=0) - expected) <= 5 * squares.std(axis=0) / np.sqrt(4000) + 1e-12).all()
+    # Values of unit variance add what W leaves of them: the mean of a_λ^{2k} over all but the first eigenvalue.
+    extra = sv.theory.laplace_error(GRAPH, method, 3) - expected[:4]
+    assert extra[0] == pytest.approx(7 / 8)
+    assert (np.diff(extra) < 0).all()

@@ -15,7 +15,7 @@ from sottovoce.plotting.privacy import (
     what_the_observer_knows,
 )
 from sottovoce.privacy import CuriousNodes, audit, audit_rounds, exposure
-from sottovoce.privacy.design import Frontier, Point
+from sottovoce.privacy.tradeoff import Frontier, Point
 
 GRAPH = sv.graphs.cycle(8)
 NOISE = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8)
@@ -59,10 +59,13 @@ def test_matrix_and_frontier_are_drawn() -> None:
         Point("noise-insertion", 1.0, 0.5, 120, 0.5, 0.2),
         Point("noise-insertion", 1.0, 0.9, None, 0.7, 0.4),
         Point("one-shot noise", 0.1, 1.0, 110, 0.3, 0.1),
+        Point("nozari", 0.1, 0.5, 120, 0.1, 0.1, epsilon=14.0),
+        Point("huang", 0.1, 0.9, 240, 0.2, 0.1, epsilon=16.0),
     ]
     frontier = Frontier(GRAPH, 0.01, 1.0, tuple(points))
     labels = draw_frontier(frontier).axes[0].get_legend_handles_labels()[1]
-    assert labels == ["noise insertion, σ = 1", "standard gossip", "one-shot DP noise, s = 0.1"]
+    expected = ["noise insertion, σ = 1", "Nozari (Laplace)", "Huang (Laplace)", "standard gossip"]
+    assert labels == [*expected, "one-shot DP noise, s = 0.1"]
     assert frontier.plot().axes
 
 

@@ -1,4 +1,4 @@
-"""Who is exposed to whom, and what privacy costs in time."""
+"""Who is exposed to whom."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter
-from sottovoce.privacy import CuriousNodes, audit, exposure, frontier
+from sottovoce.privacy import CuriousNodes, audit, exposure
 
 NOISE = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8)
 
@@ -32,33 +32,6 @@ def test_exposure_names_the_best_informed() -> None:
     assert "most exposed is node" in repr(who)
 
 
-def test_frontier_orders_the_methods() -> None:
-    """At equal accuracy standard gossip is fastest and hides nothing from the first caller; noise costs time."""
-    found = frontier(
-        sv.graphs.cycle(6), noise_stds=[1.0], noise_decays=[0.5, 0.9], accuracy=0.02, max_steps=600, runs=2, seed=1
-    )
-    by_name = {(p.method, p.noise_decay): p for p in found.points}
-    plain, once = by_name["standard", 0.0], by_name["one-shot noise", 1.0]
-    short, long = by_name["noise-insertion", 0.5], by_name["noise-insertion", 0.9]
-    assert plain.worst_std == 0.0
-    assert plain.steps is not None
-    assert long.steps is not None
-    assert short.steps is not None
-    assert plain.steps <= short.steps < long.steps
-    assert plain.neighbour_std < once.neighbour_std < short.neighbour_std < long.neighbour_std
-    # One draw of s that is never withdrawn: a first caller knows the value to about s.
-    assert once.worst_std == pytest.approx(once.noise_std, rel=1e-3)
-    assert found.efficient()[-1] == long
-    assert len(found.rows()) == 4
-
-
-def test_unreached_accuracy_is_said() -> None:
-    """A choice that does not get there within the steps allowed says so."""
-    found = frontier(sv.graphs.cycle(6), noise_stds=[1.0], noise_decays=[0.99], accuracy=1e-6, max_steps=50, runs=1)
-    assert all(point.steps is None for point in found.points)
-    assert found.efficient() == []
-
-
 def test_bad_input_is_refused() -> None:
     """Either edges or a number of steps, and a prior."""
     graph = sv.graphs.cycle(4)
@@ -66,20 +39,3 @@ def test_bad_input_is_refused() -> None:
         exposure(graph, NOISE)
     with pytest.raises(InvalidParameter, match="no flat prior"):
         exposure(graph, NOISE, num_steps=3, prior_std=None)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("wish", "message"),
-    [
-        ({"accuracy": -1.0}, r"accuracy must be .*, got -1"),
-        ({"accuracy": "fine"}, "accuracy"),
-        ({"prior_std": 0.0}, "prior_std"),
-        ({"max_steps": 0}, "max_steps must be a whole number ≥ 1, got 0"),
-        ({"runs": 1.5}, "runs must be a whole number ≥ 1, got 1.5"),
-    ],
-)
-def test_an_impossible_frontier_is_refused(wish: dict[str, object], message: str) -> None:
-    """What cannot be asked of a frontier is named before anything runs."""
-    wishes: dict[str, object] = {"noise_stds": [1.0], "noise_decays": [0.5], "accuracy": 0.1} | wish
-    with pytest.raises(InvalidParameter, match=message):
-        frontier(sv.graphs.cycle(4), **wishes)  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter, Unsupported
 from sottovoce.privacy import CuriousNodes, EveryoneBut, WireTap, audit_rounds
+from sottovoce.privacy.rounds import linear_posterior
 
 GRAPH = sv.Graph.from_edges([(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)])
 ROUNDS, PRIOR = 5, 1.3
@@ -65,6 +66,23 @@ def test_audit_equals_dense_conditioning(method: sv.Method, curious: int) -> Non
     report = audit_rounds(GRAPH, method, CuriousNodes([curious]), PRIOR, num_rounds=ROUNDS)
     assert np.delete(report.posterior_std, curious) == pytest.approx(expected, abs=1e-6)
     assert report.posterior_std[curious] == 0.0
+
+
+@pytest.mark.parametrize(
+    "method",
+    [sv.Nozari(noise_scale=0.6, noise_decay=0.7, noise_share=0.8), sv.Huang(noise_scale=0.6, noise_decay=0.8)],
+    ids=lambda method: method.name,
+)
+def test_linear_posterior_equals_dense_least_squares(method: sv.Method) -> None:
+    """Under Laplace noise the best linear estimates have the deviations of dense least squares with its variances."""
+    honest = GRAPH.num_nodes - 1
+    rows = _messages(method, 0)
+    rows[:, :honest] *= PRIOR
+    rows[:, honest:] *= np.sqrt(2.0)
+    posterior = np.eye(rows.shape[1]) - np.linalg.pinv(rows, rcond=1e-10) @ rows
+    expected = PRIOR * np.sqrt(np.diag(posterior)[:honest].clip(0))
+    found = linear_posterior(GRAPH, method, 0, np.full(5, PRIOR), ROUNDS)  # type: ignore[arg-type]
+    assert found[1:] == pytest.approx(expected, abs=1e-6)
 
 
 def test_plain_averaging_hides_nothing_from_neighbours() -> None:

@@ -109,7 +109,7 @@ def exposure_matrix(exposure: Exposure) -> Figure:
 
 
 def draw_frontier(frontier: Frontier) -> Figure:
-    """Privacy against time at equal accuracy: standard gossip, one-shot noise and noise insertion on the same axes."""
+    """Privacy against time at equal accuracy: standard gossip, noise insertion and noise that stays."""
     figure, axes_list = new_figure(columns=2, width=5.6, height=4.4)
     panels = ("neighbour_std", "a neighbour, on average"), ("worst_std", "whoever knows most, at worst")
     for axes, (field, title) in zip(axes_list, panels, strict=True):
@@ -279,6 +279,18 @@ def _draw_points(axes: Axes, frontier: Frontier, field: str) -> None:
             ha="center",
             color="#444444",
         )
+    for name, text, marker in (("nozari", "Nozari (Laplace)", "v"), ("huang", "Huang (Laplace)", "^")):
+        line = sorted((p for p in points if p.method == name), key=lambda p: p.noise_decay)
+        if line:
+            axes.plot(
+                [p.steps or 0 for p in line],
+                [getattr(p, field) for p in line],
+                marker=marker,
+                color="#888888",
+                linestyle=":",
+                markersize=6,
+                label=text,
+            )
     for name, marker, colour in (("standard", "*", "#000000"), ("one-shot noise", "X", "#7F3C8D")):
         for p in (p for p in points if p.method == name):
             text = "standard gossip" if name == "standard" else f"one-shot DP noise, s = {p.noise_std:.2g}"

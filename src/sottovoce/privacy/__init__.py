@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from . import synchronous
     from .account import Account
     from .attacks import Attack, attack
-    from .design import Exposure, Frontier, exposure, frontier
+    from .design import Exposure, exposure
     from .gdp import compose, delta, epsilon, largest_mu
     from .limits import disclosed_by_broadcast, disclosed_eventually, groups
     from .posterior import audit
     from .report import Report
     from .rounds import RoundsReport, audit_rounds
     from .row_space import Reconstruction, reconstruct, recoverable
+    from .tradeoff import Frontier, frontier
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
 # No module here is named like a function: importing it would hide the function behind it.
@@ -29,7 +30,7 @@ _HOME = {
     "CuriousNodes": "view",
     "EveryoneBut": "view",
     "Exposure": "design",
-    "Frontier": "design",
+    "Frontier": "tradeoff",
     "Pooled": "view",
     "Reconstruction": "row_space",
     "Report": "report",
@@ -45,7 +46,7 @@ _HOME = {
     "disclosed_eventually": "limits",
     "epsilon": "gdp",
     "exposure": "design",
-    "frontier": "design",
+    "frontier": "tradeoff",
     "groups": "limits",
     "largest_mu": "gdp",
     "reconstruct": "row_space",

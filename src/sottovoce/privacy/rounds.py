@@ -7,6 +7,7 @@ With s for the messages, the methods are linear: s = x + noise, x ← W s. The a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, TypeGuard
 
@@ -16,8 +17,10 @@ import numpy.typing as npt
 from ..errors import InvalidParameter, Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method, per_node
+from ..methods.huang import Huang
 from ..methods.manitara_hadjicostis import ManitaraHadjicostis
 from ..methods.mo_murray import MoMurray
+from ..methods.nozari import Nozari
 from ..methods.pairwise_cancelling import PairwiseCancelling
 from ..methods.synchronous import SynchronousAveraging, WeightedMethod
 from .knowledge import Knowledge
@@ -25,7 +28,7 @@ from .posterior import checked_prior
 from .report import Findings
 from .view import CuriousNodes, EveryoneBut, View
 
-__all__ = ["RoundsReport", "audit_rounds", "covers"]
+__all__ = ["RoundsReport", "audit_rounds", "covers", "linear_posterior"]
 
 # Blocks of rows: private values, values, messages, and what a node has added and not yet taken back.
 PRIVATE, VALUE, MESSAGE, ADDED = range(4)
@@ -120,6 +123,17 @@ def audit_rounds(
     )
 
 
+def linear_posterior(graph: Graph, method: Nozari | Huang, observer: int, prior: Array, num_rounds: int) -> Array:
+    """``(n,)`` deviations of the best linear estimates that one node can make under Laplace noise.
+
+    The best linear estimate needs variances only, so it is that of Gaussian noise of the same variance, 2b²q^{2k}.
+    """
+    state = _Rounds(graph, method, CuriousNodes([observer]), prior)
+    for k in range(num_rounds):
+        _laplace(state, method, k)
+    return state.std()
+
+
 class _Rounds:
     """Rows of the honest nodes, in blocks, and what broadcast reveals of them."""
 
@@ -187,6 +201,21 @@ def _mo_murray(state: _Rounds, method: MoMurray, k: int) -> None:
     state.add_noise(MESSAGE, np.full(state.size, method.noise_std * method.noise_decay**k))
     state.hear()
     state.combine(VALUE, {VALUE: np.eye(state.size), MESSAGE: state.weights - np.eye(state.size)})
+
+
+def _laplace(state: _Rounds, method: Nozari | Huang, k: int) -> None:
+    """Nozari: x ← x + (W − I)s + share·(s − x); Huang: x ← (1 − share)x + share·W s."""
+    one = np.eye(state.size)
+    scale, decay = (state.per_honest(name, getattr(method, name)) for name in ("noise_scale", "noise_decay"))
+    state.combine(MESSAGE, {VALUE: one})
+    state.add_noise(MESSAGE, math.sqrt(2.0) * scale * decay**k)
+    state.hear()
+    if isinstance(method, Nozari):
+        kept = np.diag(state.per_honest("noise_share", method.noise_share))
+        state.combine(VALUE, {VALUE: one - kept, MESSAGE: state.weights - one + kept})
+    else:
+        share = method.mixing_share
+        state.combine(VALUE, {VALUE: (1.0 - share) * one, MESSAGE: share * state.weights})
 
 
 def _manitara_hadjicostis(state: _Rounds, method: ManitaraHadjicostis, k: int) -> None:

@@ -44,7 +44,14 @@ if TYPE_CHECKING:
         nozari_epsilon,
         seen_share,
     )
-    from .rounds import consensus_factor, huang_variance, mo_murray_error, mo_murray_factor, nozari_variance
+    from .rounds import (
+        consensus_factor,
+        huang_variance,
+        laplace_error,
+        mo_murray_error,
+        mo_murray_factor,
+        nozari_variance,
+    )
     from .spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
 
 _HOME = {
@@ -83,7 +90,14 @@ _HOME = {
         "inverse_root_binary_bound",
         "push_sum_factor",
     ),
-    "rounds": ("consensus_factor", "huang_variance", "mo_murray_error", "mo_murray_factor", "nozari_variance"),
+    "rounds": (
+        "consensus_factor",
+        "huang_variance",
+        "laplace_error",
+        "mo_murray_error",
+        "mo_murray_factor",
+        "nozari_variance",
+    ),
     "hiding": (
         "cancelling_covariance",
         "cancelling_mu",
@@ -129,6 +143,7 @@ __all__ = [
     "huang_variance",
     "incidence",
     "inverse_root_binary_bound",
+    "laplace_error",
     "mo_murray_disclosure",
     "mo_murray_error",
     "mo_murray_factor",

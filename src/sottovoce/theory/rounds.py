@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, Unsupported
+from ..graphs.graph import Graph
+from ..methods import Huang, Nozari
 from .setting import Floats
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "checked_decay",
     "consensus_factor",
     "huang_variance",
+    "laplace_error",
     "mo_murray_error",
     "mo_murray_factor",
     "nozari_variance",
@@ -130,6 +133,39 @@ def huang_variance(noise_scale: float, noise_decay: float, mixing_share: float, 
     True
     """
     return nozari_variance(noise_scale, noise_decay, mixing_share, num_nodes)
+
+
+def laplace_error(graph: Graph, method: Nozari | Huang, num_rounds: int, *, value_std: float = 1.0) -> Floats:
+    """Nozari et al., Huang et al.: E‖x(k) − c̄‖²/n for k = 0..num_rounds, exactly, for values of variance value_std².
+
+    In the eigenbasis of W both methods are x ← a x + h η in every coordinate, with a = λ, h = λ − 1 + s (Nozari) and
+    a = 1 − s + sλ, h = sλ (Huang); the coordinate of the mean starts without error and keeps all it gets.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> method = sv.Nozari(noise_scale=1.0, noise_decay=0.5)
+    >>> float(laplace_error(sv.graphs.cycle(4), method, 200)[-1].round(9)), round(nozari_variance(1.0, 0.5, 1.0, 4), 9)
+    (0.666666667, 0.666666667)
+    """
+    if not all(np.ndim(getattr(method, name)) == 0 for name in ("noise_scale", "noise_decay")):
+        raise Unsupported("laplace_error covers methods with one noise_scale and one noise_decay for all nodes")
+    eigenvalues = np.linalg.eigvalsh(averaging_matrix(method.mixing(graph).toarray()))
+    if isinstance(method, Huang):
+        kept, added = 1.0 - method.mixing_share * (1.0 - eigenvalues), method.mixing_share * eigenvalues
+    else:
+        if np.ndim(method.noise_share):
+            raise Unsupported("laplace_error covers methods with one noise_share for all nodes")
+        kept, added = eigenvalues, eigenvalues - 1.0 + method.noise_share
+    squares = np.full(graph.num_nodes, float(value_std) ** 2)
+    squares[-1] = 0.0
+    result = np.empty(num_rounds + 1)
+    variance = 2.0 * float(method.noise_scale) ** 2
+    for k in range(num_rounds + 1):
+        result[k] = squares.mean()
+        squares = kept**2 * squares + added**2 * variance
+        variance *= float(method.noise_decay) ** 2
+    return result
 
 
 def checked_decay(noise_decay: float) -> float:
