@@ -151,15 +151,13 @@ def estimates(
     first_end = prepared.graph.edges[fired_edges, 0]
     for event in prepared.events(fired_edges):
         rows, half = guess[event.group], len(groups[event.group])
-        here = half + event.first
-        if event.second >= 0:
-            there = half + event.second
-            known[event.group].mix(here, there, event.noise)
+        here, there = half + event.first, half + event.second
+        seen = event.move(known[event.group], half)
+        if seen is None:
             rows[here] = rows[there] = 0.5 * (rows[here] + rows[there])
             continue
         own, other = shown[event.step - 1] if event.node == first_end[event.step - 1] else shown[event.step - 1, ::-1]
-        gain, _ = known[event.group].observe(here, event.noise)
-        rows += np.outer(gain, own - rows[here])
+        rows += np.outer(seen[0], own - rows[here])
         rows[here] += 0.5 * (other - own)
     estimate = np.full((prepared.graph.num_nodes, batch), np.nan)
     std = np.zeros(prepared.graph.num_nodes)

@@ -110,11 +110,7 @@ def final_posterior(
     prepared = setting(graph, method, view)
     known = [gaussian_start(prior[members]) for members in prepared.groups]
     for event in prepared.events(fired_edges):
-        part, half = known[event.group], len(prepared.groups[event.group])
-        if event.second < 0:
-            part.observe(half + event.first, event.noise)
-        else:
-            part.mix(half + event.first, half + event.second, event.noise)
+        event.move(known[event.group], len(prepared.groups[event.group]))
     out = np.zeros(graph.num_nodes)
     for members, part in zip(prepared.groups, known, strict=True):
         out[members] = part.std(slice(0, len(members)))

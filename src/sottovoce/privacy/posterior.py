@@ -138,18 +138,19 @@ class _Fisher:
         self.noise.mix(p, q, noise)
         self.weights[p] = self.weights[q] = 0.5 * (self.weights[p] + self.weights[q])
 
-    def observe(self, p: int, noise: float) -> None:
+    def observe(self, p: int, noise: float) -> tuple[Array, float]:
         row = self.weights[p].copy()
         gain, deviation = self.noise.observe(p, noise)
         felt = np.abs(row) > SENSITIVITY_TOLERANCE
         if deviation == 0.0:
             self.information[felt] = math.inf
-            return
+            return gain, deviation
         with np.errstate(over="ignore"):
             self.information[felt] += (row[felt] / deviation) ** 2
         self.weights -= np.outer(gain, row)
         if gain[p] != 0.0:
             self.weights[p] = row * (noise / deviation) ** 2
+        return gain, deviation
 
 
 class _Passes:
@@ -181,10 +182,7 @@ class _Passes:
             if event.second < 0:
                 dirty.add(event.group)
             for part in self._parts(event.group):
-                if event.second < 0:
-                    part.observe(event.first + _offset(part), event.noise)
-                else:
-                    part.mix(event.first + _offset(part), event.second + _offset(part), event.noise)
+                event.move(part, _offset(part))
         while row < len(recorded):
             self._record(row, dirty, flat, information, posterior)
             row += 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,14 @@ __all__ = ["Event", "Setting", "checked_edges", "noise_of", "setting", "supports
 Array = npt.NDArray[np.float64]
 
 
+class Filter(Protocol):
+    """What can be moved through a run: :class:`.knowledge.Knowledge`, and the audit's Fisher information."""
+
+    def mix(self, p: int, q: int, noise: float) -> None: ...
+
+    def observe(self, p: int, noise: float) -> tuple[Array, float]: ...
+
+
 class Event(NamedTuple):
     """One thing that happens to one group of honest nodes; ``first``, ``second`` are places in the group."""
 
@@ -46,6 +54,16 @@ class Event(NamedTuple):
     """Deviation of the message's noise, or of half the difference of the two noises."""
     node: int
     """The node behind ``first``."""
+
+    def move(self, part: Filter, offset: int) -> tuple[Array, float] | None:
+        """Let it happen to a filter whose noise-free values start at row ``offset``.
+
+        Returns gain and deviation of the surprise for a message that is heard, ``None`` for an unheard exchange.
+        """
+        if self.second < 0:
+            return part.observe(offset + self.first, self.noise)
+        part.mix(offset + self.first, offset + self.second, self.noise)
+        return None
 
 
 @dataclass(frozen=True)
