@@ -35,6 +35,22 @@ def test_guaranteed_momentum_on_the_cycle():
     assert 4 * largest + 4 * largest**2 + largest * (high - low) == pytest.approx(low)
 
 
+def test_large_graphs_need_no_spectrum_to_say_so(monkeypatch):
+    """Usual momentum on a large graph is outside the guarantee by degrees alone; the bound is a bound."""
+    for graph in (GRAPH, sv.graphs.cycle(10), sv.graphs.complete(6), sv.graphs.star(5)):
+        method = sv.HeavyBallGossip(momentum=0.5, relaxation=1.3)
+        assert method._largest_conceivable(graph) >= method.largest_guaranteed(graph, 1.3)
+    monkeypatch.setattr(sv.HeavyBallGossip, "largest_guaranteed", None)
+    assert sv.HeavyBallGossip(momentum=0.4).caveats(sv.graphs.cycle(2001))
+
+
+def test_divergence_is_a_status():
+    """Undamped settings blow up, and the status says diverged instead of raising."""
+    method = sv.HeavyBallGossip(momentum=0.99, relaxation=1.99)
+    run = sv.simulate(sv.graphs.complete(6), np.arange(6.0), method, num_steps=300_000, seed=1, record=1)
+    assert run.status is sv.Status.DIVERGED
+
+
 def test_momentum_outside_the_guarantee_runs_and_says_so():
     """β = 0.4 converges faster than plain gossip, and its status is outside the guarantee."""
     graph = sv.graphs.cycle(20)

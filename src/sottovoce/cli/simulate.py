@@ -79,6 +79,8 @@ def command(
                 "replicas": replicas,
                 "num_steps": run.num_steps,
                 "status": str(run.status),
+                "notes": run.notes,
+                "messages": run.transmissions[-1] if run.steps.size else None,
                 "elapsed": run.elapsed,
                 "final_relative_error": errors,
                 "mean_offset": run.mean_offset,
@@ -89,7 +91,7 @@ def command(
             }
         )
     else:
-        print_table("", ["", "value"], _summary(run), notes=[f"wrote {path}" for path in written])
+        print_table("", ["", "value"], _summary(run), notes=[*run.notes, *(f"wrote {path}" for path in written)])
     if run.status is Status.INTERRUPTED:
         raise click.Abort
 
@@ -105,6 +107,7 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
         ("graph", f"{run.graph.name}, {run.graph.num_nodes} nodes, {run.graph.num_edges} edges"),
         ("method", run.method.label()),
         ("steps", f"{run.num_steps:,}" + (f" × {run.replicas} replicas" if many else "")),
+        ("messages", f"{run.transmissions[-1]:,}" + (" each" if many else "")),
         ("status", str(run.status)),
         (
             "relative error",

@@ -122,6 +122,8 @@ class AcceleratedGossip(PairMethod):
         return float(1.0 - np.sqrt(mu / nu))
 
     def caveats(self, graph: Graph) -> tuple[str, ...]:
+        if self.smallest_rate is None and self.spread is None:
+            return ()
         found = []
         exact = AcceleratedGossip().constants(graph)
         if self.smallest_rate is not None and self.smallest_rate > exact[0] * (1.0 + 1e-9):

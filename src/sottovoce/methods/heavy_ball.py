@@ -23,6 +23,9 @@ DIFFERENCE, SETTLED = 1, 2
 """Columns: x − x_prev, and the step at which the row is true."""
 
 MOMENTUM, RELAXATION = 0, 1
+SPECTRAL_NODES = 2000
+"""Beyond this a momentum that no graph of these degrees could cover is refused its guarantee without a spectrum."""
+
 NEGLIGIBLE = 2.0**-511
 """Powers of β below this are zero, before products with them become denormal."""
 
@@ -115,12 +118,19 @@ class HeavyBallGossip(PairMethod):
     def caveats(self, graph: Graph) -> tuple[str, ...]:
         if self.momentum == 0.0:
             return ()
-        largest = self.largest_guaranteed(graph, self.relaxation)
+        largest = self._largest_conceivable(graph)
+        if graph.num_nodes <= SPECTRAL_NODES or self.momentum < largest:
+            largest = self.largest_guaranteed(graph, self.relaxation)
         if self.momentum < largest:
             return ()
         return (
             f"momentum {self.momentum:g} is outside [0, {largest:.3g}), where mean-square convergence is proved here",
         )
+
+    def _largest_conceivable(self, graph: Graph) -> float:
+        """An upper bound on :meth:`largest_guaranteed` without a spectrum: α ≤ n d_min/(n − 1) (Fiedler 1973)."""
+        alpha = graph.num_nodes * float(graph.degrees.min()) / (graph.num_nodes - 1)
+        return self.relaxation * (2.0 - self.relaxation) * alpha / (8.0 * graph.num_edges)
 
     def parameters(self, graph: Graph) -> Array:
         return np.array([self.momentum, self.relaxation])
