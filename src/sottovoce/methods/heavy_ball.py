@@ -27,7 +27,7 @@ SPECTRAL_NODES = 2000
 """Beyond this a momentum that no graph of these degrees could cover is refused its guarantee without a spectrum."""
 
 NEGLIGIBLE = 2.0**-511
-"""Powers of β below this are zero, before products with them become denormal."""
+"""Movements below this are zero, before they become denormal and a hundred times slower to compute with."""
 
 
 def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
@@ -36,10 +36,9 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
     for end in range(2):
         own = i if end == 0 else j
         power = beta ** (step - nodes[own, SETTLED])
-        if power < NEGLIGIBLE:
-            power = 0.0
         nodes[own, VALUE] += beta * (1.0 - power) / (1.0 - beta) * nodes[own, DIFFERENCE]
-        nodes[own, DIFFERENCE] *= power
+        left = nodes[own, DIFFERENCE] * power
+        nodes[own, DIFFERENCE] = left if abs(left) >= NEGLIGIBLE else 0.0
         nodes[own, SETTLED] = step + 1.0
     pull = 0.5 * parameters[RELAXATION] * (nodes[i, VALUE] - nodes[j, VALUE])
     nodes[i, DIFFERENCE] = beta * nodes[i, DIFFERENCE] - pull
