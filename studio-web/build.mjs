@@ -1,7 +1,8 @@
 // Bundles src/ into ../src/sottovoce/studio/static/. Run with `npm ci && npm run build`.
 // --watch rebuilds on every change, without minifying.
 import { context, build } from "esbuild";
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 
 const out = "../src/sottovoce/studio/static";
 const bundled = ["uplot", "d3-force", "d3-dispatch", "d3-quadtree", "d3-timer"];
@@ -26,9 +27,18 @@ async function licences() {
   return parts.join("\n");
 }
 
+/** Names the sources that were built, so that a test can tell when somebody forgot to. */
+async function digest() {
+  const hash = createHash("sha256");
+  const names = (await readdir("src")).sort().map((name) => `src/${name}`);
+  for (const name of [...names, "package-lock.json"]) hash.update(await readFile(name));
+  return hash.digest("hex");
+}
+
 await mkdir(out, { recursive: true });
 await copyFile("src/index.html", `${out}/index.html`);
 await copyFile("src/icon.svg", `${out}/icon.svg`);
+await writeFile(`${out}/sources.sha256`, `${await digest()}\n`);
 await writeFile(`${out}/LICENSES.txt`, await licences());
 if (watch) await (await context(options)).watch();
 else await build(options);

@@ -39,9 +39,26 @@ class Chart {
 }
 
 export class ErrorChart extends Chart {
+  constructor(element, readout) {
+    super(element);
+    this.readout = readout;
+  }
+
+  /** The run's error under the pointer, in words. */
+  tell(lanes, step) {
+    if (step === null) { this.readout.textContent = ""; return; }
+    const parts = lanes.map((lane) => {
+      let k = lane.steps.findIndex((s) => s > step);
+      k = k < 0 ? lane.steps.length - 1 : Math.max(0, k - 1);
+      return `${lane.label}: ${number(lane.errors[k], 3)}`;
+    });
+    this.readout.textContent = `at step ${Math.round(step)}: ${parts.join("; ")}`;
+  }
+
   /** lanes: [{steps, errors, theory}]; shown: which of expected, corrected, printed. */
   update(lanes, shown, numSteps, theme) {
     const tables = [], series = [{}];
+    this.lanes = lanes;
     lanes.forEach((lane, index) => {
       const colour = laneColour(index);
       tables.push([lane.steps, lane.errors.map(positive)]);
@@ -64,6 +81,7 @@ export class ErrorChart extends Chart {
     this.render(key, () => ({
       scales: { x: { time: false, range: [0, numSteps] }, y: { distr: 3, log: 10, range: [bottom, top] } },
       axes: axes("steps", (_, ticks) => ticks.map((t) => (t === null ? "" : t === 1 ? "1" : `1e${Math.round(Math.log10(t))}`.replace("-", "−")))).map((axis, k) => (k ? { ...axis, splits: () => splits, filter: (_, s) => s } : axis)),
+      hooks: { setCursor: [(plot) => this.tell(this.lanes, plot.cursor.left >= 0 ? Math.max(0, plot.posToVal(plot.cursor.left, "x")) : null)] },
       series,
     }), data);
   }

@@ -1,5 +1,7 @@
 // The websocket: JSON out; JSON and binary frames in. Reconnects by itself.
 
+const LARGEST = 15_900_000;
+
 /** Binary frame → header, with [index, length] pairs replaced by Float64Arrays. */
 export function unpack(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
@@ -50,7 +52,9 @@ export class Connection {
   }
 
   send(message) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    if (text.length > LARGEST) throw new Error("this is too large to be sent to the studio");
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(text);
   }
 }
 

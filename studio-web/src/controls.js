@@ -119,7 +119,7 @@ export class Controls {
   async readFile(event, use) {
     const file = event.target.files[0];
     if (!file) return;
-    if (file.size > 4_000_000) notify(`${file.name} has ${whole(file.size)} bytes; files of up to 4,000,000 are read here`);
+    if (file.size > 16_000_000) notify(`${file.name} has ${whole(file.size)} bytes; files of up to 16,000,000 are read here`);
     else await use(await file.text(), file.name);
     event.target.value = "";
   }

@@ -59,7 +59,7 @@ export class DecaySlider {
     this.tick.title = `threshold ${low}`;
     const range = high - low > 5e-4 ? `${number(low)} to ${number(high)}, node by node` : number(low);
     const decay = Number(this.box.value);
-    const verdict = this.free.checked ? "every node at its threshold" : decay <= low ? "free: no slower than without noise" : decay > high ? "above: the noise sets the pace" : "above for some nodes";
+    const verdict = this.free.checked ? "every node at its threshold" : decay <= low ? "free: guaranteed as fast as without noise" : decay > high ? "above: the noise sets the guaranteed pace" : "above for some nodes";
     this.caption.textContent = `threshold of this graph: ${range} (${verdict})`;
     this.caption.classList.toggle("above", !this.free.checked && decay > low);
   }

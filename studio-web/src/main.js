@@ -17,6 +17,16 @@ import { number, whole } from "./words.js";
 
 const SPEEDS = [1, 3, 10, 30, 60, 200, 1000, 10_000, 100_000, 1_000_000, "max"];
 
+const MOST_COLUMNS = 1500;
+const MOST_RECORDS = 6000;
+
+/** Long runs at low speed: keep every other point of what is older, so that curves stay quick to draw. */
+function thin(lane) {
+  const half = (list) => list.filter((_, k) => k % 2 === 0 || k === list.length - 1);
+  if (lane.trace.steps.length > MOST_COLUMNS) { lane.trace.steps = half(lane.trace.steps); lane.trace.columns = half(lane.trace.columns); }
+  if (lane.steps.length > MOST_RECORDS) { lane.steps = half(lane.steps); lane.errors = half(lane.errors); }
+}
+
 class Page {
   constructor(catalogue) {
     const { state, problems } = read(location.hash);
@@ -29,7 +39,7 @@ class Page {
     this.controls = new Controls(catalogue, (patch) => this.change(patch));
     this.meter = new Meter({ onWatch: (node, prior) => this.watch(node, prior), onPick: (node) => this.watch(node, this.meter.prior()) });
     this.live = new Live();
-    this.errorChart = new ErrorChart(byId("error-chart"));
+    this.errorChart = new ErrorChart(byId("error-chart"), byId("error-readout"));
     this.controls.show(state);
     this.transport();
     prepareBoard();
@@ -64,7 +74,10 @@ class Page {
     this.run += 1;
     this.step = at;
     this.setPlaying(false);
-    this.connection.send({ type: "setup", run: this.run, problem: this.problem(), at });
+    try {
+      this.connection.send({ type: "setup", run: this.run, problem: this.problem(), at });
+    } catch (error) { notify(error.message); }
+    if (at > 0) this.expectFrame();
     this.writeAddress();
   }
 
@@ -128,6 +141,7 @@ class Page {
   buildLanes(message) {
     const stage = byId("stage");
     stage.dataset.lanes = message.methods.length;
+    stage.dataset.drawn = message.drawn;
     const networks = [], charts = [];
     this.lanes.forEach((lane, index) => {
       const canvas = make("canvas", { role: "img", "aria-label": `network under ${lane.label}; arrow keys move between nodes, Enter makes one curious` });
@@ -143,7 +157,7 @@ class Page {
         });
         lane.network.setGraph(message.graph);
       } else lane.canvas = canvas;
-      const box = make("div", { class: "chart" });
+      const box = make("div", { class: "chart", role: "img", "aria-label": `values of the nodes against steps under ${lane.label}` });
       charts.push(make("article", { class: "card" }, make("h3", {}, make("i", { class: `swatch lane-${index}` }), this.valuesTitle(message)), box));
       lane.chart = new ValuesChart(box);
     });
@@ -178,6 +192,7 @@ class Page {
       const width = picture.traceSteps.length ? picture.trace.length / picture.traceSteps.length : 0;
       picture.traceSteps.forEach((step, k) => { lane.trace.steps.push(step); lane.trace.columns.push(picture.trace.slice(k * width, (k + 1) * width)); });
     });
+    for (const lane of this.lanes) thin(lane);
     if (message.finished) this.finish();
     if (!this.waiting) {
       this.waiting = true;
@@ -274,6 +289,8 @@ class Page {
     byId("timeline").addEventListener("input", later(60, () => this.seek(Number(byId("timeline").value))));
     for (const name of ["expected", "corrected", "printed"]) byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
     byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; this.redraw(); });
+    byId("how").addEventListener("click", () => byId("how-dialog").showModal());
+    byId("how-close").addEventListener("click", () => byId("how-dialog").close());
     byId("notice").querySelector("button").addEventListener("click", () => notify(""));
     addEventListener("keydown", (event) => this.shortcut(event));
   }

@@ -53,12 +53,21 @@ export class Network {
     if (!this.width || !this.positions.length) return;
     const xs = this.positions.map((p) => p[0]), ys = this.positions.map((p) => p[1]);
     const left = Math.min(...xs), right = Math.max(...xs), low = Math.min(...ys), high = Math.max(...ys);
-    this.radius = Math.max(2.2, Math.min(15, (this.numNodes > 30 ? 0.21 : 0.26) * Math.sqrt((this.width * this.height) / this.numNodes)));
-    const margin = this.radius * 1.4 + 14;
+    const margin = Math.min(46, 0.1 * this.width + 8);
     const scale = Math.min((this.width - 2 * margin) / (right - left || 1), (this.height - 2 * margin) / (high - low || 1));
     const x0 = this.width / 2 - (scale * (left + right)) / 2, y0 = this.height / 2 + (scale * (low + high)) / 2;
     this.places = this.positions.map(([x, y]) => [x0 + scale * x, y0 - scale * y]);
+    this.radius = this.fittingRadius();
     this.lines = null;
+  }
+
+  /** As large as room allows: half the usual distance to the nearest node, within reason. */
+  fittingRadius() {
+    const roomy = Math.max(2.2, Math.min(15, 0.26 * Math.sqrt((this.width * this.height) / this.numNodes)));
+    if (this.numNodes > 400) return Math.min(roomy, 4.5);
+    const nearest = this.places.map(([x, y], i) => Math.min(...this.places.map(([px, py], j) => (i === j ? Infinity : (px - x) ** 2 + (py - y) ** 2))));
+    nearest.sort((a, b) => a - b);
+    return Math.max(Math.min(roomy, 5.5), Math.min(roomy, 0.55 * Math.sqrt(nearest[Math.floor(nearest.length / 3)])));
   }
 
   /** picture: {values, outstanding, domain: [low, high], noiseScale} or {left: share of uncertainty left per node}. */

@@ -17,5 +17,5 @@ export function inference(std, prior) {
   if (std === "inf" || std === null) return { kind: "hidden", text: "nothing learned" };
   if (prior !== null && std > 0.995 * prior) return { kind: "hidden", text: "nothing learned" };
   if (std <= 1e-6 * (prior ?? 1)) return { kind: "known", text: "known exactly" };
-  return { kind: "partly", text: `known to ±${number(std, 2)}` };
+  return { kind: "partly", text: `known to ±${number(std, prior !== null && std > 0.9 * prior ? 3 : 2)}` };
 }

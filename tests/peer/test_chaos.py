@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -46,7 +47,9 @@ class Chaos:
         )
         moments = [(self.rng.uniform(0, seconds), self.kill) for _ in range(kills - wipes)]
         moments += [(self.rng.uniform(0, seconds), self.wipe) for _ in range(wipes)]
-        moments += [(self.rng.uniform(0, seconds), what) for what in (self.join, self.leave, self.flap) for _ in range(4)]
+        moments += [
+            (self.rng.uniform(0, seconds), what) for what in (self.join, self.leave, self.flap) for _ in range(4)
+        ]
         moments += [(self.rng.uniform(0, seconds), self.change) for _ in range(6)]
         moments += [(seconds * 0.3, self.split), (seconds * 0.5, self.net.partition)]
         for moment, happens in sorted(moments, key=lambda pair: pair[0]):
@@ -114,7 +117,7 @@ def test_nothing_is_lost_in_a_larger_network(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_crashes_at_every_commit_point(seed: int) -> None:
-    """Peers that crash while they handle 3 % of all inputs, before or after storing, a third of them losing the disk."""
+    """Peers crash while they handle 3 % of all inputs, before or after storing, a third of them losing the disk."""
     rng = random.Random(seed)
     names = [f"p{k}" for k in range(6)]
     conditions = Conditions(loss=0.3, duplication=0.2, delay=0.3, crash=0.03, disk_loss=0.3, downtime=0.3)
@@ -134,29 +137,28 @@ def test_crashes_at_every_commit_point(seed: int) -> None:
     assert net.largest_error() <= TOLERANCE
 
 
-def test_settled_is_never_said_too_early() -> None:
+@pytest.mark.parametrize("seed", range(2))
+def test_settled_is_never_said_too_early(seed: int) -> None:
     """On a slow graph, started in its slowest mode, whoever says settled is within the tolerance of the true mean."""
     names = [f"p{k:02d}" for k in range(12)]
-    edges = list(zip(names, names[1:], strict=False))
-    for seed in range(2):
-        values = {name: float(k) for k, name in enumerate(names)}
-        net = SimulatedNetwork(
-            edges, values, noise_std=0.5, noise_decay=0.7, seed=seed, conditions=Conditions(loss=0.1),
-            tolerance=0.05, diameter=11, rate=5.0,
-        )  # fmt: skip
-        said: set[str] = set()
-        while said < set(names):
-            assert net.run(2000.0, until=lambda: any(net.peers[n].protocol.rule.settled for n in names if n not in said))  # type: ignore[union-attr]
-            mean = net.true_mean()
-            for name in names:
-                protocol = net.peers[name].protocol
-                assert protocol is not None
-                if protocol.settled and name not in said:
-                    said.add(name)
-                    error = abs(protocol.state.shown - mean).max()
-                    assert error <= 0.05
-                    assert protocol.error_bound is not None
-                    assert error <= protocol.error_bound
+    values = {name: float(k) for k, name in enumerate(names)}
+    net = SimulatedNetwork(
+        itertools.pairwise(names), values, noise_std=0.5, noise_decay=0.7, seed=seed, conditions=Conditions(loss=0.1),
+        tolerance=0.05, diameter=11, rate=5.0,
+    )  # fmt: skip
+    said: dict[str, float] = {}
+
+    def watch() -> bool:
+        for name, peer in net.peers.items():
+            protocol = peer.protocol
+            if protocol is not None and protocol.settled and name not in said:
+                said[name] = float(abs(protocol.state.shown - net.true_mean()).max())
+                assert protocol.error_bound is not None
+                assert said[name] <= protocol.error_bound
+        return len(said) == len(names)
+
+    assert net.run(2000.0, until=watch)
+    assert max(said.values()) <= 0.05
 
 
 def test_edges_fire_equally_often_on_an_irregular_graph() -> None:
@@ -169,10 +171,10 @@ def test_edges_fire_equally_often_on_an_irregular_graph() -> None:
         edges, values, noise_std=0.0, noise_decay=0.5, seed=7, tolerance=1e-30, diameter=4,
         conditions=Conditions(delay=1e-6), refill=50.0, burst=1e9, sync_interval=0.5,
     )  # fmt: skip
-    net.run(400.0)
+    net.run(220.0)
     states = net.states()
     counts = [states[a].edges[b].s + states[a].edges[b].r for a, b in edges]
-    assert sum(counts) > 5000
+    assert sum(counts) > 2500
     assert stats.chisquare(counts).pvalue > 1e-3
 
 

@@ -161,6 +161,20 @@ def test_a_failed_migration_changes_nothing(store: SqliteStore) -> None:
     assert "note" not in [row[1] for row in store._db.execute("PRAGMA table_info(peer)")]
 
 
+def test_a_state_without_changes_costs_no_transaction(store: SqliteStore) -> None:
+    """What is only volatile, or the same again, does not touch the disk: a flood of messages cannot wear it out."""
+    assert store._db is not None
+    statements: list[str] = []
+    state = store._saved
+    assert state is not None
+    store._db.set_trace_callback(statements.append)
+    ada = replace(state.edges["ada"], heard=3, owed=True)
+    store.save(replace(state, edges={**state.edges, "ada": ada}))
+    assert statements == []
+    store.save(replace(state, requests=13))
+    assert "COMMIT" in statements
+
+
 def test_only_the_owner_can_read_it(store: SqliteStore) -> None:
     """Folder, database and log are closed to others: the private value lies in them."""
     for path in (store.path, store.path.parent, Path(f"{store.path}-wal")):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from sottovoce.studio.limits import Limits
 from sottovoce.studio.problem import Problem
 
 from .helpers import SMALL, Studio
+
+SOURCES = Path(__file__).parents[2] / "studio-web"
 
 
 def test_the_page_comes_from_the_package_alone(server: Studio) -> None:
@@ -46,14 +50,26 @@ def test_licences_of_all_bundled_packages_travel_along() -> None:
     assert text.count("Copyright") >= 5
 
 
+needs_sources = pytest.mark.skipif(
+    not SOURCES.is_dir(), reason="the front end's sources are not part of an installation"
+)
+
+
+@needs_sources
+def test_the_page_was_built_from_its_sources() -> None:
+    """Who changes the page builds it: ``npm ci && npm run build`` in ``studio-web``."""
+    digest = hashlib.sha256()
+    for path in [*sorted((SOURCES / "src").iterdir(), key=lambda path: path.name), SOURCES / "package-lock.json"]:
+        digest.update(path.read_bytes())
+    assert (STATIC / "sources.sha256").read_text(encoding="utf-8").strip() == digest.hexdigest()
+
+
+@needs_sources
 def test_the_lock_file_names_no_address() -> None:
-    """Where packages come from is the builder's configuration."""
-    lock = Path(__file__).parents[2] / "studio-web" / "package-lock.json"
-    if not lock.is_file():
-        pytest.skip("the front end's sources are not part of this installation")
-    assert "://" not in lock.read_text(encoding="utf-8").replace("https://opencollective", "").replace(
-        "https://github", ""
-    ) or ('"resolved"' not in lock.read_text(encoding="utf-8"))
+    """Where packages come from is the builder's configuration; what they are is pinned by digest."""
+    packages = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert not any("resolved" in entry for entry in packages.values())
+    assert all("integrity" in entry for name, entry in packages.items() if name)
 
 
 def test_the_catalogue_offers_every_method_and_family(server: Studio) -> None:
@@ -99,8 +115,6 @@ def test_figures_are_pictures(server: Studio, kind: str, opening: bytes) -> None
 )
 def test_bad_exports_get_a_sentence(server: Studio, message: dict[str, Any]) -> None:
     """Status 422 and what is wrong."""
-    import json
-
     answer = server.post("/api/export/png", content=json.dumps(message))
     assert answer.status_code == 422
     assert "must be" in answer.json()["message"]

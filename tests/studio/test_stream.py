@@ -150,6 +150,31 @@ def test_malformed_messages_get_a_clear_error_and_the_talk_goes_on(page: Open, m
         visitor.set_up()
 
 
+@pytest.mark.parametrize(("graph", "drawn"), [("cycle:2000", True), ("cycle:2001", False), ("complete:300", False)])
+def test_only_what_can_be_drawn_is_sent_to_be_drawn(page: Open, graph: str, *, drawn: bool) -> None:
+    """Too many nodes or too many edges become distributions."""
+    with page() as socket:
+        ready = Visitor(socket).set_up(graph=graph)
+    assert ready["drawn"] is drawn
+    assert bool(ready["graph"]["edges"]) is drawn
+
+
+def test_a_binary_message_gets_a_clear_error(page: Open) -> None:
+    """Pages send text."""
+    with page() as socket:
+        socket.send(b"\x00\x01")
+        assert "must be JSON" in Visitor(socket).hear()["message"]
+
+
+def test_a_run_that_nobody_ends_pauses_by_itself() -> None:
+    """After the allowed time the page is told so, and may go on."""
+    with Studio(create_app(limits=Limits(running_seconds=0.2))) as studio, studio.open() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(num_steps=10**8)
+        visitor.say(type="play", speed=10)
+        assert "press Run" in visitor.until("paused")["message"]
+
+
 def test_a_bad_node_to_watch_is_refused(page: Open) -> None:
     """Node 10 of a cycle of ten does not exist."""
     with page() as socket:

@@ -134,9 +134,9 @@ def add(config: Path, neighbour: str, address: str, as_json: bool) -> None:
 @CONFIG
 @VALUE_FROM
 @COLUMN
-@click.option("--unrelated", is_flag=True, help="The new value tells nothing about the old: the budget starts afresh.")
+@click.option("--new-secret", is_flag=True, help="The new value tells nothing about the old: the budget starts afresh.")
 @JSON
-def set_value(config: Path, value_from: Path | None, column: str | None, unrelated: bool, as_json: bool) -> None:
+def set_value(config: Path, value_from: Path | None, column: str | None, new_secret: bool, as_json: bool) -> None:
     """Give a running peer a new private value; its noise starts afresh."""
     from ..errors import InvalidParameter
     from ..peer.control import encode_value
@@ -146,7 +146,7 @@ def set_value(config: Path, value_from: Path | None, column: str | None, unrelat
         raise InvalidParameter("--value-from is missing: the file with the new private value")
     settings = _load(config)
     value = check_value(read_value(value_from, column=column), dimension=settings.dimension, limit=settings.value_limit)
-    _ask(config, "set-value", value=encode_value(value), unrelated=unrelated)
+    _ask(config, "set-value", value=encode_value(value), new_secret=new_secret)
     _done("the peer has a new private value", as_json=as_json)
 
 

@@ -64,7 +64,7 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
         create_app(hosts=hosts, watcher=Watcher(network)),
         log_level="warning",
         ws="websockets-sansio",
-        ws_max_size=5_000_000,
+        ws_max_size=2**24,
         timeout_graceful_shutdown=2,
     )
     if browser:

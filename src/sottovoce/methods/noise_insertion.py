@@ -152,6 +152,7 @@ def information(
     )
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -2.0 * np.log(decay)
-        total = np.where(count <= 1.0, count, np.expm1(count * rate) / np.expm1(rate))
+        last = np.exp(rate * (count - 1.0))  # its last term times a sum that neither overflows nor cancels
+        total = np.where(count <= 1.0, count, last * (np.expm1(-count * rate) / np.expm1(-rate)))
         total = np.where((decay == 0.0) & (count > 1.0), np.inf, total)
         return np.where(count == 0.0, 0.0, total / std**2)

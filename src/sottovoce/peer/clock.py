@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-__all__ = ["Backoff", "Clock", "SystemClock", "exponential", "own_rate"]
+__all__ = ["Backoff", "Clock", "Pace", "SystemClock", "exponential", "own_rate"]
 
 
 def own_rate(rate: float, neighbours: int, *, settled: bool, sync_interval: float) -> float:
@@ -65,6 +65,32 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class Pace:
+    """How many messages a neighbour may send: so many a second on average, as many at once.
+
+    The token bucket of R28 limits *exchanges*, which is what noise and privacy need; this one keeps a flood of
+    any messages from using up the processor.
+
+    Examples
+    --------
+    >>> pace = Pace(2.0)
+    >>> [pace.allows("eve", now=0.0) for _ in range(3)], pace.allows("eve", now=0.6)
+    ([True, True, False], True)
+    """
+
+    def __init__(self, per_second: float) -> None:
+        self._rate = per_second
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def allows(self, name: str, now: float) -> bool:
+        """Whether a message from ``name`` may be looked at now."""
+        left, last = self._left.get(name, (self._rate, now))
+        left = min(left + (now - last) * self._rate, self._rate)
+        allowed = left >= 1.0
+        self._left[name] = (left - 1.0 if allowed else left, now)
+        return allowed
 
 
 class Backoff:

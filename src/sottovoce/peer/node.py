@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ConfigError, InvalidParameter, PeerError, ProtocolViolation, StoreError
 from .budget import account_for, system_normal
-from .clock import Backoff, Clock, SystemClock, exponential, own_rate
+from .clock import Backoff, Clock, Pace, SystemClock, exponential, own_rate
 from .config import PeerConfig
 from .messages import Message, Vector
 from .protocol import PeerState, Protocol, Settings
@@ -33,6 +33,8 @@ _FLUSH_DELAY = 0.05
 """Seconds after which an input that nothing was sent for is stored on its own."""
 _LONGEST_TALK = 4
 """Messages in a row to one neighbour in one turn; more can wait for the next tick."""
+_SECONDS_PER_COORDINATE = 1e-6
+"""What a timeout is lengthened by, so that a million coordinates have time to travel and to be stored."""
 
 
 class Peer:
@@ -74,7 +76,9 @@ class Peer:
         self._transport = transport
         self._clock: Clock = clock or SystemClock()
         self._observer: Observer = observer or SilentObserver()
-        self._backoff = Backoff(config.timeout, config.backoff_max, self._clock.uniform)
+        self._timeout = config.timeout + _SECONDS_PER_COORDINATE * config.dimension
+        self._backoff = Backoff(self._timeout, config.backoff_max, self._clock.uniform)
+        self._pace = Pace(max(100.0, 20.0 * config.rate))
         self._protocol: Protocol | None = None
         self._saved: PeerState | None = None
         self._flush: asyncio.TimerHandle | None = None
@@ -144,9 +148,9 @@ class Peer:
         self._started = self._clock.now()
         await self._transport.serve(self._on_message)
         for name in self.config.neighbours:
-            self._spawn(self._greet(name))
-        self._spawn(self._patience())
-        self._spawn(self._keep_time())
+            self._spawn(self._greet, name)
+        self._spawn(self._patience)
+        self._spawn(self._keep_time)
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, let go."""
@@ -202,13 +206,20 @@ class Peer:
         """Wait until all neighbours have settled too, so that none of them still needs this peer."""
         await asyncio.wait_for(self._until(lambda: self._running.quiet), timeout)
 
+    async def failed(self) -> PeerError:
+        """Wait until the peer has to stop because its store failed; return the reason."""
+        try:
+            await self._until(lambda: False)
+        except PeerError as failure:
+            return failure
+        raise AssertionError("never comes true")
+
     async def _until(self, holds: Callable[[], bool]) -> None:
         while True:
             if self._failure is not None:
                 raise self._failure
             if holds():
                 return
-            self._news.clear()
             await self._news.wait()
 
     def status(self) -> Status:
@@ -269,7 +280,7 @@ class Peer:
         transport.add_neighbour(name, address)
         self._commit()
         self._tell()
-        self._spawn(self._talk(name, message))
+        self._spawn(self._talk, name, message)
 
     async def drop_neighbour(self, name: str) -> bool:
         """Forget a neighbour and the flow to it (R23). Returns whether it could be told."""
@@ -297,7 +308,7 @@ class Peer:
     async def _part(self, name: str) -> bool:
         message = self._running.drop(name)
         self._commit()
-        timeout = self.config.timeout
+        timeout = self._timeout
         for _ in range(self.config.retries + 1):
             if message is None:
                 return True
@@ -360,19 +371,20 @@ class Peer:
     # -- messages -------------------------------------------------------------------------------
 
     async def _talk(self, name: str, message: Message | None) -> None:
-        """Send, take the reply as an input, send what follows from it. Ends with no request pending with ``name``."""
+        """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
+        request = message
         for _ in range(_LONGEST_TALK):
             if message is None or self._failure is not None:
                 break
             reply = await self._ask(name, message)
             message = None if reply is None else self._receive(name, reply)
         pending = self._protocol.pending if self._protocol is not None else None
-        if pending is not None and pending.peer == name:
+        if pending is not None and pending.message is request:
             self._running.give_up()
 
     async def _ask(self, name: str, message: Message | None) -> Message | None:
         """One call; a request is repeated as R17 says, as long as only time has run out."""
-        timeout = self.config.timeout
+        timeout = self._timeout
         self._commit()
         while message is not None:
             try:
@@ -391,8 +403,7 @@ class Peer:
     def _failed(self, name: str, failure: CallFailed) -> None:
         """Leave a silent neighbour alone for a while, unless it has just been heard."""
         now = self._clock.now()
-        self._observer.count(f"call-{failure.reason}", name)
-        if failure.reason == "timeout" and now - self._heard.get(name, -np.inf) < 4.0 * self.config.timeout:
+        if failure.reason == "timeout" and now - self._heard.get(name, -np.inf) < 4.0 * self._timeout:
             return
         first = not self._backoff.unreachable(name)
         pause = self._backoff.failed(name, now)
@@ -409,6 +420,9 @@ class Peer:
         """What the transport calls; ``name`` is authenticated."""
         if self._failure is not None:
             raise self._failure
+        if not self._pace.allows(name, self._clock.now()):
+            self._observer.count("flood", name)
+            return None
         return self._receive(name, message)
 
     def _receive(self, name: str, message: Message) -> Message | None:
@@ -432,7 +446,9 @@ class Peer:
         return reply
 
     def _tell(self) -> None:
+        """Wake whoever waits for something to be so."""
         self._news.set()
+        self._news = asyncio.Event()
 
     # -- the store ------------------------------------------------------------------------------
 
@@ -477,15 +493,15 @@ class Peer:
         checked = check_value(value, dimension=self.config.dimension, limit=self.config.value_limit)
         return np.array(checked, dtype=np.float64)
 
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(self._guarded(work))
+    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+        task = asyncio.ensure_future(self._guarded(work, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _guarded(self, work: Any) -> None:
+    async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         """A failed store ends the background work; it is told to whoever waits for the peer."""
         try:
-            await work
+            await work(*arguments)
         except PeerError as failure:
             if self._failure is None:
                 self._failure = failure

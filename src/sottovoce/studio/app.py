@@ -31,6 +31,7 @@ from . import exports
 from .catalogue import catalogue
 from .limits import Limits
 from .live import Watcher
+from .playing import Playback
 from .problem import Problem
 from .python_code import python_code
 from .stream import Conversation
@@ -105,6 +106,7 @@ class Studio:
         """Processes for what takes longer; everything is given back at the end."""
         self.thinkers = Thinkers()
         self.thinkers.warm_up()
+        self.running.submit(_prepare_engine)
         try:
             yield
         finally:
@@ -253,6 +255,12 @@ def _name_of(address: str) -> str:
         return (urlsplit(address).hostname or "").lower()
     except ValueError:
         return ""
+
+
+def _prepare_engine() -> None:
+    """Compile the two methods that everybody looks at first (or load them from the cache)."""
+    problem = {"methods": ["noise-insertion:noise_std=1,noise_decay=0.5", "standard"], "num_steps": 2}
+    Playback(Problem.read(problem, Limits()), drawn=True).advance(2)
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:

@@ -43,7 +43,7 @@ def catalogue(limits: Limits) -> dict[str, Any]:
         "limits": {"nodes": limits.nodes, "edges": limits.edges, "steps": limits.steps, "methods": limits.methods},
         "families": [_family_entry(name) for name in FAMILIES if name != "random-geometric"],
         "values": [{"name": name, "title": kind.title} for name, kind in VALUES.items()],
-        "methods": [method_entry(name) for name in METHODS if _usable(name)],
+        "methods": [entry for name in METHODS if (entry := method_entry(name)) is not None],
     }
 
 
@@ -67,21 +67,27 @@ def _family_entry(name: str) -> dict[str, Any]:
     }
 
 
-def method_entry(name: str) -> dict[str, Any]:
-    """One method: its fields, with what they start at and what their documentation says."""
+def method_entry(name: str) -> dict[str, Any] | None:
+    """One method: its fields, what they start at, what they mean; ``None`` if no form can make it."""
     cls = METHODS[name]
     about = _parameter_texts(cls)
     fields = [f for f in dataclasses.fields(typing.cast("Any", cls)) if f.init]
+    parameters = [
+        {"name": f.name, "start": start, "about": about.get(f.name, "")}
+        for f in fields
+        if (start := _start(name, f)) is not None
+    ]
+    spec = ",".join(f"{p['name']}={p['start']}" for p in parameters)
+    try:
+        method = parse_method(f"{name}:{spec}" if spec else name)
+    except InvalidInput:
+        return None
     return {
         "name": name,
-        "title": name.replace("-", " "),
+        "title": re.split(r"[,(:]", method.label())[0].strip(),
         "about": _first_sentence(cls),
         "decay": cls is NoiseInsertion,
-        "parameters": [
-            {"name": f.name, "start": _start(name, f), "about": about.get(f.name, "")}
-            for f in fields
-            if _start(name, f) is not None
-        ],
+        "parameters": parameters,
     }
 
 
@@ -92,17 +98,6 @@ def _start(method: str, field: dataclasses.Field[Any]) -> object:
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         value = _GUESS if required else field.default
     return value if isinstance(value, int | float | str) else None
-
-
-def _usable(name: str) -> bool:
-    """Whether the form can make this method at all."""
-    entry = method_entry(name)
-    spec = ",".join(f"{p['name']}={p['start']}" for p in entry["parameters"])
-    try:
-        parse_method(f"{name}:{spec}" if spec else name)
-    except InvalidInput:
-        return False
-    return True
 
 
 def _first_sentence(thing: object) -> str:

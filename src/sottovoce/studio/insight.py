@@ -72,8 +72,10 @@ def theory_curves(problem: Problem, method: Method, alpha: float | None, limits:
         for form in FORMS:
             bound = error_bound(problem.graph, problem.private_values, method, at=steps, form=form, connectivity=alpha)
             curves[form] = (bound / scale).tolist()
-    except (Unsupported, NumericalFailure) as error:
-        return {"message": f"no bound: {error}"}
+    except Unsupported:
+        return {"message": f"{method.label()}: the theorem and the exact expectation do not cover this method"}
+    except NumericalFailure as error:
+        return {"message": f"{method.label()}: no bound: {error}"}
     if problem.graph.num_nodes > limits.exact_nodes:
         notes.append(f"the exact expectation is shown for graphs of up to {limits.exact_nodes:,} nodes")
     else:

@@ -23,8 +23,8 @@ class Limits:
     ----------
     nodes, edges, steps, methods
         Of one run.
-    drawn_nodes
-        Up to here the page gets every node; above, distributions.
+    drawn_nodes, drawn_edges
+        Up to here the page gets every node and edge; above, distributions.
     work
         Nodes × nodes × steps up to which the privacy meter is offered.
     exact_nodes
@@ -46,10 +46,11 @@ class Limits:
     steps: int = 100_000_000
     methods: int = 3
     drawn_nodes: int = 2_000
+    drawn_edges: int = 30_000
     work: int = 2_000_000_000
     exact_nodes: int = 1_200
-    message_bytes: int = 4_000_000
-    upload_bytes: int = 4_000_000
+    message_bytes: int = 16_000_000
+    upload_bytes: int = 16_000_000
     messages_per_second: float = 30.0
     pages: int = 16
     running_seconds: float = 900.0

@@ -45,8 +45,7 @@ class Lane:
     solution: Solution | None = None
     steps: list[int] = field(default_factory=lambda: [0])
     errors: list[float] = field(default_factory=list)
-    trace_steps: list[int] = field(default_factory=list)
-    trace: list[Array] = field(default_factory=list)
+    trace: list[tuple[int, Array]] = field(default_factory=list)
     mass_error: float = 0.0
 
     def __post_init__(self) -> None:
@@ -98,8 +97,12 @@ class Lane:
             column = np.quantile(values, QUANTILES)
         else:
             column = values[traced_nodes(len(values))]
-        self.trace_steps.append(self.step)
-        self.trace.append(np.append(column, values.mean()))
+        self.trace.append((self.step, np.append(column, values.mean())))
+
+    def take_trace(self) -> tuple[list[int], list[Array]]:
+        """Steps and followed values since the last time this was called; they are not kept."""
+        taken, self.trace = self.trace, []
+        return [step for step, _ in taken], [column for _, column in taken]
 
     def recorded(self) -> tuple[npt.NDArray[np.int64], Array]:
         """Steps and relative errors at the run's grid: the numbers of one uninterrupted ``simulate``."""
@@ -131,7 +134,7 @@ class Playback:
     def rewind(self) -> None:
         """Back to the start."""
         self.lanes = [Lane(self.problem, method) for method in self.problem.methods]
-        self._sent = [(0, 0)] * len(self.lanes)
+        self._sent = [0] * len(self.lanes)
 
     @property
     def step(self) -> int:
@@ -186,8 +189,8 @@ class Playback:
 
     def _lane_frame(self, index: int, arrays: list[Array]) -> Iterator[tuple[str, Any]]:
         lane = self.lanes[index]
-        records, columns = self._sent[index]
-        self._sent[index] = len(lane.steps), len(lane.trace)
+        records, self._sent[index] = self._sent[index], len(lane.steps)
+        trace_steps, trace = lane.take_trace()
 
         def put(array: npt.ArrayLike) -> list[int]:
             """Append an array; its place in the frame is (which, length)."""
@@ -202,8 +205,8 @@ class Playback:
         yield "status", str(lane.solution.status if lane.solution else Status.COMPLETED)
         yield "steps", put(lane.steps[records:])
         yield "errors", put(lane.errors[records:])
-        yield "traceSteps", put(lane.trace_steps[columns:])
-        yield "trace", put(lane.trace[columns:])
+        yield "traceSteps", put(trace_steps)
+        yield "trace", put(trace)
         if self.drawn:
             yield "values", put(values)
             yield "outstanding", put(outstanding)

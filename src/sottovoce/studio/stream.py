@@ -87,9 +87,12 @@ class Conversation:
         """Until the page is closed; then everything under way for it stops."""
         try:
             while True:
-                await self._answer(await self._socket.receive_text())
-        except (WebSocketDisconnect, KeyError):  # KeyError: a binary message where text was due
-            pass
+                message = await self._socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    break
+                await self._answer(message.get("text") or "")
+        except WebSocketDisconnect:
+            pass  # while answering
         finally:
             await self._cancel(*self._tasks)
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
@@ -116,7 +119,8 @@ class Conversation:
         self._run = whole(message, "run", default=0, low=0, high=2**53)
         problem = await self._compute(lambda: Problem.read(message.get("problem"), self._limits))
         at = whole(message, "at", default=0, low=0, high=problem.num_steps)
-        drawn = problem.graph.num_nodes <= self._limits.drawn_nodes
+        graph = problem.graph
+        drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
         self._playback = playback = Playback(problem, drawn=drawn)
         await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
         await self._send_frame(playback)

@@ -21,10 +21,10 @@ R40
     A BYE also *parts* the edge: it is left out of clocks and of the settled rule until the peer,
     knowing our new life, speaks again. A BYE is never answered by a BYE.
 
-Why omitting is safe: R39 makes an incomplete message a lost one. Why it rarely happens: within one life a record goes from blank to non-blank once and its counters
-only grow, and a message whose lives are not current is never looked at (R6, R9). So what the peer's
-current life has acknowledged, it holds for as long as it accepts our message at all, and only a lost reply
-can make a REQ incomplete.
+Why omitting is safe: R39 makes an incomplete message a lost one. Why it is rare: within one life a
+record goes from blank to non-blank once and its counters only grow, and a message whose lives are not
+current is never looked at (R6, R9). So what the peer's current life has acknowledged, it holds for as
+long as it accepts our message at all, and only a lost reply can make a REQ incomplete.
 """
 
 from __future__ import annotations

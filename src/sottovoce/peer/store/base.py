@@ -8,7 +8,7 @@ from typing import Protocol
 from ..protocol.ledger import Edge
 from ..protocol.state import PeerState
 
-__all__ = ["Identity", "Store", "changed_edges"]
+__all__ = ["Identity", "Store", "changed_edges", "unchanged"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,18 @@ def changed_edges(old: PeerState | None, new: PeerState) -> tuple[list[str], lis
     before = {} if old is None else old.edges
     written = [name for name, edge in new.edges.items() if name not in before or not same_record(before[name], edge)]
     return written, [name for name in before if name not in new.edges]
+
+
+def unchanged(old: PeerState | None, new: PeerState) -> bool:
+    """Whether there is nothing to write, so that messages without effect cost the disk nothing."""
+    return old is new or (
+        old is not None
+        and old.value is new.value
+        and old.noise is new.noise
+        and (old.fresh, old.requests, old.last_sid) == (new.fresh, new.requests, new.last_sid)
+        and old.account == new.account
+        and changed_edges(old, new) == ([], [])
+    )
 
 
 def same_record(a: Edge, b: Edge) -> bool:

@@ -21,7 +21,7 @@ from ...privacy.account import Account
 from ..messages import Vector
 from ..protocol.ledger import Edge
 from ..protocol.state import PeerState
-from .base import Identity, changed_edges
+from .base import Identity, changed_edges, unchanged
 
 __all__ = ["SCHEMA_VERSION", "SqliteStore", "read_state"]
 
@@ -124,6 +124,8 @@ class SqliteStore:
     def save(self, state: PeerState) -> None:
         """Write what differs from the last state saved, in one transaction, and wait for the disk."""
         db = self._connection()
+        if unchanged(self._saved, state):
+            return
         with self._translated("write"):
             db.execute("BEGIN IMMEDIATE")
             try:
