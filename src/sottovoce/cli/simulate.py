@@ -88,6 +88,8 @@ def command(
                 "replicas": replicas,
                 "num_steps": run.num_steps,
                 "status": str(run.status),
+                "notes": run.notes,
+                "messages": run.transmissions[-1] if run.steps.size else None,
                 "elapsed": run.elapsed,
                 "notes": run.notes,
                 "final_relative_error": run.final_relative_error,
@@ -115,6 +117,7 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
         ("graph", f"{run.graph.name}, {run.graph.num_nodes} nodes, {run.graph.num_edges} edges"),
         ("method", run.method.label()),
         ("steps", f"{run.num_steps:,}" + (f" × {run.replicas} replicas" if many else "")),
+        ("messages", f"{run.transmissions[-1]:,}" + (" each" if many else "")),
         ("status", str(run.status)),
         (
             "relative error",
