@@ -16,7 +16,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow lint format docs bench constraints lowest proto clean
+.PHONY: help demo browser test slow lint format docs bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,7 +24,17 @@ help:  ## this list
 demo: $(VENV)/.core  ## install the core package and make the paper's figure
 	$(BIN)/sottovoce demo
 
-test: $(VENV)/.dev  ## all quick tests, doctests, README and docs examples, with coverage
+# The studio is tested in a real browser. Debian's Chromium is installed if there is none and we may; without one
+# those tests are skipped, and say so. SOTTOVOCE_BROWSER names another one.
+browser:  ## a browser for the tests of the studio, if there is none yet
+	@for name in "$$SOTTOVOCE_BROWSER" chromium chromium-browser google-chrome; do \
+		test -n "$$name" && command -v "$$name" >/dev/null && exit 0; done; \
+	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then echo "installing chromium"; \
+		apt-get install -y -qq chromium >/dev/null 2>&1 || \
+		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; fi; \
+	command -v chromium >/dev/null || echo "no chromium, and none could be installed: browser tests will be skipped" >&2
+
+test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples, with coverage
 	$(BIN)/python -m pytest --cov $(PYTEST)
 
 slow: $(VENV)/.dev  ## the tests that are left out of `make test`: minutes, not seconds

@@ -67,6 +67,7 @@ def shorten(*event: str | None) -> tuple[str, str | None] | None:
     texts = []
     for given in (arguments, result or ""):
         text = re.sub(r"~(numpy|collections|typing)\.([\w.]*\.)?", "", given)
+        text = text.replace("<factory>", "...")  # a default that is made anew each time; not an expression
         for pattern, word in _READABLE.items():
             text = re.sub(pattern, word, text)
         texts.append(text)

@@ -32,7 +32,7 @@ PACKAGES = {
 }
 """Package → title of its page, in reading order."""
 
-ENGINE_ONLY = {"Solution": "at_start, copy, record, finish"}
+ENGINE_ONLY = {"Solution": "at_start, copy, without_records, record, finish"}
 """Members that are public among our modules and of no use to others."""
 
 

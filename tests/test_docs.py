@@ -98,6 +98,15 @@ def test_shell_blocks_are_found() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_keeps_its_examples(name: str) -> None:
+    """Click's mark for "keep these lines as they are" is understood, and not shown to readers."""
+    context = click.Context(cli)
+    command = cli.get_command(context, name)
+    assert command is not None
+    assert "\\b" not in command.get_help(click.Context(command, info_name=name, parent=context))
+
+
 @pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
 def test_links_in_the_front_pages_lead_somewhere(page: Path) -> None:
     """A relative link in README and its siblings, which Sphinx does not see, points at a file that exists."""

@@ -66,6 +66,15 @@ def test_unknown_names_are_attribute_errors() -> None:
         sottovoce.no_such_name  # noqa: B018
 
 
+def test_a_missing_extra_is_named() -> None:
+    """On a core install a command that needs more says which extra to install, in one line."""
+    program = "import sys; sys.modules['cryptography'] = None; from sottovoce.cli.main import main; main(sys.argv[1:])"
+    arguments = ["network", "up", "--peers", "3"]
+    result = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.splitlines() == ["error: this needs cryptography: pip install 'sottovoce[peer]'"]
+
+
 def pins(name: str) -> dict[str, str]:
     """Package → exact version of a constraints file."""
     lines = (ROOT / "constraints" / name).read_text(encoding="utf-8").splitlines()

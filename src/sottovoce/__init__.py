@@ -31,12 +31,14 @@ from .methods import (
 
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
+    from .experiments.compare import compare
     from .simulation import Solution, simulate
 
 _LAZY = {
     "Solution": "simulation",
     "sweep": "experiments.sweep",
     "Status": "simulation",
+    "compare": "experiments.compare",
     "simulate": "simulation",
 }
 _SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simulation", "testing", "theory"}
@@ -62,6 +64,7 @@ __all__ = [
     "SynchronousAveraging",
     "__version__",
     "algebraic_connectivity",
+    "compare",
     "errors",
     "experiments",
     "graphs",

@@ -57,7 +57,7 @@ def test_the_bound_treats_multiple_eigenvalues_as_a_group():
     assert error_bound(np.array([1.0, 1.0, 1.0]), np.array([1e-4, 1e-4, 1e-4])) == pytest.approx(1e-4)
 
 
-@pytest.mark.parametrize("steps", [25, 30, 40, 60])
+@pytest.mark.parametrize("steps", [40, 50, 60])
 def test_lehmanns_bound_holds_once_ritz_values_have_settled(steps):
     """α lies between the bound and the Ritz value, on graphs where both are still far from exact."""
     judged = 0

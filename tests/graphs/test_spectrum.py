@@ -177,6 +177,19 @@ def test_every_solver_equals_the_dense_one(name, graph):
     assert found.residual < 1e-3
 
 
+def test_large_graphs_take_the_single_precision_way_unless_more_digits_are_asked_for(monkeypatch):
+    """Five digits at half the price; with ``digits=9``, double precision."""
+    graph = graphs.random_regular(1500, 8, seed=1)
+    precise = graphs.connectivity(graph)
+    assert precise.digits >= 8
+    monkeypatch.setattr(spectrum, "SINGLE_PRECISION_WORK", 0)
+    quick = graphs.connectivity(without_family(graph))
+    assert quick.solver == "lanczos"
+    assert 5 <= quick.digits < 8
+    assert abs(quick.value - precise.value) <= quick.error
+    assert graphs.connectivity(without_family(graph), digits=9).digits >= 9
+
+
 def test_single_precision_is_good_for_five_digits():
     """On graphs for Lanczos; the examination is in double precision and knows."""
     for graph in (graphs.random_regular(2000, 8, seed=1), graphs.hypercube(10), graphs.erdos_renyi(800, 0.02, seed=1)):
@@ -332,6 +345,26 @@ def test_a_failing_solver_is_followed_by_the_next(monkeypatch):
     monkeypatch.setattr(solvers, "factorised", lambda p, **_: None)
     with pytest.raises(NumericalFailure, match=r"lanczos: 1 ± 0\.5; factorised: not for this graph.*sottovoce\[amg\]"):
         graphs.connectivity(without_family(graph))
+
+
+def test_an_eigenvalue_above_an_independent_bound_is_not_believed(monkeypatch):
+    """A solver that swears by the wrong eigenvalue, without a residual: the distances from a far end know better."""
+    wrong = 4 * math.sin(2 * math.pi / 180) ** 2  # grid(20, 90) has α = 4 sin²(π/180)
+    monkeypatch.setattr("sottovoce.graphs.lanczos.lanczos", lambda p, **_: None)
+    monkeypatch.setattr(solvers, "factorised", lambda p, **_: None)
+    monkeypatch.setattr(solvers, "multigrid", lambda p, **_: Estimate(wrong, 0.0, 1e-18))
+    with pytest.raises(NumericalFailure, match="above a bound on it, so the smallest was missed"):
+        graphs.connectivity(without_family(graphs.grid(20, 90)))
+
+
+@given(connected_graphs(), st.integers(0, 2**32 - 1))
+def test_independent_bounds_are_bounds(graph, seed):
+    """α never exceeds them, with weights or without."""
+    weights = np.random.default_rng(seed).uniform(0.01, 1, graph.num_edges)
+    for given_ in (None, weights):
+        exact = solvers.dense(problem(graph, given_)).value
+        for solver in ("lanczos", "multigrid"):
+            assert exact <= spectrum._upper_bound(problem(graph, given_), solver) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("digits", [0, 13, -1, True, 2.5, "eight"])

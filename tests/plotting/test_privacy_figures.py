@@ -62,7 +62,7 @@ def test_matrix_and_frontier_are_drawn() -> None:
     ]
     frontier = Frontier(GRAPH, 0.01, 1.0, tuple(points))
     labels = draw_frontier(frontier).axes[0].get_legend_handles_labels()[1]
-    assert labels == ["noise insertion, σ = 1", "standard gossip", "one-shot noise, s = 0.1"]
+    assert labels == ["noise insertion, σ = 1", "standard gossip", "one-shot DP noise, s = 0.1"]
     assert frontier.plot().axes
 
 

@@ -67,6 +67,22 @@ def test_standard_gossip_bit_for_bit():
 
 
 @needs_gpu
+@pytest.mark.parametrize("replicas", [1, 64])
+def test_gpu_equals_cpu_bit_for_bit(replicas):
+    """No fused multiply-adds and the same polynomials: noise and all, the compiled CPU kernel gives the same bits."""
+    graph, c = sv.graphs.random_geometric(100, seed=1), np.random.default_rng(0).random(100)
+    runs = [
+        sv.simulate(graph, c, NOISY, num_steps=20_000, seed=7, replicas=replicas, record=[0, 20_000], device=device)
+        for device in ("cpu", "gpu")
+    ]
+    np.testing.assert_array_equal(runs[0].values, runs[1].values)
+    np.testing.assert_array_equal(runs[0].outstanding_noise, runs[1].outstanding_noise)
+    np.testing.assert_allclose(runs[0].relative_error, runs[1].relative_error, rtol=1e-14)
+    if replicas > 1:
+        np.testing.assert_array_equal(runs[1].resume(500).values, runs[0].resume(500).values)
+
+
+@needs_gpu
 def test_vector_data_shares_edges():
     """Coordinates of a replica see the same edges: with no noise equal columns stay equal, with noise they part."""
     graph, c = sv.graphs.cycle(10), np.random.default_rng(0).random(10)

@@ -128,6 +128,18 @@ def test_many_nodes_many_steps() -> None:
         np.testing.assert_allclose(many[::200], few, rtol=1e-10)
 
 
+@pytest.mark.parametrize("form", ["printed", "corrected", "sharpened"])
+def test_every_step_and_chosen_steps_agree(form: str) -> None:
+    """The block-wise evaluation of all k = 0..20 000 equals the closed form at chosen k, with many different nodes."""
+    graph, rng = sv.graphs.random_geometric(400, seed=1), np.random.default_rng(2)
+    decay = np.concatenate([np.zeros(20), np.full(20, 1e-5), 1 - 10.0 ** rng.uniform(-6, 0, 360)])
+    method, values = sv.NoiseInsertion(rng.random(400), decay), rng.random(400)
+    every = sv.theory.error_bound(graph, values, method, 20_000, form=form)  # type: ignore[arg-type]
+    at = np.array([0, 1, 2, 63, 64, 65, 255, 2500, 2501, 19_999, 20_000])
+    chosen = sv.theory.error_bound(graph, values, method, form=form, at=at)  # type: ignore[arg-type]
+    np.testing.assert_allclose(every[at], chosen, rtol=1e-11)
+
+
 def test_corollary_bounds_the_theorem() -> None:
     """With φ_i = √(1 − γ/d_i) the corollary is at least the corrected theorem, for γ on both sides of α/2."""
     graph = sv.graphs.random_geometric(20, seed=3)

@@ -122,6 +122,18 @@ def test_rare_edges_and_large_graphs() -> None:
     assert large.num_steps > 10**9
 
 
+def test_silent_and_idle_plans() -> None:
+    """Without noise nothing costs and nothing hides; an error already met needs no step and shows nothing."""
+    silent = sv.theory.plan(CYCLE, relative_error=1e-3, noise_std=0.0)
+    assert silent.costs == ()
+    assert silent.hidden_std == 0.0
+    idle = sv.theory.plan(CYCLE, relative_error=50.0, noise_std=0.1)
+    assert idle.num_steps == 0
+    assert "Nobody has said anything yet." in idle.reasons
+    with pytest.raises(InvalidParameter, match="connected"):
+        sv.theory.plan(CYCLE, relative_error=0.1, noise_std=1.0, edge_probabilities=[0.2] * 5 + [0.0] * 5)
+
+
 def test_it_prints_its_reasons() -> None:
     """The repr is the plan in words: steps, σ, φ, and every reason."""
     found = sv.theory.plan(sv.graphs.complete(2), relative_error=1e-6, noise_std=1.0)

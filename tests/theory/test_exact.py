@@ -129,6 +129,17 @@ def test_far_beyond_any_recursion() -> None:
     assert far / near == pytest.approx(np.exp(10**7 * np.log1p(rate.rate - 1)), rel=1e-7)
 
 
+@pytest.mark.parametrize(("decay", "k"), [(0.0, 200_000), (0.995, 2_000_000)])
+def test_jumping_far_on_an_irregular_graph(decay: float, k: int) -> None:
+    """On a random geometric graph E G falls by the exact rate between far-away steps: no spurious mode survives."""
+    graph = sv.graphs.random_geometric(60, seed=1)
+    method = sv.NoiseInsertion(noise_std=1.0, noise_decay=decay)
+    rate = sv.theory.asymptotic_rate(graph, method)
+    near, far = sv.theory.expected_error(graph, np.arange(60.0), method, at=[k, k + 10_000])
+    assert far / near == pytest.approx(rate.rate**10_000, rel=1e-8)
+    assert far > 0
+
+
 def test_columns_add_up() -> None:
     """Vector-valued data: the expectation is the sum over columns."""
     graph, rng = sv.graphs.cycle(6), np.random.default_rng(2)

@@ -251,6 +251,17 @@ def test_cancelling_noise() -> None:
     assert rounds.cancelling_mu(graph, 1.0, 0.0) == np.inf
 
 
+def test_seen_share_is_not_the_sum_of_messages() -> None:
+    """Path of three, W = I − L/3: message by message node 2 shows ⅓ of its value to node 0, together all of it."""
+    weights = np.eye(3) - np.array([[1, -1, 0], [-1, 2, -1], [0, -1, 1]]) / 3
+    messages = [np.eye(3)[1], weights[1]]
+    assert sum(row[2] ** 2 / (row @ row) for row in messages) == pytest.approx(1 / 3)
+    assert sv.theory.seen_share(weights, [0], 2)[2] == pytest.approx(1.0)
+    long = sv.theory.seen_share(FIVE, [3], 50)
+    assert long[3] == pytest.approx(1.0)
+    assert ((long > -1e-12) & (long < 1 + 1e-9)).all()
+
+
 def test_bad_matrices_are_refused() -> None:
     """W must be square, symmetric and doubly stochastic."""
     with pytest.raises(InvalidParameter, match="square"):

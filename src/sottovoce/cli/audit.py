@@ -52,7 +52,7 @@ def command(
     figures: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Say exactly what an observer learns of every private value, with and without the noise.
+    """Say exactly what an observer learns of every private value, with and without the noise.
 
     \b
     sottovoce audit --graph cycle:10 --method noise-insertion:noise_std=1,noise_decay=0.9 --observer 0 --steps 200
@@ -68,8 +68,9 @@ def command(
     view = _view(observers, taps, everyone_but)
     edges = fired_edges_of(graph, num_steps=steps, seed=seed)
     belief = None if flat else prior_std
-    report = audit(graph, method, edges, view, belief)
-    baseline = audit(graph, StandardGossip(), edges, view, belief)
+    silent = False if as_json else None
+    report = audit(graph, method, edges, view, belief, progress=silent)
+    baseline = audit(graph, StandardGossip(), edges, view, belief, progress=silent)
     written = [] if figures is None else _draw(report, baseline, figures)
     if as_json:
         print_json(_payload(report, baseline, seed, sensitivity, delta) | {"files": written})

@@ -53,7 +53,7 @@ def command(
     plot_stem: Path | None,
     as_json: bool,
 ) -> None:
-    r"""Show Theorem 1 beside the exact expectation and simulated runs.
+    """Show Theorem 1 beside the exact expectation and simulated runs.
 
     All numbers are E[½‖x − c̄‖²]. The printed bound is the published one; where it falls below the exact
     expectation it is false.

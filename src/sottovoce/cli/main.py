@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": ("demo", "Make the paper's figure and say what it shows."),
     "simulate": ("simulate", "Run one method on one graph."),
     "reproduce": ("reproduce", "Redo a published experiment."),
+    "compare": ("compare", "Several methods side by side."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
     "sweep": ("sweep", "Many runs, here or on a cluster, kept as a dataset."),
@@ -26,6 +27,17 @@ COMMANDS = {
     "audit": ("audit", "What an observer learns about everyone's private value."),
     "network": ("network", "Create, run and watch a network of peers."),
     "peer": ("peer", "Start, inspect and stop one peer."),
+    "studio": ("studio", "A page where you watch private gossip happen."),
+}
+
+
+# Package → the extra that brings it. A core install has none of them.
+EXTRAS = {
+    **dict.fromkeys(["cryptography", "google", "grpc", "msgspec", "prometheus_client", "structlog", "tomli_w"], "peer"),
+    **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
+    **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
+    "pyamg": "amg",
+    "cupy": "gpu",
 }
 
 
@@ -64,6 +76,12 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(130)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        click.echo(f"error: this needs {package}: pip install 'sottovoce[{EXTRAS[package]}]'", err=True)
+        sys.exit(1)
     except SottovoceError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, InvalidInput) else 1)

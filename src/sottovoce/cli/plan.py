@@ -45,7 +45,7 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    r"""Fill in what you leave open: steps, σ or φ for a wanted accuracy and privacy, with reasons.
+    """Fill in what you leave open: steps, σ or φ for a wanted accuracy and privacy, with reasons.
 
     Exit code 0 also when the wishes contradict each other: the answer says so ("feasible" in the JSON).
 

@@ -51,7 +51,7 @@ def command(
     out: Path,
     as_json: bool,
 ) -> None:
-    r"""Draw the runs of a sweep.
+    """Draw the runs of a sweep.
 
     \b
     sottovoce plot results --by noise_decay

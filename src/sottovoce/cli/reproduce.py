@@ -48,9 +48,8 @@ def command(
     from ..experiments.paper import EXPERIMENTS
 
     if only_list:
-        print_table(
-            "Experiments", ["name", "what", "source"], [(e.name, e.title, e.source) for e in EXPERIMENTS.values()]
-        )
+        for experiment in EXPERIMENTS.values():
+            click.echo(f"{experiment.name:<16}  {experiment.title}\n{'':16}  ({experiment.source})")
         return
     chosen = list(EXPERIMENTS) if everything else list(names)
     if not chosen:
@@ -66,16 +65,24 @@ def command(
 def run_and_write(name: str, *, seed: int, replicas: int, out: Path, quiet: bool) -> dict[str, Any]:
     """Run one experiment, write its files, print a table per panel; return the same for JSON."""
     from ..experiments.paper import BASELINE, EXPERIMENTS, reproduce
-    from ..plotting.runs import draw_panel
+    from ..plotting.runs import draw_histogram, draw_panel, draw_rate
     from ..plotting.style import new_figure, save_figure
 
     experiment = EXPERIMENTS[name]
-    figure, axes = new_figure(len(experiment.panels))
+    figure, all_axes = new_figure(sum(1 + (panel.histogram is not None) for panel in experiment.panels))
+    axes = iter(all_axes)
     panels: dict[str, Any] = {}
     files: list[Path] = []
     out.mkdir(parents=True, exist_ok=True)
-    for axis, result in zip(axes, reproduce(name, seed=seed, replicas=replicas), strict=True):
-        draw_panel(axis, result.runs, title=result.panel.title, baseline=BASELINE)
+    for result in reproduce(name, seed=seed, replicas=replicas):
+        panel, graph = result.panel, result.graph
+        axis = next(axes)
+        draw_panel(axis, result.runs, title=panel.title, baseline=BASELINE)
+        for line in panel.lines:
+            draw_rate(axis, line.factor(graph), panel.num_steps, label=line.label)
+        if panel.histogram is not None:
+            spread = panel.histogram
+            draw_histogram(next(axes), spread.values(graph), title=spread.title, unit=spread.unit)
         files.append(out / f"{name}-{result.panel.name}.csv")
         result.write_csv(files[-1])
         rows = describe(result)
@@ -128,17 +135,21 @@ def _print_panel(result: PanelResult, rows: list[dict[str, Any]]) -> None:
 
     from ..methods import NoiseInsertion
 
+    noisy = any(isinstance(run.method, NoiseInsertion) for _, run in result.runs)
+
     def cells(row: dict[str, Any]) -> list[str]:
         passed = row["first_step_at_1e-8"]
         return [
             row["curve"],
-            row["decay"],
+            *([row["decay"]] if noisy else []),
             f"{row['final_relative_error']:.1e}",
             "–" if passed is None else f"{passed:,}",
             f"{row['mean_offset']:.1e}",
         ]
 
-    free = NoiseInsertion.largest_free(result.graph, noise_std=1.0).noise_decay
-    threshold = f"{np.min(free):.3f}" + ("" if np.ptp(free) < 1e-9 else f" to {np.max(free):.3f}")
-    title = f"{result.panel.title}, {result.panel.num_steps:,} steps; threshold φ = {threshold}"
-    print_table(title, COLUMNS, [cells(row) for row in rows], notes=[f"the paper: {result.panel.published}", ""])
+    title = f"{result.panel.title}, {result.panel.num_steps:,} steps"
+    if noisy:
+        free = NoiseInsertion.largest_free(result.graph, noise_std=1.0).noise_decay
+        title += f"; threshold φ = {np.min(free):.3f}" + ("" if np.ptp(free) < 1e-9 else f" to {np.max(free):.3f}")
+    columns = COLUMNS if noisy else [column for column in COLUMNS if column != "φ is"]
+    print_table(title, columns, [cells(row) for row in rows], notes=[f"the paper: {result.panel.published}", ""])

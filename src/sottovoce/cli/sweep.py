@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster, or 'local' to start one here.")
 @json_option
 def command(spec_file: Path, out: Path, dask: str | None, as_json: bool) -> None:
-    r"""Run a grid, a list or a random sample of settings.
+    """Run a grid, a list or a random sample of settings.
 
     Finished runs are skipped, so an interrupted sweep goes on where it stopped.
 

@@ -14,13 +14,25 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidParameter
-from ..graphs import cycle, random_geometric
+from ..graphs import algebraic_connectivity, cycle, random_geometric
 from ..graphs.graph import Graph
-from ..methods import Method, NoiseInsertion, StandardGossip
+from ..methods import BinaryOracle, GapOracle, Method, NoiseInsertion, StandardGossip
 from ..methods.base import Array
 from ..simulation import Solution, simulate
 
-__all__ = ["BASELINE", "EXPERIMENTS", "Curve", "Experiment", "Panel", "PanelResult", "private_values", "reproduce"]
+__all__ = [
+    "BASELINE",
+    "EXPERIMENTS",
+    "Curve",
+    "Experiment",
+    "Histogram",
+    "Panel",
+    "PanelResult",
+    "RateLine",
+    "by_degree",
+    "private_values",
+    "reproduce",
+]
 
 BASELINE = "baseline"
 
@@ -34,6 +46,23 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class RateLine:
+    """A straight line on a logarithmic axis: factor^step."""
+
+    label: str
+    factor: Callable[[Graph], float]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How a per-node parameter is spread over the nodes, on axes of its own."""
+
+    title: str
+    unit: str
+    values: Callable[[Graph], Array]
+
+
+@dataclass(frozen=True)
 class Panel:
     """One set of axes: a graph, a length, the curves, and what the paper shows there, in words."""
 
@@ -43,6 +72,8 @@ class Panel:
     num_steps: int
     curves: tuple[Curve, ...]
     published: str
+    lines: tuple[RateLine, ...] = ()
+    histogram: Histogram | None = None
 
 
 @dataclass(frozen=True)
@@ -75,18 +106,69 @@ class PanelResult:
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def _curve(label: str, method: Method) -> Curve:
+    """A method that is the same on every graph."""
+    return Curve(label, lambda _graph: method)
+
+
+BASELINE_CURVE = _curve(BASELINE, StandardGossip())
+
+
 def _constant_decays(*decays: float) -> tuple[Curve, ...]:
-    noisy = [
-        Curve(f"φ = {phi:g}", lambda _graph, phi=phi: NoiseInsertion(noise_std=1.0, noise_decay=phi))  # type: ignore[misc]
-        for phi in decays
-    ]
-    return (Curve(BASELINE, lambda _graph: StandardGossip()), *noisy)
+    noisy = [_curve(f"φ = {phi:g}", NoiseInsertion(noise_std=1.0, noise_decay=phi)) for phi in decays]
+    return (BASELINE_CURVE, *noisy)
+
+
+def _noise_sizes(*sizes: float) -> tuple[Curve, ...]:
+    noisy = [_curve(f"σ = {sigma:g}", NoiseInsertion(noise_std=sigma, noise_decay=0.9)) for sigma in sizes]
+    return (BASELINE_CURVE, *noisy)
+
+
+def _decays_by_degree(*gammas: float) -> tuple[Curve, ...]:
+    noisy = [Curve(f"γ = {gamma:g}", lambda graph, gamma=gamma: by_degree(graph, gamma)) for gamma in gammas]  # type: ignore[misc]
+    return (BASELINE_CURVE, *noisy)
+
+
+def by_degree(graph: Graph, gamma: float) -> NoiseInsertion:
+    """φ_i = √(1 − γ/d_i), as in the paper's corollary; γ must not exceed the smallest degree."""
+    if not 0.0 < gamma <= graph.degrees.min():
+        raise InvalidParameter(f"gamma must be in (0, {graph.degrees.min()}] (the smallest degree), got {gamma:g}")
+    return NoiseInsertion(noise_std=1.0, noise_decay=np.sqrt(1.0 - gamma / graph.degrees))
+
+
+def _free_decays(graph: Graph) -> Array:
+    """√(1 − α/(2 d_i))."""
+    return np.asarray(NoiseInsertion.largest_free(graph, noise_std=1.0).noise_decay)
+
+
+def _smallest_free(graph: Graph) -> NoiseInsertion:
+    return NoiseInsertion(noise_std=1.0, noise_decay=float(_free_decays(graph).min()))
+
+
+def _gossip_rate(graph: Graph) -> float:
+    return 1.0 - algebraic_connectivity(graph) / (2.0 * graph.num_edges)
+
+
+BINARY = (
+    BASELINE_CURVE,
+    *(_curve(f"λ = {size:g}", BinaryOracle(step_size=size)) for size in (0.001, 0.01, 0.1)),
+    _curve("λ = 1/t", BinaryOracle(step_size="1/t")),
+    _curve("λ = 1/√t", BinaryOracle(step_size="1/sqrt(t)")),
+    _curve("adaptive, L/4", BinaryOracle(step_size="L/4")),
+    _curve("adaptive, L/2", BinaryOracle(step_size="adaptive")),
+)
+GAPS = (BASELINE_CURVE, *(_curve(f"ε = {gap:g}", GapOracle(gap=gap)) for gap in (0.2, 0.02, 0.002)))
 
 
 PAPER = "Hanzely, Konečný, Loizou, Richtárik, Grishchenko (2018)"
 LONG_PAPER = "the long version, arXiv:1706.07636"
 GEOMETRIC_SEED = 26
 """Of the random geometric graphs with 100 nodes this one has α ≈ 0.35, about that of the paper's instance."""
+
+
+def _geometric() -> Graph:
+    return random_geometric(100, seed=GEOMETRIC_SEED)
+
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
@@ -108,10 +190,118 @@ EXPERIMENTS: dict[str, Experiment] = {
                 Panel(
                     name="geometric",
                     title="random geometric graph, n = 100",
-                    graph=lambda: random_geometric(100, seed=GEOMETRIC_SEED),
+                    graph=_geometric,
                     num_steps=50_000,
                     curves=_constant_decays(0.001, 0.01, 0.1, 0.5, 0.9, 0.995),
                     published="φ = 0.995 is at about 1e−2 at the end, the others between 1e−14 and 1e−16",
+                ),
+            ),
+        ),
+        Experiment(
+            name="decay-by-degree",
+            title="Noise insertion with φ_i = √(1 − γ/d_i), σ = 1",
+            source=f"the corollary's choice, in {LONG_PAPER}",
+            panels=(
+                Panel(
+                    name="geometric",
+                    title="random geometric graph, n = 100",
+                    graph=_geometric,
+                    num_steps=50_000,
+                    curves=_decays_by_degree(0.1, 0.2, 0.3, 0.5, 1.0, 2.0),
+                    published="γ = 0.1 ends near 2e−3, 0.2 near 5e−7, 0.3 near 1e−10, and γ ≥ 0.5 like the baseline",
+                ),
+            ),
+        ),
+        Experiment(
+            name="threshold",
+            title="The largest free φ_i against one φ for all",
+            source=f"the corollary's threshold γ = α/2, in {LONG_PAPER}",
+            panels=(
+                Panel(
+                    name="geometric",
+                    title="random geometric graph, n = 100",
+                    graph=_geometric,
+                    num_steps=100_000,
+                    curves=(
+                        BASELINE_CURVE,
+                        Curve("φᵢ = √(1 − α/2dᵢ)", lambda g: NoiseInsertion.largest_free(g, noise_std=1.0)),
+                        Curve("one φ = min φᵢ", _smallest_free),
+                        _curve("one φ = 0.983", NoiseInsertion(noise_std=1.0, noise_decay=0.983)),
+                    ),
+                    published="γ = α/2 ≈ 0.17, one constant φ ≈ 0.983, the rate from theory and a histogram of "
+                    "the φ_i; no levels are given in words",
+                    lines=(RateLine("rate from theory, ρᵏ", _gossip_rate),),
+                    histogram=Histogram("decay per node at the threshold", "φᵢ", _free_decays),
+                ),
+            ),
+        ),
+        Experiment(
+            name="noise-size",
+            title="Noise insertion for several sizes σ, φ = 0.9",
+            source=f"announced in {LONG_PAPER} and not shown there",
+            panels=(
+                Panel(
+                    name="cycle",
+                    title="cycle, n = 10",
+                    graph=lambda: cycle(10),
+                    num_steps=1_000,
+                    curves=_noise_sizes(0.1, 1.0, 10.0),
+                    published="announced, never shown",
+                ),
+                Panel(
+                    name="geometric",
+                    title="random geometric graph, n = 100",
+                    graph=_geometric,
+                    num_steps=50_000,
+                    curves=_noise_sizes(0.1, 1.0, 10.0),
+                    published="announced, never shown",
+                ),
+            ),
+        ),
+        Experiment(
+            name="binary-oracle",
+            title="Binary oracle for several step sizes",
+            source=f"private gossip via binary oracle, in {LONG_PAPER}",
+            panels=(
+                Panel(
+                    name="cycle",
+                    title="cycle, n = 10",
+                    graph=lambda: cycle(10),
+                    num_steps=3_000,
+                    curves=BINARY,
+                    published="adaptive (L/4) passes 1e−8 at about 700 steps, the baseline at about 400; "
+                    "1/√t ends near 5e−3, λ = 0.1 near 1e−1",
+                ),
+                Panel(
+                    name="geometric",
+                    title="random geometric graph, n = 100",
+                    graph=_geometric,
+                    num_steps=10_000,
+                    curves=BINARY,
+                    published="6 000 to 10 000 steps; no levels are given in words",
+                ),
+            ),
+        ),
+        Experiment(
+            name="gap-oracle",
+            title="ε-gap oracle for several gaps",
+            source=f"private gossip via ε-gap oracle, in {LONG_PAPER}",
+            panels=(
+                Panel(
+                    name="cycle",
+                    title="cycle, n = 10",
+                    graph=lambda: cycle(10),
+                    num_steps=6_000,
+                    curves=GAPS,
+                    published="comes to rest near 2e−1, 6e−3 and 7e−5 for ε = 0.2, 0.02 and 0.002",
+                ),
+                Panel(
+                    name="geometric",
+                    title="random geometric graph, n = 100",
+                    graph=_geometric,
+                    num_steps=100_000,
+                    curves=GAPS,
+                    published="comes to rest near 9e−2, 4e−3 and 6e−5 for ε = 0.2, 0.02 and 0.002",
                 ),
             ),
         ),

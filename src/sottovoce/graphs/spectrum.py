@@ -29,8 +29,8 @@ __all__ = ["Connectivity", "algebraic_connectivity", "connectivity", "laplacian"
 DENSE_NODES = 600
 """Up to here the full matrix is the quickest way, and the surest."""
 
-SINGLE_PRECISION_ENTRIES = 4_000_000
-"""Above this many edges Lanczos iterates in single precision, unless more than six digits are asked for."""
+SINGLE_PRECISION_WORK = 4_000_000
+"""Where edges + 4 · nodes exceed this, Lanczos iterates in single precision, unless over five digits are asked for."""
 
 DIGITS = 8
 DIGITS_AT_LEAST = 5
@@ -137,9 +137,11 @@ def connectivity(
     followed by the next one.
 
     **What the check shows.** The value is a Rayleigh quotient on a vector orthogonal to the constant one, so
-    α ≤ value up to rounding, always. ``error`` bounds the distance to *an* eigenvalue. That nothing smaller
-    was missed is counted (``lower_bound``) or, for Lanczos and multigrid, very likely: iterations from a
-    random start magnify a smaller eigenvalue's vector more than a larger one's.
+    α ≤ value up to rounding, always. ``error`` bounds the distance to *an* eigenvalue, given that the next ones are
+    about where the solver sees them. That nothing smaller was missed is counted (``lower_bound``) or, for Lanczos
+    and multigrid, very likely: iterations from a random start magnify a smaller eigenvalue's vector more than a
+    larger one's. As a last guard the value must not exceed upper bounds that no solver had a hand in: Fiedler's
+    n/(n − 1) · smallest degree, and the quotient of the vector of distances from a far end of the graph.
 
     Parameters
     ----------
@@ -245,6 +247,8 @@ def _solve(problem: Problem, digits: int | None, *, count: bool, name: str) -> C
             estimate = with_count(problem, estimate)  # noqa: PLW2901
         if estimate is None:
             said.append(f"{solver}: not for this graph")
+        elif estimate.value > (1 + wanted) * _upper_bound(problem, solver):
+            said.append(f"{solver}: {estimate.value:.6g} is above a bound on it, so the smallest was missed")
         elif estimate.value > 0 and estimate.error <= wanted * estimate.value:
             return Connectivity(estimate.value, estimate.residual, estimate.error, solver, estimate.lower_bound)
         else:
@@ -256,6 +260,24 @@ def _solve(problem: Problem, digits: int | None, *, count: bool, name: str) -> C
     )
 
 
+def _upper_bound(problem: Problem, solver: str) -> float:
+    """What α cannot exceed, from vectors that no solver had a hand in.
+
+    Fiedler's n/(n − 1) · smallest degree; and, for graphs with bottlenecks, the Rayleigh quotient of the distances
+    from a node at the far end, which resembles the eigenvector there.
+    """
+    n = problem.num_nodes
+    bound = n / (n - 1) * float(problem.weighted_degrees.min())
+    if solver != "multigrid":  # dense and factorised count; on expanders distances say nothing
+        return bound
+    from .distances import distances_from
+
+    graph = Graph._trusted(n, problem.edges)
+    far = int(np.argmax(distances_from(graph, 0)))
+    trial = distances_from(graph, far).astype(np.float64)
+    return min(bound, problem.examine(trial[:, None]).estimate().value)
+
+
 def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estimate | None]]:
     """Solvers in the order of :func:`connectivity`, each run only when asked for."""
     from .lanczos import lanczos
@@ -265,8 +287,8 @@ def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estim
     if problem.num_nodes <= DENSE_NODES:
         yield "dense", dense(problem)
         return
-    entries = len(problem.edges)
-    single = entries > SINGLE_PRECISION_ENTRIES and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
+    work = len(problem.edges) + 4 * problem.num_nodes
+    single = work > SINGLE_PRECISION_WORK and (digits or DIGITS_AT_LEAST) <= DIGITS_AT_LEAST
     if single:
         quick = lanczos(problem, tolerance=8e-6, single=True)
         yield "lanczos", quick

@@ -273,6 +273,7 @@ def number(
 
 def brief(parameter: float | Array) -> str:
     """A number, or the range of a vector, for labels and reprs."""
-    if isinstance(parameter, np.ndarray):
-        return f"{parameter.min():.4g}…{parameter.max():.4g}"
-    return f"{parameter:g}"
+    if not isinstance(parameter, np.ndarray):
+        return f"{parameter:g}"
+    low, high = f"{parameter.min():.4g}", f"{parameter.max():.4g}"
+    return low if low == high else f"{low}…{high}"

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity
-from .base import VALUE, Array, PairMethod, checked, per_node
+from .base import VALUE, Array, PairMethod, brief, checked, per_node
 
 __all__ = ["NEGLIGIBLE", "NoiseInsertion", "information"]
 
@@ -110,10 +110,10 @@ class NoiseInsertion(PairMethod):
         return nodes
 
     def label(self) -> str:
-        return f"noise insertion, σ = {_brief(self.noise_std)}, φ = {_brief(self.noise_decay)}"
+        return f"noise insertion, σ = {brief(self.noise_std)}, φ = {brief(self.noise_decay)}"
 
     def __repr__(self) -> str:
-        return f"NoiseInsertion(noise_std={_brief(self.noise_std)}, noise_decay={_brief(self.noise_decay)})"
+        return f"NoiseInsertion(noise_std={brief(self.noise_std)}, noise_decay={brief(self.noise_decay)})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NoiseInsertion):
@@ -152,12 +152,7 @@ def information(
     )
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -2.0 * np.log(decay)
-        total = np.where(count <= 1.0, count, np.expm1(count * rate) / np.expm1(rate))
+        last = np.exp(rate * (count - 1.0))  # its last term times a sum that neither overflows nor cancels
+        total = np.where(count <= 1.0, count, last * (np.expm1(-count * rate) / np.expm1(-rate)))
         total = np.where((decay == 0.0) & (count > 1.0), np.inf, total)
         return np.where(count == 0.0, 0.0, total / std**2)
-
-
-def _brief(parameter: float | Array) -> str:
-    if isinstance(parameter, float):
-        return f"{parameter:g}"
-    return f"{parameter.min():.4g}…{parameter.max():.4g}"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ConfigError, InvalidParameter
+from ..errors import ConfigError, InvalidParameter, PeerError
 from .config import PeerConfig, split_address
 from .control import ControlServer, decode_value
 from .founding import edit_neighbours
@@ -56,6 +56,8 @@ def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
     assert config.data_dir is not None
     if config.data_dir.exists() and not config.data_dir.is_dir():
         raise ConfigError(f"data_dir must be a folder, got {str(config.data_dir)!r}")
+    if value is None and not (config.data_dir / "peer.sqlite").exists():
+        raise ConfigError(f"peer {config.name!r} has not run before, so it needs its private value: --value-from FILE")
     return Checked(path, config, credentials, value)
 
 
@@ -74,6 +76,8 @@ def check_port(address: str, what: str) -> None:
 async def run_peer(checked: Checked, observer: PeerObserver, *, loss: float = 0.0) -> str:
     """Run until SIGTERM, SIGINT, ``stop`` or ``leave``; returns which of "stopped" and "left" it was.
 
+    A store that fails (a full disk, say) also ends it, with that error.
+
     Parameters
     ----------
     checked, observer
@@ -87,10 +91,22 @@ async def run_peer(checked: Checked, observer: PeerObserver, *, loss: float = 0.
         ending = _Ending()
         async with _around(peer, checked, observer, ending):
             observer.log("info", "peer started", neighbours=len(checked.config.neighbours))
-            how = await ending.wait()
+            watch = asyncio.ensure_future(_watch_store(peer, ending))
+            try:
+                how = await ending.wait()
+            finally:
+                watch.cancel()
             observer.log("info", "peer stopping", how=how)
     observer.log("info", "peer stopped", how=how)
+    if ending.failure is not None:
+        raise ending.failure
     return how
+
+
+async def _watch_store(peer: Peer, ending: _Ending) -> None:
+    """A peer whose store fails must not go on: it could not keep its word."""
+    ending.failure = await peer.failed()
+    ending.come("failed")
 
 
 def _transport(checked: Checked, observer: PeerObserver, loss: float) -> Transport:
@@ -107,6 +123,7 @@ class _Ending:
     def __init__(self) -> None:
         self._event = asyncio.Event()
         self._how = "stopped"
+        self.failure: PeerError | None = None
 
     def come(self, how: str) -> None:
         if not self._event.is_set():

@@ -279,7 +279,7 @@ def _draw_points(axes: Axes, frontier: Frontier, field: str) -> None:
         )
     for name, marker, colour in (("standard", "*", "#000000"), ("one-shot noise", "X", "#7F3C8D")):
         for p in (p for p in points if p.method == name):
-            text = "standard gossip" if name == "standard" else f"one-shot noise, s = {p.noise_std:.2g}"
+            text = "standard gossip" if name == "standard" else f"one-shot DP noise, s = {p.noise_std:.2g}"
             axes.plot(
                 [p.steps or 0],
                 [getattr(p, field)],

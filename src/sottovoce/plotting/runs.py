@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .style import BASELINE, line_styles, new_figure, tidy
+from .style import BASELINE, COLOURS, line_styles, new_figure, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..simulation import Solution
 
-__all__ = ["draw_curve", "draw_panel", "plot_run"]
+__all__ = ["draw_curve", "draw_histogram", "draw_panel", "draw_rate", "plot_run"]
 
 Array = npt.NDArray[np.float64]
 FLOOR = 1e-33
@@ -48,6 +48,20 @@ def draw_panel(
     axes.set_ylim(bottom=max(lowest, smallest / 3))
     axes.set_xlim(left=0)
     axes.legend(fontsize=8, framealpha=0.9)
+
+
+def draw_rate(axes: Axes, factor: float, num_steps: int, *, label: str) -> None:
+    """The straight line factor^step, dotted, under the curves it is compared with."""
+    steps = np.linspace(0.0, num_steps, 200)
+    level = np.exp(steps * np.log(factor))
+    axes.semilogy(steps, np.maximum(level, FLOOR), color="#777777", linestyle=":", linewidth=1.6, label=label, zorder=1)
+    axes.legend(fontsize=8, framealpha=0.9)
+
+
+def draw_histogram(axes: Axes, values: Array, *, title: str, unit: str) -> None:
+    """How many nodes have which value."""
+    axes.hist(values, bins=min(24, max(4, len(values) // 4)), color=COLOURS[0], edgecolor="white", linewidth=0.6)
+    tidy(axes, title=title, x=unit, y="nodes")
 
 
 def plot_run(run: Solution, axes: Axes | None = None, *, label: str | None = None, **style: Any) -> Axes:

@@ -26,8 +26,8 @@ _ROUNDING = 1e-9
 def shown_information(noise_std: float, noise_decay: float, num_messages: int, *, first: int = 0) -> float:
     """Information in messages number ``first`` … ``first + num_messages − 1`` of a node: Σ 1/(σ²φ^{2t}).
 
-    Equal to φ^{−2·first}/σ² · (φ^{−2T} − 1)/(φ^{−2} − 1), evaluated so that φ close to 1 loses no digits.
-    Infinite as soon as a message carries no noise.
+    Equal to φ^{−2·first}/σ² · (φ^{−2T} − 1)/(φ^{−2} − 1), evaluated as the last term times a sum that cannot
+    overflow or lose digits. Infinite as soon as a message carries no noise.
 
     Examples
     --------
@@ -45,9 +45,10 @@ def shown_information(noise_std: float, noise_decay: float, num_messages: int, *
         return num_messages / variance
     growth = -2.0 * math.log(noise_decay)
     try:
-        return math.exp(growth * first) * (math.expm1(growth * num_messages) / math.expm1(growth)) / variance
+        last = math.exp(growth * (first + num_messages - 1))
     except OverflowError:
         return math.inf
+    return last * (math.expm1(-growth * num_messages) / math.expm1(-growth)) / variance
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ Array = npt.NDArray[np.float64]
 
 RANK_TOLERANCE = 1e-9
 FLOOR = 1e-13
+NOTHING = 1e-150
+"""Deviations below this are zero: their squares are about to leave the range of doubles."""
 
 
 class Knowledge:
@@ -51,7 +53,7 @@ class Knowledge:
 
     def __init__(self, factor: Array, diffuse: Array | None = None) -> None:
         rows, used = factor.shape
-        self._capacity = 2 * rows + 8 + used
+        self._capacity = 4 * rows + 8 + used
         self._factor = np.zeros((rows, self._capacity))
         self._factor[:, :used] = factor
         self._used = used
@@ -97,8 +99,11 @@ class Knowledge:
 
     def combine(self, rows: slice, matrix: Array) -> None:
         """Replace ``rows`` by ``matrix`` times all rows."""
-        norms = np.sqrt(np.einsum("ij,ij->i", self._factor, self._factor))
-        self._floor[rows] = (np.abs(matrix) * np.maximum(self._floor, FLOOR * norms)).max(axis=1)
+        norms = self._norms()
+        # Errors of averaged rows may point the same way (an average shrinks no constant vector), so floors are not
+        # scaled by weights below one: a residue that outlived its floor would pass for information.
+        passed_on = np.where(matrix != 0.0, np.maximum(np.abs(matrix), 1.0) * self._floor, 0.0)
+        self._floor[rows] = np.maximum(passed_on, np.abs(matrix) * (FLOOR * norms)).max(axis=1)
         self._factor[rows] = matrix @ self._factor
         self._diffuse[rows] = matrix @ self._diffuse
 
@@ -121,7 +126,7 @@ class Knowledge:
     def covariance(self, rows: slice) -> Array:
         """Covariance of the rows; meaningful where :meth:`std` is finite."""
         factor = self._factor[rows, : self._used]
-        return factor @ factor.T
+        return np.asarray(factor @ factor.T)
 
     # -- inside -----------------------------------------------------------------------------------
 
@@ -129,15 +134,15 @@ class Knowledge:
         factor = self._factor[:, : self._used]
         row = factor[p].copy()
         norm = float(np.linalg.norm(row))
-        if norm <= self._floor[p] or norm == 0.0:
+        if norm <= self._floor[p] or norm <= NOTHING:
             factor[p] = 0.0
             return np.zeros(len(factor)), math.hypot(noise, self._floor[p])
         pivot = int(np.argmax(np.abs(row)))
         if np.count_nonzero(row) > 1:
             # Reflect the columns so that row p lies in one of them.
-            self._note_rounding(factor @ row != 0.0)
             row[pivot] += math.copysign(norm, row[pivot])
-            weights = factor @ row
+            weights = np.einsum("ij,j->i", factor, row)
+            self._note_rounding(weights != 0.0)
             factor -= np.outer(weights, row * (2.0 / np.dot(row, row)))
             sign = -math.copysign(1.0, row[pivot])
             factor[p] = 0.0
@@ -156,12 +161,13 @@ class Knowledge:
         pivot = int(np.argmax(np.abs(row)))
         if np.count_nonzero(row) > 1:
             row[pivot] += math.copysign(float(np.linalg.norm(row)), row[pivot])
-            diffuse -= np.outer(diffuse @ row, row * (2.0 / np.dot(row, row)))
+            weights = np.einsum("ij,j->i", diffuse, row)
+            diffuse -= np.outer(weights, row * (2.0 / np.dot(row, row)))
         gain: Array = diffuse[:, pivot] / diffuse[p, pivot]
         self._diffuse = np.delete(diffuse, pivot, axis=1)
         self._diffuse[p] = 0.0
         moved = gain != 0.0
-        norms = np.sqrt(np.einsum("ij,ij->i", self._factor, self._factor))
+        norms = self._norms()
         rounding = FLOOR * np.maximum(norms, np.abs(gain) * norms[p])
         self._floor[moved] = np.maximum(np.maximum(self._floor, np.abs(gain) * self._floor[p]), rounding)[moved]
         self._factor -= np.outer(gain, self._factor[p])
@@ -174,17 +180,40 @@ class Knowledge:
 
     def _note_rounding(self, rows: npt.NDArray[np.bool_]) -> None:
         """Rows about to be combined carry rounding errors in proportion to their present size."""
-        part = self._factor[rows]
-        norms = np.sqrt(np.einsum("ij,ij->i", part, part))
-        self._floor[rows] = np.maximum(self._floor[rows], FLOOR * norms)
+        np.maximum(self._floor, FLOOR * self._norms(), out=self._floor, where=rows)
+
+    def _norms(self) -> Array:
+        # einsum and not a matrix product: on small matrices BLAS threads cost more than they bring.
+        factor = self._factor[:, : self._used]
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", factor, factor)))
 
     def _fresh_column(self) -> int:
         if self._used == self._capacity:
-            # LQ factorisation: fewer columns, the same covariance, errors relative to each row's size.
-            lower = np.asarray(np.linalg.qr(self._factor.T, mode="r")).T
-            self._factor[:, : lower.shape[1]] = lower
-            self._factor[:, lower.shape[1] :] = 0.0
-            self._used = lower.shape[1]
+            self._used = triangularise(self._factor)
         column: int = self._used
         self._used = column + 1
         return column
+
+
+def triangularise(factor: Array) -> int:
+    """Rotate the columns of a matrix until it is lower triangular, in place; return how many columns are left.
+
+    Householder reflections from the right: the covariance stays the same, and errors are relative to the
+    size of each row. LAPACK would do, but its threads take many times longer to synchronise than to work when
+    other processes use the cores.
+    """
+    column = 0
+    scratch = np.empty_like(factor)
+    for k in range(len(factor)):
+        reflector = factor[k, column:].copy()
+        norm = math.sqrt(float(np.dot(reflector, reflector)))
+        factor[k, column:] = 0.0
+        if norm <= NOTHING:
+            continue
+        factor[k, column] = -math.copysign(norm, reflector[0])
+        reflector[0] += math.copysign(norm, reflector[0])
+        below = factor[k + 1 :, column:]
+        weights = np.einsum("ij,j->i", below, reflector) * (2.0 / float(np.dot(reflector, reflector)))
+        below -= np.multiply(weights[:, None], reflector, out=scratch[k + 1 :, column:])
+        column += 1
+    return column

@@ -10,7 +10,7 @@ other private value is known. The attack that attains the posterior is :mod:`.at
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
+from ..simulation.progress import Progress
 from .knowledge import FLOOR, RANK_TOLERANCE, Knowledge
 from .report import Report
 from .setting import Setting, checked_edges, setting
@@ -38,6 +39,7 @@ def audit(
     *,
     steps: Sequence[int] | npt.ArrayLike | None = None,
     tolerance: float = 1e-6,
+    progress: Callable[[int, int], object] | bool | None = None,
 ) -> Report:
     """What ``view`` reveals of every private value in a run in which these edges fired.
 
@@ -58,6 +60,9 @@ def audit(
     tolerance
         A value counts as disclosed when its flat-prior deviation is at most this share of its prior
         deviation (of the largest σ if the prior is flat; of 1 if that is zero too).
+    progress
+        ``None``: a bar on standard error if it is a terminal and the audit takes longer than a second.
+        ``False``: silence. A function is called with (steps done, steps in all).
 
     Returns
     -------
@@ -83,7 +88,8 @@ def audit(
         raise InvalidParameter(f"tolerance must be in [0, 1), got {tolerance:g}")
     recorded = _checked_steps(steps, len(edges))
     passes = _Passes(prepared, prior)
-    flat, information, posterior = passes.run(edges, recorded)
+    with Progress(len(edges), "auditing", report=progress) as bar:
+        flat, information, posterior = passes.run(edges, recorded, bar)
     scale = prior if prior is not None else np.full(graph.num_nodes, float(prepared.noise_std.max()) or 1.0)
     return Report(
         graph=graph,
@@ -156,7 +162,9 @@ class _Passes:
         self.fisher = [_Fisher(len(members)) for members in prepared.groups]
         self.bayes = None if prior is None else [gaussian_start(prior[members]) for members in prepared.groups]
 
-    def run(self, edges: npt.NDArray[np.int64], recorded: npt.NDArray[np.int64]) -> tuple[Array, Array, Array]:
+    def run(
+        self, edges: npt.NDArray[np.int64], recorded: npt.NDArray[np.int64], progress: Progress
+    ) -> tuple[Array, Array, Array]:
         """Flat-prior deviation, information and posterior deviation at each recorded step: (records, n)."""
         num_nodes = self.setting.graph.num_nodes
         flat = np.zeros((len(recorded), num_nodes))
@@ -165,6 +173,8 @@ class _Passes:
         row = 0
         dirty = set(range(len(self.setting.groups)))
         for event in self.setting.events(edges):
+            if event.step % 64 == 0:
+                progress.at(event.step)
             while row < len(recorded) and recorded[row] < event.step:
                 self._record(row, dirty, flat, information, posterior)
                 row += 1

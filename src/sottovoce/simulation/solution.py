@@ -128,6 +128,10 @@ class Solution:
             _masses=list(self._masses),
         )
 
+    def without_records(self) -> Solution:
+        """The same state with no recorded errors, for going on in many short pieces without copying them each time."""
+        return replace(self, _steps=[], _squared=[], _masses=[])
+
     # -- written by the engine -----------------------------------------------------------------
 
     def record(

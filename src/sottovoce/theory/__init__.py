@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         mo_murray_factor,
         nozari_epsilon,
         nozari_variance,
+        seen_share,
     )
     from .spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
 
@@ -95,6 +96,7 @@ _HOME = {
         "mo_murray_factor",
         "nozari_epsilon",
         "nozari_variance",
+        "seen_share",
     ),
     "design": ("DecayCost", "Plan", "plan"),
 }
@@ -143,6 +145,7 @@ __all__ = [
     "primal_value",
     "push_sum_factor",
     "second_moment_rate",
+    "seen_share",
     "slowest_nodes",
     "threshold_decay",
     "values_of_duals",

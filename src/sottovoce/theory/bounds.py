@@ -25,7 +25,7 @@ from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..methods import Method
 from ..methods.base import checked, per_node
-from .many import noise_sums, weighted_sums
+from .many import noise_sums, noise_sums_from_start, weighted_sums
 from .setting import Chances, Floats, Noise, as_steps, centred
 from .sums import geometric_sum, power
 
@@ -221,7 +221,9 @@ def error_bound(
     if form == "sharpened":
         bracket = np.maximum(chance / (graph.num_nodes - 1) - chances.alpha / graph.num_nodes, 0.0)
         saved = 0.25 * values.shape[1] * bracket * noise.variance[noisy] * chance
-    return bound + noise_sums(steps, rho_gap, noise.gap[noisy], chance, weights[noisy], saved)
+    terms = rho_gap, noise.gap[noisy], chance, weights[noisy], saved
+    every = noise_sums_from_start(int(num_steps or 0), *terms) if at is None else None
+    return bound + (noise_sums(steps, *terms) if every is None else every)
 
 
 def corollary_bound(

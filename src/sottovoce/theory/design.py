@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..methods import NoiseInsertion
 from ..methods.base import checked, per_node
@@ -137,6 +138,8 @@ def plan(
     given = None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64)
     chances = Chances(graph, given)
     check_positive("value_std", value_std)
+    if chances.contraction_gap <= 0.0:
+        raise InvalidParameter("edge_probabilities must leave the graph connected, or its values never agree")
     free = np.sqrt(np.maximum(1.0 - chances.contraction_gap / np.maximum(chances.nodes, 1e-300), 0.0))
     decay = free if noise_decay is None else _per_node("noise_decay", noise_decay, graph, high=1.0)
     std = None if noise_std is None else _per_node("noise_std", noise_std, graph)
@@ -158,7 +161,7 @@ def plan(
     hidden = hidden_std_left(groups, variance, steps, wish.probability)
     reasons += why_result(wish, reached, hidden, steps, value_std)
     costs: tuple[DecayCost, ...] = ()
-    if std is not None and wish.target is not None:
+    if std is not None and std.any() and wish.target is not None:
         costs = decay_costs(wish, response, decay, std)
         reasons.append(why_costs(costs))
     return Plan(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +49,8 @@ def why_result(wish: Wish, reached: float, hidden: float, steps: int, value_std:
         accuracy += f"; wanted {wish.target:.3g}"
     if wish.target is not None and wish.probability is not None:
         accuracy += f", which by Markov means at most {wish.relative_error:.3g} in {wish.probability:.4g} of runs"
+    if hidden == math.inf:
+        return [f"{accuracy}.", "Nobody has said anything yet."]
     if hidden == 0:
         return [
             f"{accuracy}.",

@@ -95,7 +95,7 @@ def high_probability_steps(
 
 
 def binary_oracle_bound(initial_error: float, step_sizes: npt.ArrayLike) -> float:
-    """Binary oracle: min_{t} E L^t ≤ (G_0 + Σ λ_t²)/Σ λ_t, L = (1/m) Σ_e |x_i − x_j|.
+    """Binary oracle: min_{t} E L^t ≤ (G_0 + Σ λ_t²)/Σ λ_t, L = (1/m) Σ_e abs(x_i − x_j).
 
     Each step changes E G by exactly −λ_t E L^t + λ_t²; add them up.
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .setting import Floats
-from .sums import geometric_sum, second_sum
+from .sums import geometric_sum, power, second_sum
 
-__all__ = ["compress", "noise_sums", "weighted_sums"]
+__all__ = ["compress", "noise_sums", "noise_sums_from_start", "weighted_sums"]
 
 Steps = npt.NDArray[np.int64]
 
@@ -24,6 +24,11 @@ _DIRECT = 2_000_000
 
 _BLOCK = 250_000
 """Terms in flight at once: a few megabytes."""
+
+_TABLE = 1_000_000
+_NARROWEST = 64
+_BATCH = 64
+"""Entries of a block's tables, its fewest steps, and how many blocks share one matrix product."""
 
 _BIN_RATIO = 1.05
 _BIN_POINTS = 32
@@ -81,6 +86,37 @@ def _tiny_decay_sums(steps: Steps, rho_gap: float, gaps: Floats, chances: Floats
     if len(gap) > _FEW:
         return weighted_sums(lambda k, chance: second_sum(k, (rho_gap, chance, chance)), steps, chances, saved)
     return _blocks(steps, len(gap), lambda k: second_sum(k, (rho_gap, gap, chance)) @ less)
+
+
+def noise_sums_from_start(
+    last: int, rho_gap: float, gaps: Floats, chances: Floats, weights: Floats, saved: Floats | None = None
+) -> Floats | None:
+    """:func:`noise_sums` at every k = 0..last, a block of steps at a time; ``None`` for too many different nodes.
+
+    From the values at k₀ those at k₀ + s follow with tables of s alone, by splitting the sums at k₀:
+    f_{k₀+s}[ρ, r] = ρ^s f_{k₀}[ρ, r] + r^{k₀} f_s[ρ, r], and one order higher likewise. All terms are positive.
+    """
+    if _combinations(gaps, chances) > _TABLE // _NARROWEST:
+        return None
+    (gap, chance), weight = merged((gaps, chances), weights)
+    width = int(np.clip(_TABLE // len(gap), _NARROWEST, 4096))
+    s = np.arange(1.0, width + 1.0)[:, None]
+    decay = power(rho_gap, s[:, 0])
+    first = geometric_sum(s, rho_gap, gap) * weight
+    outer = None
+    if saved is not None:
+        less = merged((gaps, chances), saved)[1]
+        first = first - second_sum(s, (rho_gap, gap, chance)) * less
+        outer = geometric_sum(s, rho_gap, chance) * less
+    result = np.zeros(last + 1)
+    for batch in np.split(starts := np.arange(0, last, width), range(_BATCH, len(starts), _BATCH)):
+        pushed = first @ power(gap[:, None], batch)
+        if outer is not None:
+            pushed -= outer @ geometric_sum(batch, gap[:, None], chance[:, None])
+        for begin, push in zip(batch, pushed.T, strict=True):
+            count = min(width, last - begin)
+            result[begin + 1 : begin + 1 + count] = (decay * result[begin] + push)[:count]
+    return result
 
 
 def merged(keys: tuple[Floats, ...], weights: Floats) -> tuple[tuple[Floats, ...], Floats]:

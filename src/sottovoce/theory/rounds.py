@@ -26,6 +26,7 @@ __all__ = [
     "mo_murray_factor",
     "nozari_epsilon",
     "nozari_variance",
+    "seen_share",
 ]
 
 
@@ -39,7 +40,7 @@ def _averaging(weights: npt.ArrayLike) -> Floats:
 
 
 def consensus_factor(weights: npt.ArrayLike) -> float:
-    """max(|λ₂|, |λ_n|) of W: the factor by which ‖x − c̄‖ shrinks per round of x ← W x, at the least.
+    """max(abs λ₂, abs λ_n) of W: the factor by which ‖x − c̄‖ shrinks per round of x ← W x, at the least.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def nozari_variance(
 
 
 def nozari_epsilon(noise_scale: float, noise_ratio: float, step: float, *, sensitivity: float = 1.0) -> float:
-    """Nozari et al.: ε = δ q/(b (q − |s − 1|)) against an observer of all messages; q in (|s − 1|, 1).
+    """Nozari et al.: ε = δ q/(b (q − a)), a = abs(s − 1), against an observer of all messages; q in (a, 1).
 
     With s = 1 it is δ/b for every q: one Laplace draw on the initial value does as well as any sequence.
 
@@ -198,6 +199,36 @@ def huang_epsilon(noise_scale: float, noise_ratio: float, step: float, *, sensit
     if not 1.0 - step < noise_ratio < 1.0:
         raise InvalidParameter(f"noise_ratio must be in (1 − step, 1) = ({1.0 - step:g}, 1), got {noise_ratio:g}")
     return sensitivity * noise_ratio / (noise_scale * (noise_ratio - (1.0 - step)))
+
+
+def seen_share(weights: npt.ArrayLike, observers: npt.ArrayLike, num_rounds: int) -> Floats:
+    """``(n,)`` how much of each private value lies in what the observers see of ``num_rounds`` rounds of x ← W x.
+
+    They know their own values and hear their neighbours at the start of each round. Stack what they see as rows B of
+    linear functions of c: the share of node i is [B⁺B]_ii, between 0 (nothing) and 1 (without noise the value is
+    theirs; El Mrini et al. 2024). With one Gaussian draw of standard deviation σ on every value (Muffliato) the Rényi
+    divergence of order a between two values of node i that lie Δ apart is a Δ² share/(2σ²) on everything seen
+    together. Adding up messages one by one understates it.
+
+    Examples
+    --------
+    A path of three, W = I − L/3, two rounds seen by its first node: it knows all.
+
+    >>> weights = np.eye(3) - np.array([[1, -1, 0], [-1, 2, -1], [0, -1, 1]]) / 3
+    >>> seen_share(weights, [0], 2).round(12).tolist()
+    [1.0, 1.0, 1.0]
+    >>> seen_share(weights, [0], 1).round(12).tolist()
+    [1.0, 1.0, 0.0]
+    """
+    matrix = _averaging(weights)
+    who = np.atleast_1d(np.asarray(observers, dtype=np.int64))
+    heard = np.flatnonzero((matrix[who] != 0).any(axis=0))
+    rows, values = [np.eye(len(matrix))[who]], np.eye(len(matrix))
+    for _ in range(num_rounds):
+        rows.append(values[heard])
+        values = matrix @ values
+    seen = np.vstack(rows)
+    return np.asarray((np.linalg.pinv(seen, rcond=1e-12) * seen.T).sum(axis=1))
 
 
 def cancelling_covariance(honest: Graph, pair_std: float, own_std: float) -> Floats:

@@ -121,13 +121,22 @@ def settled_model(process: Lanczos, noise: Noise, columns: int, last: int) -> Mo
             return model
         answer = model.at(probes)
         if previous is not None:
-            change = np.max(np.abs(answer - previous) / np.maximum(np.abs(answer), np.finfo(float).tiny))
-            settled = settled + 1 if change < _TOLERANCE else 0
+            change = np.max(np.abs(answer - previous) / np.maximum(np.abs(answer), 1e-290))
+            settled = settled + 1 if change < _attainable(model.theta_gap, last) else 0
         if settled >= 2:
             return model
         if process.num_vectors >= _MOST_VECTORS:
             raise NumericalFailure(f"Lanczos did not settle in {_MOST_VECTORS} vectors; use algorithm='steps'")
         previous, goal = answer, int(goal * 1.25) + 8
+
+
+def _attainable(gaps: Floats, last: int) -> float:
+    """Relative accuracy that rounding allows: an error of the smallest gap counts once for every step."""
+    smallest, largest = float(gaps.min()), float(gaps.max())
+    if smallest <= 0.0:
+        return _TOLERANCE
+    rounding = 4.0 * np.finfo(float).eps * (largest / smallest) * (1.0 + min(last * smallest, 700.0))
+    return max(_TOLERANCE, float(rounding))
 
 
 class Lanczos:
@@ -153,12 +162,14 @@ class Lanczos:
         """Grow to ``num_vectors``, or until the space is exhausted (symmetric graphs need very few)."""
         while self.num_vectors < num_vectors and not self.finished:
             self._record()
-            following = centred_both(self.mapping.loss(self.current))
+            following = self.mapping.loss(self.current)
             coefficient = _inner(following, self.current)
             following -= coefficient * self.current
             if self.beside:
                 following -= self.beside[-1] * self.before
             following -= _inner(following, self.current) * self.current
+            # Last, so that nothing grows along the constant vector: there I − T has an eigenvalue 0 to be amplified.
+            centred_both(following)
             length = np.sqrt(_inner(following, following))
             self.diagonal.append(coefficient)
             self.beside.append(length)

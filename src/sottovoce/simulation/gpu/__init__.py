@@ -1,7 +1,8 @@
 """Running on a CUDA device: ensembles of small graphs, and one huge graph in sequential order.
 
 CuPy compiles the sources beside this file when they are first used. They use the same addresses of
-random numbers and, without fused multiply-adds, the same arithmetic as the kernels for the CPU.
+random numbers and, without fused multiply-adds, the same arithmetic as the kernels for the CPU: the
+same bits come out.
 """
 
 from __future__ import annotations

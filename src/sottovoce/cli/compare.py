@@ -1,0 +1,91 @@
+"""``sottovoce compare``: any methods on one graph, as a table and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .output import graph_option, json_option, print_json, print_table, read_values, seed_option
+
+FAST = ["method", "steps", "messages", "relative error", "factor", "guaranteed"]
+LEARNT = ["method", "prior left", "a neighbour knows"]
+PATH = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@graph_option
+@click.option(
+    "--method", "-m", "method_specs", multiple=True, metavar="SPEC",
+    help="name:parameter=value,…; repeat for more.  [default: one setting of every method]",
+)  # fmt: skip
+@click.option(
+    "--steps", type=click.IntRange(min=1), default=10_000, show_default=True,
+    help="Pairwise exchanges; rounds get as many as the same messages pay for.",
+)  # fmt: skip
+@click.option(
+    "--budget", type=click.Choice(["messages", "steps"]), default="messages", show_default=True,
+    help="What all methods get the same number of.",
+)  # fmt: skip
+@click.option("--replicas", type=click.IntRange(min=1), default=20, show_default=True, help="Independent runs of each.")
+@seed_option
+@click.option("--observer", type=click.IntRange(min=0), default=0, show_default=True, help="The curious node.")
+@click.option("--prior-std", type=float, help="Its uncertainty beforehand.  [default: that of the private values]")
+@click.option(
+    "--values", "values_file", type=click.Path(path_type=Path),
+    help="Private values, a line per node, or .npy.  [default: uniform on [0, 1], from the seed]",
+)  # fmt: skip
+@click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+@click.option("--csv", "csv_file", type=PATH, help="Write every number, unrounded.")
+@click.option("--curves", "curves_file", type=PATH, help="Write the curves as CSV.")
+@click.option("--latex", "latex_file", type=PATH, help="Write a LaTeX table.")
+@click.option("--markdown", "markdown_file", type=PATH, help="Write a Markdown table.")
+@json_option
+def command(
+    graph_spec: str, method_specs: tuple[str, ...], steps: int, budget: str, replicas: int, seed: int, observer: int,
+    prior_std: float | None, values_file: Path | None, plot_stem: Path | None, csv_file: Path | None,
+    curves_file: Path | None, latex_file: Path | None, markdown_file: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Put methods side by side: accuracy, rate, messages, and what a curious neighbour learns.
+
+    \b
+    sottovoce compare --graph cycle:10 --steps 2000
+    sottovoce compare --graph rgg:100:seed=3 -m standard -m mo-murray:noise_std=1,noise_decay=0.9 --plot out/compare
+    """
+    from ..experiments.compare import compare, customary_methods
+    from ..experiments.paper import private_values
+    from ..graphs.named import parse_graph
+    from ..methods.named import parse_method
+
+    graph = parse_graph(graph_spec, seed=seed)
+    methods = [parse_method(spec) for spec in method_specs] or customary_methods(graph)
+    values = private_values(graph.num_nodes, seed) if values_file is None else read_values(values_file, graph)
+    found = compare(
+        graph, values, methods, num_steps=steps, seed=seed, replicas=replicas, budget=budget,  # type: ignore[arg-type]
+        observer=observer, prior_std=prior_std,
+    )  # fmt: skip
+    written: list[Path] = []
+    if plot_stem is not None:
+        from ..plotting.style import save_figure
+
+        written += save_figure(found.plot(), plot_stem.with_suffix(""))
+    for path, write in (
+        (csv_file, found.to_csv),
+        (curves_file, found.curves_csv),
+        (latex_file, found.to_latex),
+        (markdown_file, found.to_markdown),
+    ):
+        if path is not None:
+            write(path)
+            written.append(path)
+    if as_json:
+        head = {"graph": graph.name, "num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "seed": seed}
+        print_json({**head, "replicas": replicas, "observer": observer, "rows": found.records(), "files": written})
+    else:
+        headings, cells = found.cells()
+        for title, columns in (("How fast", FAST), ("What a curious neighbour learns", LEARNT)):
+            places = [headings.index(column) for column in columns]
+            print_table(title, columns, [[row[k] for k in places] for row in cells])
+        notes = [f"{run.method.label()}: {note}" for run in found.runs for note in run.notes]
+        for line in (found.caption, *notes, *(f"wrote {path}" for path in written)):
+            click.echo(line)

@@ -1,0 +1,102 @@
+"""``sottovoce studio``: serve the page and open it."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+import threading
+import webbrowser
+from pathlib import Path
+
+import click
+
+from ..errors import InvalidParameter, MissingDependency
+from .output import json_option, print_json
+
+DEFAULT_PORT = 8321
+
+
+@click.command()
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; other than this machine's own only if you mean it.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=None,
+    help=f"[default: {DEFAULT_PORT}, or any free one if it is taken; 0: any]",
+)
+@click.option("--network", type=click.Path(path_type=Path), help="Folder of a network of peers, for the live view.")
+@click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
+@json_option
+def command(host: str, port: int | None, network: Path | None, browser: bool, as_json: bool) -> None:
+    """Watch private gossip happen, in the browser.
+
+    \b
+    sottovoce studio
+    sottovoce studio --port 9000 --no-browser
+    """
+    try:
+        import uvicorn
+
+        from ..studio.app import LOOPBACK, create_app
+        from ..studio.live import Watcher
+    except ImportError as error:
+        raise MissingDependency(f"the studio needs an extra: pip install 'sottovoce[studio]' ({error})") from None
+    listener = _listen(host, port)
+    address, bound = listener.getsockname()[:2]
+    shown = f"[{address}]" if ":" in address else address
+    url = f"http://{shown}:{bound}/"
+    if not _is_loopback(address):
+        click.echo(
+            f"warning: {host} can be reached from other machines; whoever reaches it can use this page", err=True
+        )
+    hosts = (*LOOPBACK, address, host.lower()) if not _is_any(address) else (*LOOPBACK, *_own_names())
+    if as_json:
+        print_json({"url": url})
+    else:
+        click.echo(f"The studio is at {url} (Ctrl-C ends it)")
+    config = uvicorn.Config(
+        create_app(hosts=hosts, watcher=Watcher(network)),
+        log_level="warning",
+        ws="websockets-sansio",
+        ws_max_size=2**24,
+        timeout_graceful_shutdown=2,
+    )
+    if browser:
+        threading.Timer(0.5, webbrowser.open, [url]).start()
+    with contextlib.closing(listener):
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """A listening socket; the default port may give way to any free one."""
+    for attempt in (port,) if port is not None else (DEFAULT_PORT, 0):
+        try:
+            family = socket.getaddrinfo(host, attempt, type=socket.SOCK_STREAM)[0][0]
+            return socket.create_server((host, attempt), family=family)
+        except socket.gaierror:
+            raise InvalidParameter(f"--host must be an address of this machine, got {host!r}") from None
+        except OSError as error:
+            problem = error.strerror
+    raise InvalidParameter(f"cannot listen on {host} port {port}: {problem}")
+
+
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address).is_loopback
+
+
+def _is_any(address: str) -> bool:
+    return ipaddress.ip_address(address).is_unspecified
+
+
+def _own_names() -> tuple[str, ...]:
+    """Names and addresses of this machine, under which it may be reached."""
+    name = socket.gethostname()
+    with contextlib.suppress(OSError):
+        return (name.lower(), *socket.gethostbyname_ex(name)[2])
+    return (name.lower(),)

@@ -1,0 +1,278 @@
+"""The server: one page, its files, a few requests, and the websocket.
+
+:func:`create_app` makes it, :func:`serve` runs it. It answers only to the names it was bound to
+(a page of another site cannot reach it by pointing its own name here) and refuses requests and
+websockets whose ``Origin`` is another site.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from ..errors import InvalidInput, InvalidParameter, SottovoceError
+from . import exports
+from .catalogue import catalogue
+from .limits import Limits
+from .live import Watcher
+from .playing import Playback
+from .problem import Problem
+from .python_code import python_code
+from .stream import Conversation
+from .thinking import Thinkers
+
+__all__ = ["STATIC", "create_app"]
+
+STATIC = Path(__file__).parent / "static"
+T = TypeVar("T")
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+SECURITY_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+
+
+def create_app(
+    *, limits: Limits | None = None, hosts: Sequence[str] = LOOPBACK, watcher: Watcher | None = None
+) -> Starlette:
+    """The application.
+
+    Parameters
+    ----------
+    limits
+        What visitors may ask for.
+    hosts
+        Names under which this server is reached, without port.
+    watcher
+        Where the live view looks for peers.
+    """
+    studio = Studio(limits or Limits(), watcher or Watcher())
+    return Starlette(
+        routes=[
+            Route("/", studio.page),
+            Route("/api/catalogue", studio.catalogue),
+            Route("/api/python", studio.python, methods=["POST"]),
+            Route("/api/export/{kind}", studio.export, methods=["POST"]),
+            Route("/api/read/{kind}", studio.read, methods=["POST"]),
+            WebSocketRoute("/stream", studio.stream),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(_Guard, hosts=frozenset(hosts))],
+        exception_handlers={
+            SottovoceError: _refuse,
+            HTTPException: _http_error,
+            Exception: _something_went_wrong,
+        },
+        lifespan=studio.lifespan,
+    )
+
+
+class Studio:
+    """The handlers and what they share."""
+
+    def __init__(self, limits: Limits, watcher: Watcher) -> None:
+        self.limits, self.watcher = limits, watcher
+        self.running = ThreadPoolExecutor(max_workers=4, thread_name_prefix="studio-run")
+        self.thinkers: Thinkers | None = None
+        self.open_pages = 0
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        """Processes for what takes longer; everything is given back at the end."""
+        self.thinkers = Thinkers()
+        self.thinkers.warm_up()
+        self.running.submit(_prepare_engine)
+        try:
+            yield
+        finally:
+            self.thinkers.close()
+            self.watcher.close()
+            self.running.shutdown(wait=False, cancel_futures=True)
+
+    async def page(self, _request: Request) -> Response:
+        """The one page."""
+        index = STATIC / "index.html"
+        return Response(await asyncio.to_thread(index.read_bytes), media_type="text/html")
+
+    async def catalogue(self, _request: Request) -> Response:
+        """Families, values, methods and limits."""
+        return JSONResponse(await asyncio.to_thread(catalogue, self.limits))
+
+    async def python(self, request: Request) -> Response:
+        """The problem as a program."""
+        message = await self._json(request)
+        problem = await self._problem(message)
+        return JSONResponse({"code": python_code(problem)})
+
+    async def export(self, request: Request) -> Response:
+        """The run until a step as CSV, PNG or SVG."""
+        kind = request.path_params["kind"]
+        if kind not in ("csv", "png", "svg"):
+            raise HTTPException(404)
+        message = await self._json(request)
+        problem = await self._problem(message)
+        step = exports.step_of(message, problem)
+        if kind == "csv":
+            text = await self._compute(lambda: exports.as_csv(problem, step))
+            return Response(text, media_type="text/csv")
+        picture = await self._compute(lambda: exports.as_figure(problem, step, message.get("positions"), kind))
+        return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
+
+    async def read(self, request: Request) -> Response:
+        """Check an uploaded or pasted edge list, or private values, and give it back as JSON."""
+        kind = request.path_params["kind"]
+        if kind not in ("edges", "values"):
+            raise HTTPException(404)
+        body = await self._body(request)
+        name = request.query_params.get("name", "the text")[:60]
+        try:
+            text = body.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InvalidParameter(f"{name} is not a text file") from None
+        if "\0" in text:
+            raise InvalidParameter(f"{name} is not a text file")
+        reader = exports.read_edge_list if kind == "edges" else exports.read_numbers
+        return JSONResponse(await self._compute(lambda: reader(text, name, self.limits)))
+
+    async def stream(self, socket: WebSocket) -> None:
+        """One page's conversation."""
+        await socket.accept()
+        if self.open_pages >= self.limits.pages:
+            await socket.send_text(
+                json.dumps(
+                    {
+                        "type": "error",
+                        "about": "full",
+                        "message": f"{self.limits.pages} pages are open already; please close one",
+                    }
+                )
+            )
+            await socket.close(1013)
+            return
+        self.open_pages += 1
+        assert self.thinkers is not None
+        try:
+            await Conversation(
+                socket, self.limits, running=self.running, thinkers=self.thinkers, watcher=self.watcher
+            ).hold()
+        finally:
+            self.open_pages -= 1
+
+    # -- shared --------------------------------------------------------------------------------
+
+    async def _body(self, request: Request) -> bytes:
+        """The whole body, refused as soon as it is too long."""
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            self.limits.check("bytes in one request", size, self.limits.upload_bytes)
+            parts.append(part)
+        return b"".join(parts)
+
+    async def _json(self, request: Request) -> dict[str, Any]:
+        try:
+            message = json.loads(await self._body(request))
+        except (ValueError, RecursionError):
+            raise InvalidParameter("the request must be JSON") from None
+        if not isinstance(message, dict):
+            raise InvalidParameter("the request must be a JSON object")
+        return message
+
+    async def _problem(self, message: dict[str, Any]) -> Problem:
+        return await self._compute(lambda: Problem.read(message.get("problem"), self.limits))
+
+    async def _compute(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.running, work)
+
+
+class _Guard:
+    """Refuses foreign names and origins before anything else looks at a request, and adds security headers."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self.app, self.hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        reason = self._objection(connection, needs_origin=scope["type"] == "websocket")
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = {name for name, _ in message["headers"]}
+                extra = [(k.encode(), v.encode()) for k, v in SECURITY_HEADERS.items() if k.encode() not in given]
+                message = {**message, "headers": [*message["headers"], *extra]}
+            await send(message)
+
+        if reason is None:
+            await self.app(scope, receive, send_with_headers)
+        elif scope["type"] == "http":
+            await JSONResponse({"message": reason}, status_code=403)(scope, receive, send_with_headers)
+        else:
+            await receive()  # websocket.connect
+            await send({"type": "websocket.close", "code": 4403, "reason": reason[:100]})
+
+    def _objection(self, connection: HTTPConnection, *, needs_origin: bool) -> str | None:
+        host = connection.headers.get("host", "")
+        if _name_of(f"//{host}") not in self.hosts:
+            return "this server does not answer to that name"
+        origin = connection.headers.get("origin")
+        if origin is None:
+            return "a websocket must say where it comes from" if needs_origin else None
+        if urlsplit(origin).netloc.lower() != host.lower():
+            return "another site may not use this server"
+        return None
+
+
+def _name_of(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _prepare_engine() -> None:
+    """Compile the two methods that everybody looks at first (or load them from the cache)."""
+    problem = {"methods": ["noise-insertion:noise_std=1,noise_decay=0.5", "standard"], "num_steps": 2}
+    Playback(Problem.read(problem, Limits()), drawn=True).advance(2)
+
+
+async def _refuse(_request: Request, error: Exception) -> Response:
+    status = 422 if isinstance(error, InvalidInput) else 400
+    return JSONResponse({"message": str(error)}, status_code=status)
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = {404: "there is nothing here", 405: "this cannot be done here"}
+    return JSONResponse({"message": words.get(error.status_code, error.detail)}, status_code=error.status_code)
+
+
+async def _something_went_wrong(_request: Request, _error: Exception) -> Response:
+    return JSONResponse({"message": "something went wrong here; the server's log says more"}, status_code=500)

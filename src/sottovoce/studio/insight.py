@@ -1,0 +1,122 @@
+"""What is said beside a run: the threshold of the graph, what was proved, and what an observer can infer.
+
+Everything here calls :mod:`sottovoce.theory` and :mod:`sottovoce.privacy`; a problem too large for an
+exact answer gets a sentence that says so instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import NumericalFailure, Unsupported
+from ..graphs.graph import Graph
+from ..methods import Method, StandardGossip
+from .limits import Limits
+from .problem import Problem
+
+__all__ = ["heard_steps", "privacy_history", "theory_curves", "threshold", "too_large_to_audit"]
+
+Steps = npt.NDArray[np.int64]
+
+LARGEST_THRESHOLD = 100_000
+"""Nodes up to which the algebraic connectivity is found while somebody waits."""
+
+LONGEST_AUDIT = 100_000
+"""Steps that are followed one by one while somebody waits."""
+
+FORMS: tuple[Literal["corrected", "printed"], ...] = ("corrected", "printed")
+"""The bounds that are drawn: as it is proved, and as it was published."""
+
+CURVE_POINTS = 120
+HISTORY_POINTS = 250
+
+
+def threshold(graph: Graph) -> dict[str, Any]:
+    """The largest decay that is free on this graph: its range over nodes, and the algebraic connectivity."""
+    from ..graphs.spectrum import algebraic_connectivity
+    from ..theory import threshold_decay
+
+    if graph.num_nodes > LARGEST_THRESHOLD:
+        return {"message": f"the threshold is shown for graphs of up to {LARGEST_THRESHOLD:,} nodes"}
+    try:
+        free = threshold_decay(graph)
+        return {
+            "low": float(free.min()),
+            "high": float(free.max()),
+            "algebraicConnectivity": float(algebraic_connectivity(graph)),
+        }
+    except NumericalFailure as error:
+        return {"message": f"the threshold could not be computed: {error}"}
+
+
+def theory_curves(problem: Problem, method: Method, alpha: float | None, limits: Limits) -> dict[str, Any]:
+    """Relative error as theory has it: the exact expectation, the corrected bound, and the paper's as printed.
+
+    ``alpha`` is the algebraic connectivity as :func:`threshold` found it, or ``None`` if it did not.
+    """
+    from ..theory import error_bound, expected_error
+
+    steps = np.unique(np.linspace(0, problem.num_steps, CURVE_POINTS + 1).round().astype(np.int64))
+    spread = problem.private_values - problem.private_values.mean()
+    scale = float((spread**2).sum()) / 2
+    if scale == 0.0:
+        return {"message": "all private values are equal, so there is no relative error to predict"}
+    curves: dict[str, Any] = {"steps": steps.tolist()}
+    notes = []
+    if alpha is None:
+        return {"message": "no bounds: they need the algebraic connectivity of the graph"}
+    try:
+        for form in FORMS:
+            bound = error_bound(problem.graph, problem.private_values, method, at=steps, form=form, connectivity=alpha)
+            curves[form] = (bound / scale).tolist()
+    except Unsupported:
+        return {"message": f"{method.label()}: the theorem and the exact expectation do not cover this method"}
+    except NumericalFailure as error:
+        return {"message": f"{method.label()}: no bound: {error}"}
+    if problem.graph.num_nodes > limits.exact_nodes:
+        notes.append(f"the exact expectation is shown for graphs of up to {limits.exact_nodes:,} nodes")
+    else:
+        try:
+            expected = expected_error(problem.graph, problem.private_values, method, at=steps)
+            curves["expected"] = (expected / scale).tolist()
+        except (Unsupported, NumericalFailure) as error:
+            notes.append(f"no exact expectation: {error}")
+    return {**curves, "message": "; ".join(notes)}
+
+
+def heard_steps(problem: Problem, fired: Steps, observer: int) -> Steps:
+    """The steps at which the observer took part; of very many, :data:`HISTORY_POINTS` evenly spread ones."""
+    heard = np.flatnonzero((problem.graph.edges[fired] == observer).any(axis=1)) + 1
+    kept: Steps = heard[np.unique(np.linspace(0, len(heard) - 1, min(HISTORY_POINTS, len(heard))).astype(int))]
+    return kept
+
+
+def too_large_to_audit(problem: Problem, limits: Limits) -> str | None:
+    """A sentence for the page if the privacy meter cannot follow this run."""
+    if problem.graph.num_nodes**2 * problem.num_steps > limits.work or problem.num_steps > LONGEST_AUDIT:
+        return "the privacy meter is exact, and this run is too large for it: ask for fewer nodes or steps"
+    return None
+
+
+def privacy_history(problem: Problem, fired: Steps, observer: int, prior_std: float | None) -> dict[str, Any]:
+    """What the curious node can infer about each other one, for every method of the problem and for standard gossip.
+
+    The posterior changes only when the observer takes part in an exchange, so it is computed at those steps.
+    """
+    from ..privacy import CuriousNodes, audit
+
+    steps = heard_steps(problem, fired, observer)
+    lanes: list[dict[str, Any]] = []
+    assumptions: tuple[str, ...] = ()
+    for method in (*problem.methods, StandardGossip()):
+        try:
+            report = audit(problem.graph, method, fired, CuriousNodes([observer]), prior_std, steps=steps)
+        except Unsupported as error:
+            lanes.append({"label": method.label(), "message": f"no privacy meter here: {error}"})
+        else:
+            lanes.append({"label": method.label(), "std": report.history.tolist()})
+            assumptions = report.assumptions
+    return {"steps": steps.tolist(), "lanes": lanes, "assumptions": list(assumptions)}

@@ -1,0 +1,149 @@
+"""What running peers say about themselves, for the live view. Never a private value: peers do not tell them.
+
+The peers of one network folder are asked through their control sockets, as ``sottovoce network status``
+does, so only peers of this machine and of this user answer. Of an answer only the fields in
+:data:`SHOWN` go to a page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from ..errors import SottovoceError
+
+__all__ = ["SHOWN", "Watcher"]
+
+SHOWN = (
+    "estimate",
+    "plus_minus",
+    "settled",
+    "statement",
+    "noise_left",
+    "noise_std",
+    "known_to",
+    "smallest_std",
+    "budget_spent",
+    "exchanges",
+    "uptime",
+)
+"""Fields of a peer's status that a page may see."""
+
+COORDINATES = 4
+"""Of a vector estimate the first few are shown."""
+
+PATIENCE = 2.0
+"""Seconds a peer may take to answer before it counts as silent."""
+
+FRESH = 0.7
+"""Seconds for which one look serves all pages."""
+
+MOST_PEERS = 200
+
+
+class Watcher:
+    """Looks at the peers of one network folder.
+
+    Parameters
+    ----------
+    network
+        The folder that ``sottovoce network create`` made; ``None``: there is nothing to watch.
+    """
+
+    def __init__(self, network: Path | None = None) -> None:
+        self._network = network
+        self._askers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="studio-ask")
+        self._pending: dict[str, Future[dict[str, Any]]] = {}
+        self._last: tuple[float, dict[str, Any]] | None = None
+        self._lock = asyncio.Lock()
+
+    async def look(self) -> dict[str, Any]:
+        """All peers now, or a sentence that says why there are none."""
+        async with self._lock:
+            if self._last is None or time.monotonic() - self._last[0] > FRESH:
+                self._last = (time.monotonic(), await self._look())
+                self._last = (time.monotonic(), self._last[1])
+            return self._last[1]
+
+    def close(self) -> None:
+        """Ask nobody any more."""
+        self._askers.shutdown(wait=False, cancel_futures=True)
+
+    async def _look(self) -> dict[str, Any]:
+        if self._network is None:
+            return _nothing(
+                "No network is being watched. Start the studio with --network FOLDER, the folder that "
+                "“sottovoce network create” made; “sottovoce network up --keep FOLDER” runs one to try it with."
+            )
+        try:
+            configs = await asyncio.to_thread(self._members)
+        except ImportError as error:
+            return _nothing(
+                f"Peers are not available in this installation: pip install 'sottovoce[peer]' ({error.name})."
+            )
+        except SottovoceError as error:
+            return _nothing(f"This network cannot be watched: {error}.")
+        if not configs:
+            return _nothing(f"{self._network.name} holds no network: no folder in it has a peer.toml.")
+        answers = await asyncio.gather(*(self._ask(name, config.data_dir) for name, config in configs.items()))
+        names = list(configs)
+        edges = {
+            tuple(sorted((names.index(name), names.index(other))))
+            for name, config in configs.items()
+            for other in config.neighbours
+            if other in configs
+        }
+        return {
+            "available": True,
+            "network": next(iter(configs.values())).network,
+            "edges": sorted(edges),
+            "exchanges": sum((answer or {}).get("exchanges") or 0 for answer in answers) // 2,
+            "peers": [
+                {"name": name, "up": answer is not None, **(answer or {})}
+                for name, answer in zip(names, answers, strict=True)
+            ],
+        }
+
+    def _members(self) -> dict[str, Any]:
+        from ..peer.config import PeerConfig
+
+        assert self._network is not None
+        paths = sorted(self._network.glob("*/peer.toml"))[:MOST_PEERS]
+        configs = [PeerConfig.load(path) for path in paths]
+        return {config.name: config for config in configs}
+
+    async def _ask(self, name: str, folder: Path) -> dict[str, Any] | None:
+        """A peer's status, or ``None`` if it does not answer in time."""
+        from ..peer.control import ask
+
+        pending = self._pending.get(name)
+        if pending is not None and not pending.done():
+            return None  # still waiting for an earlier answer
+        self._pending[name] = future = self._askers.submit(ask, folder, "status")
+        try:
+            status = (await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), PATIENCE))["status"]
+        except (TimeoutError, SottovoceError, KeyError):
+            return None
+        return shown(status)
+
+
+def shown(status: dict[str, Any]) -> dict[str, Any]:
+    """What a page may see of a status."""
+    answer = {field: status.get(field) for field in SHOWN}
+    estimate = status.get("estimate")
+    answer["estimate"] = None if estimate is None else list(estimate)[:COORDINATES]
+    answer["dimension"] = status.get("dimension", 1)
+    floor, account = status.get("smallest_std"), status.get("account") or 0.0
+    answer["budgetLeft"] = 1.0 - min(1.0, account * floor**2) if floor else None
+    answer["neighbours"] = {
+        name: {"state": neighbour.get("state"), "lastHeard": neighbour.get("last_heard")}
+        for name, neighbour in status.get("neighbours", {}).items()
+    }
+    return answer
+
+
+def _nothing(message: str) -> dict[str, Any]:
+    return {"available": False, "message": message, "peers": [], "edges": []}

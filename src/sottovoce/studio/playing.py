@@ -1,0 +1,226 @@
+"""The run behind one page: methods in step on one graph, advanced in short pieces, pictured after each.
+
+Synchronous and without any input or output: :mod:`.stream` calls it from worker threads. A piece is
+bounded (:data:`PIECE`), so that closing a page stops its computation soon.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import Unsupported
+from ..methods import Method, StandardGossip
+from ..methods.base import Array
+from ..simulation import Solution, Status, simulate
+from .problem import Problem, record_steps
+
+__all__ = ["FULLEST_SPEED_FRAMES", "Lane", "Playback"]
+
+PIECE = 2_000_000
+"""Steps of one lane in one piece, at most: a fraction of a second."""
+
+FULLEST_SPEED_FRAMES = 60
+"""At full speed a run is shown in about this many pictures, so that one sees it happen."""
+
+TRACED = 40
+"""Nodes whose values are followed over time; beyond :data:`TRACED_UP_TO` nodes, quantiles are."""
+TRACED_UP_TO = 2_000
+QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+BINS = 60
+RECENT_EDGES = 24
+
+
+@dataclass
+class Lane:
+    """One method's run, and what has been recorded of it."""
+
+    problem: Problem
+    method: Method
+    solution: Solution | None = None
+    steps: list[int] = field(default_factory=lambda: [0])
+    errors: list[float] = field(default_factory=list)
+    trace: list[tuple[int, Array]] = field(default_factory=list)
+    mass_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        spread = self.problem.private_values - self.problem.private_values.mean()
+        self.errors.append(1.0 if (spread**2).sum() > 0 else 0.0)
+        self._note_trace()
+
+    @property
+    def step(self) -> int:
+        """Steps done."""
+        return 0 if self.solution is None else self.solution.num_steps
+
+    @property
+    def values(self) -> Array:
+        """``(n,)`` current values."""
+        return self.problem.private_values if self.solution is None else self.solution.values
+
+    @property
+    def outstanding(self) -> Array:
+        """``(n,)`` noise still outstanding."""
+        if self.solution is None:
+            return np.zeros(self.problem.graph.num_nodes)
+        return self.solution.outstanding_noise
+
+    def advance(self, end: int) -> None:
+        """Run to step ``end``, recording at the run's grid and at ``end``."""
+        problem, begin = self.problem, self.step
+        grid = record_steps(problem.num_steps)
+        record = np.union1d(grid[(grid > begin) & (grid <= end)], [end])
+        if self.solution is None:
+            record = np.append(record, 0)
+            run = simulate(
+                problem.graph, problem.private_values, self.method, num_steps=end, seed=problem.seed,
+                record=record, threads=1, progress=False,
+            )  # fmt: skip
+        else:
+            run = self.solution.resume(end - begin, record=record, threads=1, progress=False)
+        if self.solution is None:  # the engine's own word on step 0
+            self.steps, self.errors = [], []
+        self.steps += run.steps.tolist()
+        self.errors += run.relative_error.tolist()
+        self.mass_error = max(self.mass_error, float(run.mass_error.max(initial=0.0)))
+        self.solution = run.without_records()
+        self._note_trace()
+
+    def _note_trace(self) -> None:
+        values = self.values
+        if len(values) > TRACED_UP_TO:
+            column = np.quantile(values, QUANTILES)
+        else:
+            column = values[traced_nodes(len(values))]
+        self.trace.append((self.step, np.append(column, values.mean())))
+
+    def take_trace(self) -> tuple[list[int], list[Array]]:
+        """Steps and followed values since the last time this was called; they are not kept."""
+        taken, self.trace = self.trace, []
+        return [step for step, _ in taken], [column for _, column in taken]
+
+    def recorded(self) -> tuple[npt.NDArray[np.int64], Array]:
+        """Steps and relative errors at the run's grid: the numbers of one uninterrupted ``simulate``."""
+        steps, errors = np.array(self.steps), np.array(self.errors)
+        wanted = np.isin(steps, record_steps(self.problem.num_steps))
+        return steps[wanted], errors[wanted]
+
+
+def traced_nodes(num_nodes: int) -> npt.NDArray[np.int64]:
+    """Which nodes are followed over time."""
+    return np.unique(np.linspace(0, num_nodes - 1, min(TRACED, num_nodes)).round().astype(np.int64))
+
+
+class Playback:
+    """All lanes of a problem, advanced together.
+
+    Parameters
+    ----------
+    problem
+        What to run.
+    drawn
+        Whether the page draws every node, or distributions.
+    """
+
+    def __init__(self, problem: Problem, *, drawn: bool) -> None:
+        self.problem, self.drawn = problem, drawn
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Back to the start."""
+        self.lanes = [Lane(self.problem, method) for method in self.problem.methods]
+        self._sent = [0] * len(self.lanes)
+
+    @property
+    def step(self) -> int:
+        """Steps done by every lane."""
+        return self.lanes[0].step
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last step was run."""
+        return self.step >= self.problem.num_steps
+
+    def pieces(self, target: int) -> list[int]:
+        """The steps at which to stop on the way to ``target``."""
+        distance = target - self.step
+        size = min(PIECE, max(1, -(-distance // 50)))
+        return [*range(self.step + size, target, size), target] if distance > 0 else []
+
+    def advance(self, end: int) -> None:
+        """Run every lane to step ``end``."""
+        for lane in self.lanes:
+            lane.advance(end)
+
+    def all_fired(self) -> npt.NDArray[np.int64]:
+        """Which edge fires at every step of the whole run, done or still to come."""
+        run = Lane(self.problem, StandardGossip())
+        run.advance(1)
+        assert run.solution is not None
+        return run.solution.fired_edges(0, self.problem.num_steps)
+
+    # -- pictures ------------------------------------------------------------------------------
+
+    def frame(self) -> tuple[dict[str, Any], list[Array]]:
+        """A header for JSON, and the arrays it describes: what has changed since the last frame."""
+        arrays: list[Array] = []
+        header = {
+            "type": "frame",
+            "step": self.step,
+            "finished": self.finished,
+            "fired": self._fired(),
+            "lanes": [dict(self._lane_frame(index, arrays)) for index in range(len(self.lanes))],
+        }
+        return header, arrays
+
+    def _fired(self) -> list[int]:
+        """The last few edges that fired, oldest first; the same in every lane, for they share the seed."""
+        for lane in self.lanes if self.drawn else ():
+            if lane.solution is not None:
+                with contextlib.suppress(Unsupported):  # a method in rounds: all nodes act at once
+                    fired = lane.solution.fired_edges(max(0, self.step - RECENT_EDGES), self.step)
+                    return [int(edge) for edge in fired.reshape(-1)[-RECENT_EDGES:]]
+        return []
+
+    def _lane_frame(self, index: int, arrays: list[Array]) -> Iterator[tuple[str, Any]]:
+        lane = self.lanes[index]
+        records, self._sent[index] = self._sent[index], len(lane.steps)
+        trace_steps, trace = lane.take_trace()
+
+        def put(array: npt.ArrayLike) -> list[int]:
+            """Append an array; its place in the frame is (which, length)."""
+            arrays.append(np.ascontiguousarray(array, dtype=np.float64).reshape(-1))
+            return [len(arrays) - 1, len(arrays[-1])]
+
+        values, outstanding = lane.values, lane.outstanding
+        yield "error", lane.errors[-1]
+        yield "meanOffset", float(values.mean() - self.problem.private_values.mean())
+        yield "massError", lane.mass_error
+        yield "noise", float(np.sqrt(np.mean(outstanding**2)))
+        yield "status", str(lane.solution.status if lane.solution else Status.COMPLETED)
+        yield "steps", put(lane.steps[records:])
+        yield "errors", put(lane.errors[records:])
+        yield "traceSteps", put(trace_steps)
+        yield "trace", put(trace)
+        if self.drawn:
+            yield "values", put(values)
+            yield "outstanding", put(outstanding)
+        else:
+            for name, array in (("valueBins", values), ("noiseBins", outstanding)):
+                counts, edges = _histogram(array)
+                yield name, {"counts": put(counts), "low": float(edges[0]), "high": float(edges[-1])}
+
+
+def _histogram(array: Array) -> tuple[Array, Array]:
+    """Counts over all but the outermost thousandth on either side; those are counted in the end bins."""
+    array = array[np.isfinite(array)] if not np.isfinite(array).all() else array
+    low, high = np.quantile(array, (0.001, 0.999)) if len(array) else (0.0, 0.0)
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    counts, edges = np.histogram(np.clip(array, low, high), bins=BINS, range=(float(low), float(high)))
+    return counts.astype(np.float64), edges

@@ -1,0 +1,331 @@
+"""The conversation with one page over a websocket: commands come in, pictures go out.
+
+From the page, JSON: ``setup``, ``play``, ``pause``, ``step``, ``seek``, ``speed``, ``watch``, ``live``.
+To the page: JSON (``ready``, ``threshold``, ``theory``, ``privacy``, ``live``, ``error``) and, for
+speed, binary *frames*: four bytes with the length of a JSON header, the header, padding to a multiple
+of eight, then float64 arrays in the order the header names them (little-endian throughout).
+
+Every message that follows from a ``setup`` carries its ``run`` number, so that a page can drop what a
+former setup still had under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any, TypeVar
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from ..errors import InvalidParameter, SottovoceError
+from ..methods.base import Array
+from . import insight
+from .layouts import positions
+from .limits import Allowance, Limits
+from .live import Watcher
+from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
+from .problem import Problem, whole
+from .thinking import Thinkers
+
+__all__ = ["Conversation", "pack"]
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+def pack(header: dict[str, Any], arrays: list[Array]) -> bytes:
+    """One binary frame."""
+    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 4) % 8)
+    return b"".join([len(text).to_bytes(4, "little"), text, *(a.astype("<f8", copy=False).tobytes() for a in arrays)])
+
+
+class Conversation:
+    """One open page.
+
+    Parameters
+    ----------
+    socket
+        An accepted websocket.
+    limits
+        What it may ask for.
+    running, thinkers
+        Where pieces of runs, and answers that take longer, are computed.
+    watcher
+        Reads the status of peers.
+    """
+
+    def __init__(
+        self, socket: WebSocket, limits: Limits, *, running: Executor, thinkers: Thinkers, watcher: Watcher
+    ) -> None:
+        self._socket, self._limits, self._watcher = socket, limits, watcher
+        self._running, self._thinkers = running, thinkers
+        self._allowance = Allowance(rate=limits.messages_per_second, burst=4 * limits.messages_per_second)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._playback: Playback | None = None
+        self._run = 0
+        self._speed = 1.0
+        self._commands: dict[str, Callable[[Mapping[str, Any]], Awaitable[None]]] = {
+            "setup": self._setup,
+            "play": self._play,
+            "pause": self._pause,
+            "step": self._step,
+            "seek": self._seek,
+            "speed": self._set_speed,
+            "watch": self._watch,
+            "live": self._live,
+        }
+
+    async def hold(self) -> None:
+        """Until the page is closed; then everything under way for it stops."""
+        try:
+            while True:
+                message = await self._socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    break
+                await self._answer(message.get("text") or "")
+        except WebSocketDisconnect:
+            pass  # while answering
+        finally:
+            await self._cancel(*self._tasks)
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+                await self._socket.close()
+
+    async def _answer(self, text: str) -> None:
+        command = ""
+        try:
+            if not self._allowance.take():
+                raise InvalidParameter("that was a lot of requests at once; please wait a moment")
+            if len(text) > self._limits.message_bytes:
+                raise InvalidParameter(f"a message may have at most {self._limits.message_bytes:,} bytes")
+            message = _parse(text)
+            command = message["type"]
+            await self._commands[command](message)
+        except SottovoceError as error:
+            await self._say({"type": "error", "about": command, "message": str(error)})
+
+    # -- commands ------------------------------------------------------------------------------
+
+    async def _setup(self, message: Mapping[str, Any]) -> None:
+        await self._cancel("play", "theory", "privacy")
+        self._playback = None
+        self._run = whole(message, "run", default=0, low=0, high=2**53)
+        problem = await self._compute(lambda: Problem.read(message.get("problem"), self._limits))
+        at = whole(message, "at", default=0, low=0, high=problem.num_steps)
+        graph = problem.graph
+        drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
+        self._playback = playback = Playback(problem, drawn=drawn)
+        await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
+        await self._send_frame(playback)
+        if at:
+            self._start("play", partial(self._run_to, playback, at))
+        self._start("theory", partial(self._say_theory, problem))
+
+    def _ready(self, problem: Problem, *, drawn: bool) -> dict[str, Any]:
+        graph = problem.graph
+        followed = traced_nodes(graph.num_nodes).tolist() if drawn else []
+        return {
+            "type": "ready",
+            "run": self._run,
+            "drawn": drawn,
+            "graph": {
+                "name": graph.name,
+                "numNodes": graph.num_nodes,
+                "numEdges": graph.num_edges,
+                "edges": graph.edges.tolist() if drawn else [],
+                "positions": positions(graph) if drawn else None,
+                "degrees": [int(graph.degrees.min()), int(graph.degrees.max())],
+            },
+            "methods": [method.label() for method in problem.methods],
+            "numSteps": problem.num_steps,
+            "seed": problem.seed,
+            "trueMean": float(problem.private_values.mean()),
+            "spread": float(problem.private_values.std()),
+            "lowest": float(problem.private_values.min()),
+            "highest": float(problem.private_values.max()),
+            "privateValues": problem.private_values.tolist() if drawn else [],
+            "followed": followed,
+        }
+
+    async def _play(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        self._speed = _speed(message)
+        if playback.finished:
+            playback.rewind()
+            await self._send_frame(playback, rewound=True)
+        await self._cancel("play")
+        self._start("play", partial(self._run_on, playback))
+
+    async def _pause(self, message: Mapping[str, Any]) -> None:
+        await self._cancel("play")
+        await self._say({"type": "paused", "run": self._run})
+
+    async def _step(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        count = whole(message, "count", default=1, low=1, high=self._limits.steps)
+        await self._cancel("play")
+        self._start("play", partial(self._run_to, playback, min(playback.step + count, playback.problem.num_steps)))
+
+    async def _seek(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        target = whole(message, "step", default=None, low=0, high=playback.problem.num_steps)
+        await self._cancel("play")
+        if target < playback.step:
+            playback.rewind()
+            await self._send_frame(playback, rewound=True)
+        self._start("play", partial(self._run_to, playback, target))
+
+    async def _set_speed(self, message: Mapping[str, Any]) -> None:
+        self._speed = _speed(message)
+
+    async def _watch(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        await self._cancel("privacy")
+        if message.get("node") is None:
+            return
+        node = whole(message, "node", default=None, low=0, high=playback.problem.graph.num_nodes - 1)
+        prior = message.get("prior")
+        if prior is not None and (
+            isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 < prior < 1e100
+        ):
+            raise InvalidParameter("prior must be a number above 0, or null for no knowledge at all")
+        self._start("privacy", partial(self._say_privacy, playback, node, prior))
+
+    async def _live(self, message: Mapping[str, Any]) -> None:
+        await self._cancel("live")
+        if message.get("on") is not False:
+            self._start("live", self._say_live)
+
+    def _need_playback(self) -> Playback:
+        if self._playback is None:
+            raise InvalidParameter("nothing is set up yet")
+        return self._playback
+
+    # -- under way -----------------------------------------------------------------------------
+
+    async def _run_on(self, playback: Playback) -> None:
+        """Play at the wanted speed until the end, a pause, or the limit of time."""
+        began = due = time.monotonic()
+        while not playback.finished:
+            if time.monotonic() - began > self._limits.running_seconds:
+                await self._say(
+                    {"type": "paused", "run": self._run, "message": "paused after a long time; press Run to go on"}
+                )
+                return
+            interval = max(1.0 / self._limits.frames_per_second, 1.0 / self._speed)
+            most = -(-playback.problem.num_steps // FULLEST_SPEED_FRAMES)
+            count = int(min(max(1, round(self._speed * interval)), max(1, most)))
+            for end in playback.pieces(min(playback.step + count, playback.problem.num_steps))[-1:]:
+                await self._compute(partial(playback.advance, end))
+            await self._send_frame(playback)
+            due = max(due + interval, time.monotonic())
+            await asyncio.sleep(due - time.monotonic())
+
+    async def _run_to(self, playback: Playback, target: int) -> None:
+        """Run to a step as fast as possible, with one frame at the end."""
+        for end in playback.pieces(target):
+            await self._compute(partial(playback.advance, end))
+        await self._send_frame(playback)
+
+    async def _say_theory(self, problem: Problem) -> None:
+        """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
+        answer = await self._thinkers.think(insight.threshold, problem.graph)
+        await self._say({"type": "threshold", "run": self._run, **answer})
+        alpha = answer.get("algebraicConnectivity")
+        for index, method in enumerate(problem.methods):
+            curves = await self._thinkers.think(insight.theory_curves, problem, method, alpha, self._limits)
+            await self._say({"type": "theory", "run": self._run, "lane": index, **curves})
+
+    async def _say_privacy(self, playback: Playback, node: int, prior: float | None) -> None:
+        answer: dict[str, Any] = {"message": insight.too_large_to_audit(playback.problem, self._limits)}
+        if answer["message"] is None:
+            fired = await self._compute(playback.all_fired)
+            answer = await self._thinkers.think(insight.privacy_history, playback.problem, fired, node, prior)
+        await self._say({"type": "privacy", "run": self._run, "node": node, "prior": prior, **answer})
+
+    async def _say_live(self) -> None:
+        while True:
+            await self._say({"type": "live", **await self._watcher.look()})
+            await asyncio.sleep(1.0)
+
+    # -- plumbing ------------------------------------------------------------------------------
+
+    async def _compute(self, work: Callable[[], T]) -> T:
+        """In a thread; if the caller is cancelled, the (short) piece is finished first, so that no two run at once."""
+        future = asyncio.get_running_loop().run_in_executor(self._running, work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await asyncio.wait({future})
+            raise
+
+    def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self._tasks[name] = asyncio.ensure_future(self._guard(name, work))
+
+    async def _guard(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Turn what goes wrong in a task into a sentence for the page."""
+        try:
+            await work()
+        except SottovoceError as error:
+            await self._say({"type": "error", "about": name, "message": str(error)})
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # the page was closed meanwhile
+        except Exception:
+            log.exception("the studio could not finish %s", name)
+            message = "something went wrong here; the server's log says more"
+            await self._say({"type": "error", "about": name, "message": message})
+
+    async def _cancel(self, *names: str) -> None:
+        tasks = [self._tasks.pop(name) for name in names if name in self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _send_frame(self, playback: Playback, *, rewound: bool = False) -> None:
+        header, arrays = playback.frame()
+        header |= {"run": self._run, "rewound": rewound}
+        await self._socket.send_bytes(pack(_finite(header), arrays))
+
+    async def _say(self, message: dict[str, Any]) -> None:
+        await self._socket.send_text(json.dumps(_finite(message), allow_nan=False))
+
+
+def _parse(text: str) -> dict[str, Any]:
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidParameter("a message must be JSON") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        raise InvalidParameter("a message must be an object with a type")
+    known = ("setup", "play", "pause", "step", "seek", "speed", "watch", "live")
+    if message["type"] not in known:
+        raise InvalidParameter(f"type must be one of {', '.join(known)}")
+    return message
+
+
+def _speed(message: Mapping[str, Any]) -> float:
+    """Steps a second; null is as fast as can be watched."""
+    speed = message.get("speed")
+    if speed is None:
+        return 1e12
+    if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.1 <= speed <= 1e12:
+        raise InvalidParameter("speed must be a number of steps a second in [0.1, 1e12], or null for the fastest")
+    return float(speed)
+
+
+def _finite(value: Any) -> Any:
+    """Infinities as words and NaN as null, which JSON can carry."""
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    return value

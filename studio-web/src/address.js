@@ -1,0 +1,82 @@
+// The whole state of the page in its address, after the #: nothing of it is sent to a server by opening the link.
+
+export const DEFAULTS = Object.freeze({
+  graph: "cycle:10",
+  values: "uniform",
+  methods: ["noise-insertion:noise_std=1,noise_decay=0.9"],
+  seed: 1,
+  steps: 600,
+  at: 0,
+  speed: 60,
+  watch: null,
+  prior: "",
+  tab: "playground",
+});
+
+export const LONGEST = 100_000;
+
+/** State → text after the #. What is at its default is left out. */
+export function write(state) {
+  const parts = [];
+  const put = (key, value) => parts.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/%3D/g, "~")}`);
+  if (typeof state.graph === "string") put("graph", state.graph);
+  else put("edges", state.graph.edges.map((e) => e.join("-")).join("_"));
+  if (typeof state.values === "string") put("values", state.values);
+  else put("numbers", state.values.join("_"));
+  for (const method of state.methods) put("method", method);
+  put("seed", state.seed);
+  put("steps", state.steps);
+  for (const key of ["at", "speed", "watch", "prior", "tab"]) {
+    if (state[key] !== DEFAULTS[key] && state[key] !== null) put(key, state[key]);
+  }
+  return parts.join("&");
+}
+
+/** Text after the # → state, and sentences about what could not be read. */
+export function read(text) {
+  const state = structuredClone({ ...DEFAULTS });
+  const problems = [];
+  const methods = [];
+  for (const part of text.replace(/^#/, "").split("&").filter(Boolean)) {
+    const cut = part.indexOf("=");
+    const key = cut < 0 ? part : part.slice(0, cut);
+    let value;
+    try {
+      value = decodeURIComponent(part.slice(cut + 1).replace(/~/g, "="));
+    } catch {
+      problems.push(`“${key}” in the address is not readable`);
+      continue;
+    }
+    if (key === "method") methods.push(value);
+    else if (!apply(state, key, value)) problems.push(`the address has ${key} = “${value.slice(0, 30)}”, which is not understood`);
+  }
+  if (methods.length) state.methods = methods;
+  return { state, problems };
+}
+
+function apply(state, key, value) {
+  const count = (low) => (/^\d{1,15}$/.test(value) && Number(value) >= low ? Number(value) : undefined);
+  const set = (found) => (found === undefined ? false : ((state[key] = found), true));
+  switch (key) {
+    case "graph": state.graph = value; return true;
+    case "values": state.values = value; return true;
+    case "edges": {
+      const pairs = value.split("_").map((pair) => pair.split("-").map((end) => (/^\d+$/.test(end) ? Number(end) : NaN)));
+      if (!pairs.every((pair) => pair.length === 2 && pair.every(Number.isFinite))) return false;
+      state.graph = { edges: pairs, name: "my graph" };
+      return true;
+    }
+    case "numbers": {
+      const numbers = value.split("_").map((text) => (text.trim() === "" ? NaN : Number(text)));
+      if (!numbers.every(Number.isFinite)) return false;
+      state.values = numbers;
+      return true;
+    }
+    case "seed": case "at": case "watch": return set(count(0));
+    case "steps": return set(count(1));
+    case "speed": return set(value === "max" ? "max" : count(1));
+    case "prior": return set(value === "none" || Number(value) > 0 ? value : undefined);
+    case "tab": return set(["playground", "live"].includes(value) ? value : undefined);
+    default: return false;
+  }
+}

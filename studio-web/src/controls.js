@@ -1,0 +1,242 @@
+// The forms on the left: graph, private values, methods, seed and length. They know words, not mathematics.
+import { post } from "./connection.js";
+import { byId, later, make, notify } from "./dom.js";
+import { openBoard } from "./board.js";
+import { DecaySlider } from "./decay.js";
+import { number, whole } from "./words.js";
+
+export class Controls {
+  /** onChange(patch of the state) */
+  constructor(catalogue, onChange) {
+    Object.assign(this, { catalogue, onChange });
+    this.changed = later(200, () => this.onChange(this.collect()));
+    this.sliders = [];
+    this.threshold = null;
+    this.build();
+  }
+
+  build() {
+    const family = byId("family");
+    for (const entry of this.catalogue.families) family.append(make("option", { value: entry.name }, entry.title));
+    family.append(make("option", { value: "upload" }, "my own: upload an edge list"), make("option", { value: "draw" }, "my own: draw it"));
+    family.addEventListener("change", () => this.chooseFamily());
+    const kind = byId("values-kind");
+    for (const entry of this.catalogue.values) kind.append(make("option", { value: entry.name }, entry.title));
+    kind.append(make("option", { value: "own" }, "my own: paste or CSV"));
+    kind.addEventListener("change", () => {
+      byId("values-own").hidden = kind.value !== "own";
+      if (kind.value === "own") byId("values-text").focus();
+      else { this.values = kind.value; this.changed(); }
+    });
+    byId("values-use").addEventListener("click", () => this.readValues(byId("values-text").value, "the pasted text"));
+    byId("values-file").addEventListener("change", (event) => this.readFile(event, (text, name) => this.readValues(text, name)));
+    byId("edges-file").addEventListener("change", (event) => this.readFile(event, (text, name) => this.readEdges(text, name)));
+    byId("open-board").addEventListener("click", () => this.draw());
+    byId("add-method").addEventListener("click", () => { this.addMethod(); this.changed(); });
+    for (const id of ["seed", "steps"]) byId(id).addEventListener("input", this.changed);
+    byId("another").addEventListener("click", () => { byId("seed").value = Number(byId("seed").value || 0) + 1; this.changed(); });
+    const drop = byId("setup");
+    drop.addEventListener("dragover", (event) => event.preventDefault());
+    drop.addEventListener("drop", (event) => {
+      event.preventDefault();
+      const file = event.dataTransfer.files[0];
+      if (file) file.text().then((text) => this.readEdges(text, file.name));
+    });
+  }
+
+  // -- showing a state ---------------------------------------------------------------------------
+
+  show(state) {
+    this.graph = state.graph;
+    this.values = state.values;
+    byId("seed").value = state.seed;
+    byId("steps").value = state.steps;
+    if (typeof state.graph === "string") this.showFamily(state.graph);
+    else this.showOwnGraph("upload");
+    byId("values-kind").value = typeof state.values === "string" ? state.values : "own";
+    byId("values-own").hidden = typeof state.values === "string";
+    if (typeof state.values !== "string") byId("values-text").value = state.values.join("\n");
+    byId("methods").replaceChildren();
+    this.sliders = [];
+    for (const spec of state.methods) this.addMethod(spec);
+  }
+
+  showFamily(spec) {
+    const [name, ...parts] = spec.replace(/(\d)x(?=\d)/g, "$1:").split(":");
+    const entry = this.catalogue.families.find((f) => f.name === (name === "random-geometric" ? "rgg" : name));
+    if (!entry) return;
+    byId("family").value = entry.name;
+    const named = Object.fromEntries(parts.filter((p) => p.includes("=")).map((p) => p.split("=")));
+    const positional = parts.filter((p) => !p.includes("="));
+    const given = Object.fromEntries(entry.parameters.map((p, k) => [p.name, named[p.name] ?? positional[k] ?? ""]));
+    this.familyForm(entry, { ...given, seed: named.seed ?? "" });
+  }
+
+  familyForm(entry, given) {
+    const box = byId("family-parameters");
+    box.replaceChildren();
+    byId("own-graph").hidden = true;
+    box.title = entry.about;
+    const inputs = [...entry.parameters, ...(entry.seeded ? [{ name: "seed", whole: true }] : [])];
+    for (const parameter of inputs) {
+      const input = make("input", {
+        type: "number", id: `graph-${parameter.name}`, step: parameter.whole ? "1" : "any", min: "0",
+        value: String(given[parameter.name] ?? ""), placeholder: parameter.required ? "" : "auto", oninput: () => this.familyChanged(entry),
+      });
+      box.append(make("label", {}, make("span", {}, { n: "nodes", attach: "joins", k: "near neighbours", p: "probability", path_length: "bridge", seed: "graph seed" }[parameter.name] ?? parameter.name), input));
+    }
+  }
+
+  chooseFamily() {
+    const name = byId("family").value;
+    if (name === "upload" || name === "draw") {
+      this.showOwnGraph(name);
+      if (name === "draw") this.draw();
+      return;
+    }
+    const entry = this.catalogue.families.find((f) => f.name === name);
+    this.familyForm(entry, { ...Object.fromEntries(entry.parameters.map((p) => [p.name, p.start ?? ""])), seed: entry.seeded ? 1 : "" });
+    this.familyChanged(entry);
+  }
+
+  familyChanged(entry) {
+    const value = (name) => byId(`graph-${name}`)?.value.trim() ?? "";
+    const required = entry.parameters.filter((p) => p.required).map((p) => value(p.name));
+    if (required.includes("")) return;
+    const optional = [...entry.parameters.filter((p) => !p.required).map((p) => p.name), "seed"].filter((name) => value(name) !== "");
+    this.graph = [entry.name, ...required, ...optional.map((name) => `${name}=${value(name)}`)].join(":");
+    this.changed();
+  }
+
+  showOwnGraph(kind) {
+    byId("family").value = kind;
+    byId("family-parameters").replaceChildren();
+    byId("own-graph").hidden = false;
+  }
+
+  // -- files, drawing ----------------------------------------------------------------------------
+
+  async readFile(event, use) {
+    const file = event.target.files[0];
+    if (!file) return;
+    if (file.size > 16_000_000) notify(`${file.name} has ${whole(file.size)} bytes; files of up to 16,000,000 are read here`);
+    else await use(await file.text(), file.name);
+    event.target.value = "";
+  }
+
+  async readEdges(text, name) {
+    try {
+      const answer = await (await post(`/api/read/edges?name=${encodeURIComponent(name)}`, text)).json();
+      this.useEdges(answer.edges, name);
+    } catch (error) { notify(error.message); }
+  }
+
+  useEdges(edges, name) {
+    notify("");
+    this.graph = { edges, name };
+    if (typeof this.values !== "string" && this.values.length !== Math.max(...edges.flat()) + 1) {
+      this.values = "uniform";
+      byId("values-kind").value = "uniform";
+      byId("values-own").hidden = true;
+    }
+    this.changed();
+  }
+
+  draw() {
+    const start = typeof this.graph === "string" ? [] : this.graph.edges;
+    openBoard(start, (edges) => { byId("family").value = "draw"; this.useEdges(edges, "my graph"); });
+  }
+
+  async readValues(text, name) {
+    try {
+      const answer = await (await post(`/api/read/values?name=${encodeURIComponent(name)}`, text)).json();
+      byId("values-text").value = answer.values.join("\n");
+      this.values = answer.values;
+      notify("");
+      this.changed();
+    } catch (error) { notify(error.message); }
+  }
+
+  // -- methods -----------------------------------------------------------------------------------
+
+  addMethod(spec) {
+    const box = byId("methods");
+    const used = [...box.querySelectorAll("select")].map((s) => s.value);
+    const fallback = used.includes("standard") || !used.length ? "noise-insertion" : "standard";
+    const [name, rest = ""] = (spec ?? fallback).split(/:(.*)/s);
+    const given = Object.fromEntries(rest.split(",").filter(Boolean).map((part) => part.split(/=(.*)/s)));
+    const known = this.catalogue.methods.some((m) => m.name === name);
+    const select = make("select", { "aria-label": "method" });
+    for (const entry of this.catalogue.methods) select.append(make("option", { value: entry.name }, entry.title));
+    select.value = known ? name : "standard";
+    const fields = make("div", { class: "fields" });
+    const remove = make("button", { type: "button", class: "quiet", "aria-label": "remove this method", title: "remove this method" }, "✕");
+    const card = make("div", { class: "method" }, make("div", { class: "head" }, make("i", { class: "swatch" }), select, remove), fields);
+    card.spec = spec;
+    remove.addEventListener("click", () => { card.remove(); this.methodsChanged(); });
+    select.addEventListener("change", () => { this.methodFields(card, select.value, {}); this.methodsChanged(); });
+    box.append(card);
+    this.methodFields(card, select.value, given);
+    this.methodsChanged(false);
+  }
+
+  methodFields(card, name, given) {
+    const entry = this.catalogue.methods.find((m) => m.name === name);
+    const fields = card.querySelector(".fields");
+    fields.replaceChildren();
+    card.title = entry.about;
+    card.inputs = {};
+    card.slider = null;
+    for (const parameter of entry.parameters) {
+      const start = given[parameter.name] ?? String(parameter.start);
+      if (entry.decay && parameter.name === "noise_decay") {
+        card.slider = new DecaySlider(start, this.changed);
+        card.slider.mark(this.threshold);
+        fields.append(card.slider.element);
+        card.inputs[parameter.name] = card.slider;
+        continue;
+      }
+      const input = make("input", { type: "text", inputmode: "decimal", value: start, oninput: this.changed });
+      const words = { noise_std: "noise σ" }[parameter.name] ?? parameter.name.replaceAll("_", " ");
+      fields.append(make("label", { title: parameter.about }, make("span", {}, words), input));
+      card.inputs[parameter.name] = input;
+    }
+    this.sliders = [...byId("methods").children].map((c) => c.slider).filter(Boolean);
+  }
+
+  methodsChanged(tell = true) {
+    const cards = [...byId("methods").children];
+    cards.forEach((card, k) => {
+      card.querySelector(".swatch").className = `swatch lane-${k}`;
+      card.querySelector("button").hidden = cards.length < 2;
+    });
+    byId("add-method").hidden = cards.length >= this.catalogue.limits.methods;
+    this.sliders = cards.map((card) => card.slider).filter(Boolean);
+    if (tell) this.changed();
+  }
+
+  setThreshold(threshold) {
+    this.threshold = threshold;
+    for (const slider of this.sliders) slider.mark(threshold);
+  }
+
+  // -- reading the forms -------------------------------------------------------------------------
+
+  collect() {
+    const methods = [...byId("methods").children].map((card) => {
+      const parts = Object.entries(card.inputs).map(([name, input]) => `${name}=${input.value.trim()}`);
+      const name = card.querySelector("select").value;
+      return parts.length ? `${name}:${parts.join(",")}` : name;
+    });
+    return { graph: this.graph, values: this.values, methods, seed: Number(byId("seed").value), steps: Number(byId("steps").value) };
+  }
+
+  describe(graph) {
+    const [low, high] = graph.degrees;
+    byId("graph-facts").textContent = `${graph.name}: ${whole(graph.numNodes)} nodes, ${whole(graph.numEdges)} edges, ${low === high ? low : `${low} to ${high}`} neighbours each`;
+  }
+
+  describeThreshold(answer) {
+    byId("alpha").textContent = answer.algebraicConnectivity === undefined ? (answer.message ?? "") : `algebraic connectivity α = ${number(answer.algebraicConnectivity, 4)}`;
+  }
+}

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce import errors
+from sottovoce.experiments.compare import customary_methods
+from sottovoce.experiments.predictions import fitted_factor, predict
+from sottovoce.methods.named import METHODS
+
+GRAPH = sv.graphs.cycle(10)
+VALUES = np.random.default_rng(3).random(10)
+SCALE = float(((VALUES - VALUES.mean()) ** 2).sum())
+
+
+@pytest.fixture(scope="module")
+def found():
+    return sv.compare(GRAPH, VALUES, customary_methods(GRAPH), num_steps=600, seed=2, replicas=10)
+
+
+def test_customary_methods_are_all_methods():
+    """One command compares everything there is."""
+    assert {method.name for method in customary_methods(GRAPH)} == set(METHODS)
+
+
+def test_all_methods_get_the_same_messages(found):
+    """Steps differ, messages do not, except for what a whole step costs."""
+    for row, run in zip(found.rows, found.runs, strict=True):
+        assert 0 <= 1200 - row.messages < run.method.messages_per_step(GRAPH)
+        assert row.messages == run.transmissions[-1]
+
+
+def test_all_methods_may_get_the_same_steps():
+    """``budget="steps"`` gives rounds as many steps as exchanges."""
+    both = sv.compare(
+        GRAPH,
+        VALUES,
+        [sv.StandardGossip(), sv.SynchronousAveraging()],
+        num_steps=50,
+        seed=2,
+        replicas=2,
+        budget="steps",
+    )
+    assert [(row.steps, row.messages) for row in both.rows] == [(50, 100), (50, 1000)]
+
+
+def test_rows_are_what_the_runs_say(found):
+    """Final error, accuracy and status in the table are those of the runs."""
+    for row, run in zip(found.rows, found.runs, strict=True):
+        assert row.relative_error == pytest.approx(np.median(run.relative_error[:, -1]))
+        assert row.accuracy == pytest.approx(np.sqrt(np.mean((run.values - VALUES.mean()) ** 2)), rel=1e-9)
+        assert row.status == str(run.status)
+
+
+def test_fitted_factors_respect_the_guarantees(found):
+    """Where a factor is guaranteed, the median's fitted factor is not worse (beyond the fit's own noise)."""
+    checked = [row for row in found.rows if row.factor_guaranteed is not None and row.factor_fitted is not None]
+    assert len(checked) >= 8
+    for row in checked:
+        assert np.log(row.factor_fitted) <= 0.9 * np.log(row.factor_guaranteed) + 1e-12, row.method
+
+
+def test_limits_are_where_runs_end():
+    """Nozari, Huang and own noise stay at the predicted level; the gap oracle below its bound; 300 replicas."""
+    methods = [
+        sv.Nozari(noise_scale=0.5, noise_decay=0.5),
+        sv.Huang(noise_scale=0.5, noise_decay=0.7),
+        sv.PairwiseCancelling(pair_noise_std=0.1, own_noise_std=0.5),
+        sv.GapOracle(gap=0.05),
+    ]
+    found = sv.compare(GRAPH, VALUES, methods, num_steps=3000, seed=4, replicas=300)
+    for row, run in zip(found.rows, found.runs, strict=True):
+        mean = run.relative_error[:, -1].mean()
+        if isinstance(run.method, sv.GapOracle):
+            assert run.relative_error[:, -1].max() <= row.limit_predicted
+        else:
+            assert mean == pytest.approx(row.limit_predicted, rel=0.4)
+
+
+def test_a_curious_neighbour_learns_what_the_audit_says(found):
+    """Plain methods disclose; noise insertion leaves most of the prior; Laplace methods have an ε; oracles say so."""
+    rows = {run.method.name: row for row, run in zip(found.rows, found.runs, strict=True)}
+    assert rows["standard"].neighbour_left == 0.0
+    assert rows["synchronous"].neighbour_left == 0.0
+    for name in ("noise-insertion", "mo-murray", "manitara-hadjicostis", "pairwise-cancelling"):
+        assert 0.3 < rows[name].neighbour_left < 1.0, name
+    prior = VALUES.std()
+    assert rows["nozari"].neighbour_epsilon == pytest.approx(prior)
+    assert rows["huang"].neighbour_epsilon == pytest.approx(prior * 0.8 / 0.3)
+    assert rows["gap-oracle"].neighbour == "comparisons only"
+
+
+def test_large_graphs_are_compared_without_audit():
+    """Beyond 200 nodes the table says that exposure was not computed."""
+    graph = sv.graphs.cycle(201)
+    found = sv.compare(graph, np.arange(201.0), [sv.StandardGossip()], num_steps=100, seed=1, replicas=1)
+    assert found.rows[0].neighbour_left is None
+    assert "200" in found.rows[0].neighbour
+
+
+def test_it_prints_itself(found):
+    """The table has a line per method, and its caption names graph, replicas and seed."""
+    text = str(found)
+    assert text.count("\n") == len(found.rows) + 3
+    assert "accelerated gossip" in text
+    assert text.endswith(
+        "cycle(10): 10 nodes, 10 edges; medians of 10 replicas, seed 2; the curious neighbour is node 0"
+    )
+
+
+def test_exports_are_written_and_returned(found, tmp_path):
+    """CSV keeps every digit, Markdown and LaTeX have a row per method, and what is returned is what is written."""
+    text = found.to_csv(tmp_path / "deep" / "t.csv")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert float(rows[0]["relative_error"]) == found.rows[0].relative_error
+    assert (tmp_path / "deep" / "t.csv").read_text(encoding="utf-8") == text
+    assert found.to_markdown().count("\n|") == len(found.rows) + 1
+    latex = found.to_latex(tmp_path / "t.tex")
+    assert latex.count(r"\\") == len(found.rows) + 1
+    assert not set("σφλεβ") & set(latex)
+    curves = list(csv.DictReader(io.StringIO(found.curves_csv())))
+    assert len(curves) == sum(10 * len(run.steps) for run in found.runs)
+
+
+def test_plot_has_steps_and_messages(found):
+    """Two logarithmic axes with a line per method each."""
+    left, right = found.plot().axes
+    assert (left.get_xlabel(), right.get_xlabel()) == ("step or round", "messages")
+    assert len(left.lines) == len(right.lines) == len(found.rows)
+    assert left.get_yscale() == "log"
+    looks = {
+        (line.get_color(), line.get_linestyle(), line.get_marker(), line.get_markerfacecolor()) for line in left.lines
+    }
+    assert len(looks) == len(found.rows)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"methods": []}, "at least one"),
+        ({"budget": "money"}, "budget"),
+        ({"observer": 10}, r"\[0, 9\]"),
+        ({"private_values": np.ones(10)}, "prior_std"),
+        ({"num_steps": 0}, "num_steps"),
+    ],
+)
+def test_bad_input_is_named(change, says):
+    """What is wrong is said with what is allowed."""
+    arguments = {"graph": GRAPH, "private_values": VALUES, "methods": [sv.StandardGossip()], "num_steps": 10} | change
+    with pytest.raises(errors.InvalidParameter, match=says):
+        sv.compare(**arguments)
+
+
+def test_fitted_factor_of_curves_without_a_rate():
+    """Resting curves give 1, curves at rounding level or too short give nothing."""
+    steps = np.arange(20)
+    assert fitted_factor(steps, np.full(20, 0.3)) == pytest.approx(1.0)
+    assert fitted_factor(steps, np.full(20, 1e-30)) is None
+    assert fitted_factor(steps[:2], np.ones(2)) is None
+
+
+def test_vector_data_are_compared():
+    """Errors of all coordinates count together."""
+    data = np.random.default_rng(1).random((10, 3))
+    found = sv.compare(GRAPH, data, [sv.StandardGossip(), sv.PushSum()], num_steps=500, seed=1, replicas=3)
+    run = found.runs[0]
+    assert found.rows[0].accuracy == pytest.approx(np.sqrt(np.mean((run.values - data.mean(axis=0)) ** 2)))
+
+
+def test_nothing_known_is_nothing_said():
+    """A constant binary step has neither rate nor limit; push-sum's factor is for complete graphs."""
+    assert predict(sv.BinaryOracle(step_size=0.1), GRAPH, SCALE) == (None, None)
+    assert predict(sv.PushSum(), GRAPH, SCALE).factor is None
+    assert predict(sv.PushSum(), sv.graphs.complete(5), SCALE).factor == pytest.approx(0.45)
+    assert predict(sv.HeavyBallGossip(momentum=0.4), GRAPH, SCALE).factor is None
+    assert predict(sv.HeavyBallGossip(momentum=0.001), GRAPH, SCALE).factor < 1

@@ -1,0 +1,192 @@
+"""The page's files, its requests, and who may use them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.studio.app import STATIC, create_app
+from sottovoce.studio.limits import Limits
+from sottovoce.studio.problem import Problem
+
+from .helpers import SMALL, Studio
+
+SOURCES = Path(__file__).parents[2] / "studio-web"
+
+
+def test_the_page_comes_from_the_package_alone(server: Studio) -> None:
+    """It is served under a policy that forbids every other source, and it names none."""
+    answer = server.get("/")
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "http://" not in answer.text
+    assert "https://" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["studio.js", "style.css", "studio.css", "icon.svg", "LICENSES.txt"])
+def test_built_files_are_in_the_package(server: Studio, name: str) -> None:
+    """Everything the page loads is there."""
+    answer = server.get(f"/static/{name}")
+    assert answer.status_code == 200
+    assert len(answer.content) > 100
+
+
+def test_licences_of_all_bundled_packages_travel_along() -> None:
+    """Each package in the lock file that is not a build tool is named with its licence."""
+    text = (STATIC / "LICENSES.txt").read_text(encoding="utf-8")
+    for name in ("uplot", "d3-force", "d3-dispatch", "d3-quadtree", "d3-timer"):
+        assert f"\n{name} " in text
+    assert text.count("Copyright") >= 5
+
+
+needs_sources = pytest.mark.skipif(
+    not SOURCES.is_dir(), reason="the front end's sources are not part of an installation"
+)
+
+
+@needs_sources
+def test_the_page_was_built_from_its_sources() -> None:
+    """Who changes the page builds it: ``npm ci && npm run build`` in ``studio-web``."""
+    digest = hashlib.sha256()
+    for path in [*sorted((SOURCES / "src").iterdir(), key=lambda path: path.name), SOURCES / "package-lock.json"]:
+        digest.update(path.read_bytes())
+    assert (STATIC / "sources.sha256").read_text(encoding="utf-8").strip() == digest.hexdigest()
+
+
+@needs_sources
+def test_the_lock_file_names_no_address() -> None:
+    """Where packages come from is the builder's configuration; what they are is pinned by digest."""
+    packages = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert not any("resolved" in entry for entry in packages.values())
+    assert all("integrity" in entry for name, entry in packages.items() if name)
+
+
+def test_the_catalogue_offers_every_method_and_family(server: Studio) -> None:
+    """Methods appear in the page because they are in the package."""
+    from sottovoce.graphs.named import FAMILIES
+    from sottovoce.methods.named import METHODS
+
+    offered = server.get("/api/catalogue").json()
+    assert {entry["name"] for entry in offered["methods"]} == set(METHODS)
+    assert {entry["name"] for entry in offered["families"]} == set(FAMILIES) - {"random-geometric"}
+
+
+def test_csv_holds_the_engines_numbers(server: Studio) -> None:
+    """Every digit survives the way through the file."""
+    answer = server.post("/api/export/csv", data={"problem": SMALL, "at": 200})
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    problem = Problem.read(SMALL, Limits())
+    run = sv.simulate(problem.graph, problem.private_values, problem.methods[0], num_steps=200, seed=3, record=400)
+    assert [int(row["step"]) for row in rows] == run.steps.tolist()
+    assert [float(row["relative_error"]) for row in rows] == run.relative_error.tolist()
+
+
+@pytest.mark.parametrize(("kind", "opening"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
+def test_figures_are_pictures(server: Studio, kind: str, opening: bytes) -> None:
+    """With the network where the page drew it."""
+    angles = np.linspace(0, 6, 10)
+    places = np.stack([np.cos(angles), np.sin(angles)], axis=1).tolist()
+    answer = server.post(f"/api/export/{kind}", data={"problem": SMALL, "at": 50, "positions": places})
+    assert answer.status_code == 200
+    assert answer.content.startswith(opening)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"problem": SMALL, "at": -1},
+        {"problem": SMALL, "at": 10**9},
+        {"problem": SMALL, "positions": [[0, 0]]},
+        {"problem": SMALL, "positions": [["a", 0]] * 10},
+        {"problem": SMALL, "positions": [[float("inf"), 0]] * 10},
+        {},
+    ],
+)
+def test_bad_exports_get_a_sentence(server: Studio, message: dict[str, Any]) -> None:
+    """Status 422 and what is wrong."""
+    answer = server.post("/api/export/png", content=json.dumps(message))
+    assert answer.status_code == 422
+    assert "must be" in answer.json()["message"]
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[]", b"{", b"[" * 50_000])
+def test_malformed_requests_get_a_sentence(server: Studio, body: bytes) -> None:
+    """Never a traceback."""
+    answer = server.post("/api/python", content=body)
+    assert answer.status_code == 422
+    assert answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0 1\n1 2\nzwei drei\n", "mine.txt, line 3: expected two whole numbers"),
+        ("0 1\n2 3\n", "not connected"),
+        ("0 1\n1 1\n", "self-loop"),
+        ("", "no edges"),
+        ("0 99999999\n", "at most 100,000 nodes"),
+        ("\0\0\0", "not a text file"),
+        (b"\xff\xd8\xff\xe0", "not a text file"),
+    ],
+)
+def test_bad_uploads_say_what_is_wrong(server: Studio, text: str | bytes, words: str) -> None:
+    """By line where there is one; no path of this machine is shown."""
+    answer = server.post("/api/read/edges?name=mine.txt", content=text)
+    assert answer.status_code == 422
+    assert words in answer.json()["message"]
+    assert "/tmp" not in answer.json()["message"]
+
+
+def test_good_uploads_come_back_checked(server: Studio) -> None:
+    """Commas, comments and order do not matter."""
+    edges = server.post("/api/read/edges?name=mine.txt", content="# mine\n0,1\n2 1\n").json()
+    assert edges["edges"] == [[0, 1], [1, 2]]
+    values = server.post("/api/read/values", content="name,value\n0,0.5\n1,2.5\n").json()
+    assert values["values"] == [0.5, 2.5]
+
+
+@pytest.mark.parametrize("text", ["one\ntwo\n3\nfour", "nan", "1e999", ""])
+def test_bad_values_are_refused_without_being_shown(server: Studio, text: str) -> None:
+    """The line, not what stands in it."""
+    answer = server.post("/api/read/values?name=v.csv", content=text)
+    assert answer.status_code == 422
+    assert "four" not in answer.json()["message"]
+
+
+def test_large_uploads_are_cut_off() -> None:
+    """The limit is named, and the rest is not read."""
+    with Studio(create_app(limits=Limits(upload_bytes=1000))) as client:
+        answer = client.post("/api/read/edges", content="0 1\n" * 1000)
+    assert answer.status_code == 422
+    assert "at most 1,000 bytes" in answer.json()["message"]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "["])
+def test_other_names_are_not_answered(server: Studio, host: str) -> None:
+    """A site that points its own name at this machine gets nothing."""
+    assert server.get("/", headers={"host": host}).status_code == 403
+
+
+def test_requests_of_other_sites_are_refused(server: Studio) -> None:
+    """A form or script of another site cannot use this server."""
+    answer = server.post("/api/python", data={"problem": SMALL}, headers={"origin": "http://evil.example"})
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/static/../app.py", "/static/%2e%2e/app.py", "/api/export/exe"])
+def test_other_addresses_are_empty(server: Studio, path: str) -> None:
+    """A plain sentence, and no file outside the page's."""
+    answer = server.request("POST" if "export" in path else "GET", path, content=b"{}")
+    assert answer.status_code == 404
+    assert answer.json() == {"message": "there is nothing here"}
