@@ -22,7 +22,14 @@ def test_three_processes_average_with_one_call_each(tmp_path: Path) -> None:
     values = {"ada": 3.0, "bob": 10.0, "cyd": -1.0}
     addresses = dict(zip(values, free_addresses(3), strict=True))
     made = found_network(
-        "trio", addresses, sv.graphs.path(3), tmp_path, noise_std=1.0, noise_decay=0.7, smallest_std=None, rate=20.0
+        "trio",
+        addresses,
+        sv.graphs.path(3),
+        tmp_path / "net",
+        noise_std=1.0,
+        noise_decay=0.7,
+        smallest_std=None,
+        rate=20.0,
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     running = [
