@@ -188,10 +188,10 @@ def answer_without_certificate(host: str, port: int, authority: Path) -> bytes:
     """What a TLS client that has no certificate of its own gets to hear."""
     context = ssl.create_default_context(cafile=authority)
     try:
-        with socket.create_connection((host, port), timeout=5) as line:
-            with context.wrap_socket(line, server_hostname="p01.stage") as secure:
-                secure.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
-                return secure.recv(100)
+        line = socket.create_connection((host, port), timeout=5)
+        with line, context.wrap_socket(line, server_hostname="p01.stage") as secure:
+            secure.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            return secure.recv(100)
     except (ssl.SSLError, ConnectionError):
         return b""
 
