@@ -57,12 +57,11 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="bold")
     facts.add_column()
-    settled = "[green]yes[/]" if status.get("settled") else "not yet"
+    settled = "[green]yes[/]" if status.get("settled") else str(status.get("statement", "not yet"))
     for name, text in (
         ("peer", f"{status['name']} of {status['network']}"),
         ("estimate", f"{say_estimate(status)}  {_say_error(status)}"),
         ("settled", settled),
-        ("", str(status.get("statement", ""))),
         ("noise left", f"{status.get('noise_left') or 0:.2g} of {status.get('noise_std') or 0:.2g}"),
         ("privacy budget", _say_budget(status)),
         ("known at worst to", _say_known(status)),

@@ -48,9 +48,8 @@ def command(
     from ..experiments.paper import EXPERIMENTS
 
     if only_list:
-        print_table(
-            "Experiments", ["name", "what", "source"], [(e.name, e.title, e.source) for e in EXPERIMENTS.values()]
-        )
+        for experiment in EXPERIMENTS.values():
+            click.echo(f"{experiment.name:<16}  {experiment.title}\n{'':16}  ({experiment.source})")
         return
     chosen = list(EXPERIMENTS) if everything else list(names)
     if not chosen:

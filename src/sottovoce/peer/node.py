@@ -78,7 +78,7 @@ class Peer:
         self._observer: Observer = observer or SilentObserver()
         self._timeout = config.timeout + _SECONDS_PER_COORDINATE * config.dimension
         self._backoff = Backoff(self._timeout, config.backoff_max, self._clock.uniform)
-        self._pace = Pace(max(100.0, 20.0 * config.rate))
+        self._pace = Pace(max(100.0, 20.0 * config.rate, 20.0 * config.bucket_burst))
         self._protocol: Protocol | None = None
         self._saved: PeerState | None = None
         self._flush: asyncio.TimerHandle | None = None
