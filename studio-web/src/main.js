@@ -230,7 +230,7 @@ class Page {
       "relative error ", make("b", { class: "error", "data-value": String(picture.error) }, number(picture.error)),
       " · mean off by ", make("b", {}, number(Math.abs(picture.meanOffset), 2)),
       " · noise outstanding ", make("b", {}, number(picture.noise, 2)),
-      picture.status === "diverged" ? " · diverged" : "");
+      picture.status === "completed" ? "" : ` · ${picture.status.replace("completed ", "")}`);
   }
 
   drawCharts() {

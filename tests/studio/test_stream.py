@@ -192,6 +192,15 @@ def test_a_run_that_nobody_ends_pauses_by_itself() -> None:
         assert "press Run" in visitor.until("paused")["message"]
 
 
+def test_a_run_that_diverges_is_shown_and_paused(page: Open) -> None:
+    """Failing to converge is data: frames arrive, then a sentence."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(methods=["heavy-ball:momentum=0.99,relaxation=1"], num_steps=2_000_000)
+        visitor.say(type="play", speed=None)
+        assert "diverges" in visitor.until("paused")["message"]
+
+
 def test_a_bad_node_to_watch_is_refused(page: Open) -> None:
     """Node 10 of a cycle of ten does not exist."""
     with page() as socket:

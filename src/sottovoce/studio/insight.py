@@ -113,7 +113,9 @@ def privacy_history(problem: Problem, fired: Steps, observer: int, prior_std: fl
     assumptions: tuple[str, ...] = ()
     for method in (*problem.methods, StandardGossip()):
         try:
-            report = audit(problem.graph, method, fired, CuriousNodes([observer]), prior_std, steps=steps)
+            report = audit(
+                problem.graph, method, fired, CuriousNodes([observer]), prior_std, steps=steps, progress=False
+            )
         except SottovoceError as error:
             lanes.append({"label": method.label(), "message": f"no privacy meter for this method: {error}"})
         else:

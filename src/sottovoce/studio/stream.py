@@ -244,6 +244,10 @@ class Conversation:
             for end in playback.pieces(min(playback.step + count, playback.problem.num_steps))[-1:]:
                 await self._compute(partial(playback.advance, end))
             await self._send_frame(playback)
+            if playback.diverged:
+                message = "paused: the values of a method are no longer finite numbers, it diverges here"
+                await self._say({"type": "paused", "run": self._run, "message": message})
+                return
             due = max(due + interval, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 
