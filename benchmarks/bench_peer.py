@@ -27,8 +27,8 @@ from sottovoce.peer.founding import found_network
 from sottovoce.peer.identity import check_identity
 from sottovoce.peer.stage import free_addresses
 
-SECONDS = 4.0
-ROUNDS = 3
+SECONDS = 2.0
+ROUNDS = 7
 
 
 def configs(folder: Path) -> list[PeerConfig]:

@@ -59,9 +59,11 @@ def show(graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | N
         troubles = _Troubles(stage, generator) if chaos else None
         statuses, settled = _watch(stage, console, troubles, seconds, live=not as_json)
         took = time.monotonic() - began
-        codes = stage.stop()
-        proof = prove({name: stage.data_dir(name) for name in stage.names})
-        learned = _what_neighbours_learned(stage)
+        with console.status("stopping the peers"):
+            codes = stage.stop()
+        with console.status("working out what each neighbour could have learned"):
+            proof = prove({name: stage.data_dir(name) for name in stage.names})
+            learned = _what_neighbours_learned(stage)
     result = {
         "peers": graph.num_nodes, "edges": graph.num_edges, "chaos": troubles.count if troubles else None,
         "settled": settled, "seconds": round(took, 2), "tolerance": _SETTINGS["tolerance"],

@@ -238,9 +238,8 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
     fitted = fitted_factor(run.steps, np.median(errors, axis=0)) if np.isfinite(errors).all() else None
     seen = _seen(run, observer, prior_std)
     per_step = run.method.messages_per_step(run.graph)
-    decade = None
-    if fitted is not None and run.num_steps * np.log(fitted) < -np.log(10.0):  # else there was no decade to time
-        decade = per_step * np.log(10.0) / -np.log(fitted)
+    decades = 0.0 if fitted is None else -np.log10(fitted)  # per step
+    falling = run.num_steps * decades > 1.0  # else there was no decade to time
     return Row(
         method=run.method.label(),
         steps=run.num_steps,
@@ -252,7 +251,7 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
         factor_fitted=fitted,
         factor_guaranteed=known.factor,
         limit_predicted=known.limit,
-        messages_per_decade=None if decade is None else float(decade),
+        messages_per_decade=float(per_step / decades) if falling else None,
         neighbour_left=seen.left,
         neighbour_epsilon=seen.epsilon,
         neighbour=seen.words,

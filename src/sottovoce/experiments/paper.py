@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import InvalidParameter
 from ..graphs import cycle, random_geometric
+from ..graphs.files import write_atomically
 from ..graphs.graph import Graph
 from ..methods import BinaryOracle, GapOracle, Method, NoiseInsertion, StandardGossip
 from ..methods.base import Array
@@ -104,7 +105,7 @@ class PanelResult:
                     f'"{label}",{replica},{step},{error!r}'
                     for step, error in zip(run.steps.tolist(), errors.tolist(), strict=True)
                 ]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_atomically(path, lambda temporary: temporary.write_text("\n".join(lines) + "\n", encoding="utf-8"))
 
 
 def _curve(label: str, method: Method) -> Curve:
