@@ -32,7 +32,8 @@ from .methods import (
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
     from .experiments.compare import compare
-    from .simulation import Solution, simulate
+    from .experiments.sweep import sweep
+    from .simulation import Solution, Status, simulate
 
 _LAZY = {
     "Solution": "simulation",

@@ -4,7 +4,8 @@ import { DASHES, laneColour, themed, viridis } from "./colours.js";
 import { number } from "./words.js";
 
 const FLOOR = 1e-32;
-const positive = (x) => (x > FLOOR ? x : null);
+const positive = (x) => (x > FLOOR && x < 1e200 ? x : null);
+const finite = (x) => (Math.abs(x) < 1e200 ? x : null);
 const parse = (x) => (x === "inf" ? null : x);
 
 function axes(xLabel, values) {
@@ -73,7 +74,7 @@ export class ErrorChart extends Chart {
     const data = uPlot.join(tables);
     const lowest = Math.min(...tables.flatMap((t) => t[1].filter((x) => x !== null)), 1);
     const highest = Math.max(...tables.flatMap((t) => t[1].filter((x) => x !== null)), 1);
-    const bottom = 10 ** Math.floor(Math.log10(Math.max(lowest, 1e-17)) - 0.2), top = 10 ** Math.ceil(Math.log10(highest) + 0.05);
+    const bottom = 10 ** Math.floor(Math.log10(Math.max(lowest, 1e-17)) - 0.2), top = 10 ** Math.ceil(Math.log10(Math.min(highest, 1e20)) + 0.05);
     const decades = Math.log10(top / bottom), every = Math.max(1, Math.ceil(decades / 7));
     const splits = [];
     for (let power = Math.round(Math.log10(bottom)); power <= Math.round(Math.log10(top)); power += 1) if (power % every === 0) splits.push(10 ** power);
@@ -104,7 +105,7 @@ export class ValuesChart extends Chart {
   /** trace: {steps: [], columns: [[...], mean last]}; colours one per followed node, or null for quantiles. */
   update(trace, { shares, trueMean, numSteps, quantiles, theme, domain }) {
     const count = trace.columns[0].length - 1;
-    const rows = Array.from({ length: count + 1 }, (_, k) => trace.columns.map((column) => column[k]));
+    const rows = Array.from({ length: count + 1 }, (_, k) => trace.columns.map((column) => finite(column[k])));
     const data = [trace.steps, ...rows, trace.steps.map(() => trueMean)];
     const fine = quantiles ? 1.2 : Math.max(0.8, Math.min(1.6, 24 / count));
     const key = JSON.stringify([count, numSteps, shares, theme, trueMean, domain]);

@@ -47,6 +47,11 @@ class Page {
     this.tabs();
     byId("setup").addEventListener("submit", (event) => event.preventDefault());
     if (problems.length) this.addressProblem = problems.join("; ");
+    this.askGuess = later(350, () => {
+      if (this.playing || !this.meter.data || this.step < 1) return;
+      const centre = Number(this.problemShown.trueMean.toPrecision(1));
+      this.connection.send({ type: "guess", node: this.state.watch, prior: this.meter.data.prior, centre, step: this.step });
+    });
     this.remember = later(250, () => this.writeAddress());
     this.connection = new Connection({
       onOpen: () => { notify(this.addressProblem ?? ""); this.keepNotice = Boolean(this.addressProblem); this.addressProblem = undefined; this.setup(this.state.at); this.showTab(); },
@@ -108,8 +113,9 @@ class Page {
       frame: () => this.frame(message),
       threshold: () => { this.controls.setThreshold(message); this.controls.describeThreshold(message); },
       theory: () => { if (this.lanes[message.lane]) { this.lanes[message.lane].theory = message; this.drawCharts(); this.theoryNote(); } },
-      privacy: () => { this.meter.receive(message, this.positions ?? []); this.meter.update(this.step); },
-      paused: () => { this.setPlaying(false); if (message.message) notify(message.message, "note"); },
+      privacy: () => { this.meter.receive(message, this.positions ?? []); this.meter.update(this.step); this.askGuess(); },
+      guess: () => { this.meter.receiveGuesses(message); this.meter.update(this.step); },
+      paused: () => { this.pausing = false; this.setPlaying(false); if (message.message) notify(message.message, "note"); },
       live: () => this.live.receive(message),
       error: () => { notify(message.message); if (message.about === "setup") byId("stage").classList.add("stale"); },
     };
@@ -194,6 +200,7 @@ class Page {
     });
     for (const lane of this.lanes) thin(lane);
     if (message.finished) this.finish();
+    if (this.meter.data) this.askGuess();
     if (!this.waiting) {
       this.waiting = true;
       requestAnimationFrame(() => { this.waiting = false; this.draw(); });
@@ -223,7 +230,7 @@ class Page {
       "relative error ", make("b", { class: "error", "data-value": String(picture.error) }, number(picture.error)),
       " · mean off by ", make("b", {}, number(Math.abs(picture.meanOffset), 2)),
       " · noise outstanding ", make("b", {}, number(picture.noise, 2)),
-      picture.status === "diverged" ? " · diverged" : "");
+      picture.status === "completed" ? "" : ` · ${picture.status.replace("completed ", "")}`);
   }
 
   drawCharts() {
@@ -307,6 +314,7 @@ class Page {
 
   toggle() {
     if (!this.playing) this.expectFrame();
+    this.pausing = this.playing; // until the server confirms it, pictures may still arrive
     this.connection.send(this.playing ? { type: "pause" } : { type: "play", speed: this.speed() });
     this.setPlaying(!this.playing);
   }

@@ -11,6 +11,7 @@ export class Meter {
   constructor({ onWatch, onPick }) {
     Object.assign(this, { onWatch, onPick });
     this.data = null;
+    this.guesses = null;
     this.cards = [];
     byId("watch-node").addEventListener("change", () => this.choose(byId("watch-node").value === "" ? null : Number(byId("watch-node").value)));
     byId("watch-prior").addEventListener("change", () => this.choose(this.node));
@@ -56,37 +57,52 @@ export class Meter {
       return;
     }
     this.data = message;
+    this.guesses = null;
     const { prior } = message;
     byId("privacy-says").textContent =
       `Node ${message.node} is curious: it follows the rules, remembers every message it receives, and draws the best possible conclusions. ` +
-      (prior === null ? "Beforehand it knows nothing about the others." : `Beforehand it knows each other value to ±${number(prior)}.`) +
+      (prior === null ? "Beforehand it knows nothing about the others." : `Beforehand it takes each other value to be about ${number(Number(this.ready.trueMean.toPrecision(1)))} ± ${number(prior)}.`) +
       " ± is one standard deviation of its best guess.";
     const texts = [...message.assumptions, "these are exact statements about this run of this simulation, not a promise for every network"];
     byId("assumptions").replaceChildren(...texts.map((text) => make("li", {}, text)));
     // Standard gossip is there to compare with; where it is one of the methods anyway, it is not shown twice.
     const last = message.lanes.length - 1;
     this.shown = message.lanes.map((lane, k) => ({ lane, k })).filter(({ lane, k }) => k !== last || !message.lanes.slice(0, last).some((l) => l.label === lane.label));
-    this.cards = this.shown.map(({ lane, k }) => this.card(lane, k === last));
+    this.cards = this.shown.map(({ lane, k }) => this.card(lane, k === last, k));
     byId("privacy-cards").replaceChildren(...this.cards.map((card) => card.element));
     for (const card of this.cards) if (card.network) { card.network.setGraph(this.ready.graph); card.network.setPositions(positions); }
     this.step = null;
   }
 
-  card(lane, baseline) {
+  /** The observer's best guesses at one step; they are shown while the run stands there. */
+  receiveGuesses(message) {
+    if (!this.data || message.node !== this.node || message.prior !== this.data.prior) return;
+    this.guesses = message;
+    this.step = null;
+  }
+
+  guess(card, node) {
+    const found = this.guesses?.step === this.at ? this.guesses.lanes[card.index]?.[node] : null;
+    return typeof found === "number" ? found : null;
+  }
+
+  card(lane, baseline, index) {
     const says = make("p", { class: "verdict" });
     const list = make("ul", { class: "findings", tabindex: "0", "aria-label": "what it knows, node by node" });
     const title = make("h3", {}, baseline ? `${lane.label}, for comparison` : lane.label);
     if (lane.message) return { element: make("article", { class: "card" }, title, make("p", {}, lane.message)) };
+    const head = make("p", { class: "findings-head", "aria-hidden": "true" }, ...["node", "unsure", "what it knows", "truth"].map((text) => make("span", {}, text)));
     const canvas = make("canvas", { role: "img", "aria-label": `what node ${this.node} knows about each node under ${lane.label}` });
     const element = make("article", { class: "card", "data-label": lane.label }, title, says,
-      make("div", { class: "pair" }, make("div", { class: "drawing small" }, canvas, make("div", { class: "tip", hidden: true })), list));
-    const card = { element, says, list, lane };
+      make("div", { class: "pair" }, make("div", { class: "drawing small" }, canvas, make("div", { class: "tip", hidden: true })), make("div", {}, head, list)));
+    const card = { element, says, list, lane, index };
     card.network = new Network(canvas, { label: (node) => `node ${node}: ${this.sentence(card, node)}`, onPick: this.onPick });
     return card;
   }
 
   sentence(card, node) {
-    return node === this.node ? "the curious one" : inference(card.std[node], this.data.prior).text;
+    if (node === this.node) return "the curious one";
+    return `${inference(card.std[node], this.data.prior, this.guess(card, node)).text}; the truth is ${number(this.ready.privateValues[node], 4)}`;
   }
 
   setPositions(positions) {
@@ -96,6 +112,8 @@ export class Meter {
   /** Show what is known after `step`. */
   update(step) {
     if (!this.data) return;
+    if (this.guesses && this.guesses.step === this.at && step !== this.at) this.step = null;
+    this.at = step;
     const { steps, prior } = this.data;
     let row = -1;
     for (let low = 0, high = steps.length - 1; low <= high;) {
@@ -125,10 +143,11 @@ export class Meter {
   }
 
   row(card, node, left) {
-    const finding = inference(card.std[node], this.data.prior);
+    const guess = this.guess(card, node);
+    const finding = inference(card.std[node], this.data.prior, guess);
     const bar = make("i", { class: "bar" });
     bar.style.setProperty("--left", left);
     bar.style.setProperty("--colour", exposure(left));
-    return make("li", { class: finding.kind, "data-node": String(node), "data-std": String(card.std[node]) }, make("span", { class: "who" }, `node ${node}`), bar, make("span", { class: "what" }, finding.text));
+    return make("li", { class: finding.kind, "data-node": String(node), "data-std": String(card.std[node]) }, make("span", { class: "who" }, make("span", { class: "unseen" }, "node "), String(node)), bar, make("span", { class: "what" }, finding.text), make("span", { class: "truth" }, number(this.ready.privateValues[node], 3)));
   }
 }

@@ -13,9 +13,11 @@ export function whole(value) {
 }
 
 /** What an observer can say about a node, from its posterior deviation. */
-export function inference(std, prior) {
+export function inference(std, prior, guess = null) {
   if (std === "inf" || std === null) return { kind: "hidden", text: "nothing learned" };
   if (prior !== null && std > 0.995 * prior) return { kind: "hidden", text: "nothing learned" };
   if (std <= 1e-6 * (prior ?? 1)) return { kind: "known", text: "known exactly" };
-  return { kind: "partly", text: `known to ±${number(std, prior !== null && std > 0.9 * prior ? 3 : 2)}` };
+  const digits = prior !== null && std > 0.9 * prior ? 3 : 2;
+  if (guess !== null) return { kind: "partly", text: `${number(guess, 2)} ± ${number(std, digits)}` };
+  return { kind: "partly", text: `known to ±${number(std, digits)}` };
 }

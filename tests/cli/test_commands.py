@@ -58,6 +58,23 @@ def test_simulate_writes_figure_and_run(sottovoce, tmp_path):
     assert "completed" in out
 
 
+def test_a_point_in_a_name_is_no_ending(sottovoce, tmp_path):
+    """``run-0.9`` and ``run-0.95`` are two files, whatever stands behind the point."""
+    for name in ("run-0.9", "run-0.95"):
+        assert sottovoce("simulate", "--steps", 5, "--save", tmp_path / name, "--plot", tmp_path / name)[0] == 0
+    assert {p.name for p in tmp_path.iterdir()} == {
+        f"run-0.{k}.{e}" for k in ("9", "95") for e in ("npz", "png", "svg")
+    }
+
+
+def test_early_stop_reports_every_replica(sottovoce):
+    """The final error of a replica is the one at which it stopped, not a blank."""
+    arguments = ["--graph", "cycle:6", "--stop-at", "1e-3", "--replicas", 5, "--steps", 5000, "--json"]
+    answer = json.loads(sottovoce("simulate", *arguments)[1])
+    assert len(answer["final_relative_error"]) == 5
+    assert all(0 < error <= 1e-3 for error in answer["final_relative_error"])
+
+
 def test_values_come_from_files(sottovoce, tmp_path):
     """Text and NumPy files give the same run."""
     values = np.arange(10.0)
@@ -82,6 +99,7 @@ BAD = [
     ),
     (["simulate", "--steps", "0"], "--steps"),
     (["simulate", "--values", "/does/not/exist"], "does not exist"),
+    (["simulate", "--steps", "5", "--save", "/proc/nowhere/run"], "/proc/nowhere"),
     (["reproduce", "figure-9"], "NAME must be one of"),
     (["reproduce"], "NAME must be one of"),
     (["nonsense"], "nonsense"),

@@ -142,8 +142,7 @@ def test_run_pause_step_and_back_to_the_start(visit: Visit) -> None:
     visit.wait("studio.step > 2")
     assert run.inner_text().strip() == "Pause"
     run.click()
-    visit.wait("!studio.playing")
-    visit.page.wait_for_timeout(200)
+    visit.wait("!studio.playing && !studio.pausing")
     at = visit.page.evaluate("studio.step")
     visit.page.click("#one-step")
     visit.settle(at + 1)
@@ -187,9 +186,12 @@ def test_the_privacy_meter_is_the_audit(visit: Visit) -> None:
             "rows => rows.map(r => [Number(r.dataset.node), Number(r.dataset.std)])"
         )
         assert dict(shown) == {node: report.posterior_std[node] for node in range(8) if node != 3}
+    visit.wait("studio.meter.guesses?.step === 120")
     exactly = visit.page.locator("#privacy-cards article").nth(1).locator("li.known .what").all_inner_texts()
     assert exactly
     assert set(exactly) == {"known exactly"}
+    guessed = visit.page.locator("#privacy-cards article").nth(0).locator("li.partly .what").all_inner_texts()
+    assert all("±" in text for text in guessed)
     assert "normal with standard deviation 0.5" in visit.page.locator("#assumptions").text_content()  # type: ignore[operator]
 
 

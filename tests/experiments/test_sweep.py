@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 import sottovoce as sv
 from sottovoce import errors
 from sottovoce.experiments.store import MANIFEST, StoreBusy, SweepStore
-from sottovoce.experiments.sweep import SweepInterrupted, SweepSpec, Task, read_spec, sweep
+from sottovoce.experiments.sweep import SweepInterrupted, SweepSpec, Task, read_spec, run_task, sweep
 
 SPEC = {
     "axes": {
@@ -103,10 +102,18 @@ def test_a_dask_cluster_gives_the_same_dataset_even_when_a_worker_is_killed(clus
     """Two worker processes, one killed midway: its runs are done again, and the dataset is identical."""
     from distributed import Client
 
+    killed_at = []
     with Client(cluster) as client:
         victim = next(iter(client.run(os.getpid).values()))
-        threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
-        result = sweep(SPEC, store=tmp_path, executor=client.get_executor(retries=3), progress=False)
+
+        def kill_after_the_first(done, total):
+            if not killed_at:
+                killed_at.append((done, total))
+                os.kill(victim, signal.SIGKILL)
+
+        many = SPEC | {"axes": SPEC["axes"] | {"seed": [1, 2]}}
+        result = sweep(many, store=tmp_path, executor=client.get_executor(retries=3), progress=kill_after_the_first)
+    assert killed_at == [(1, 12)]
     assert result.failures == 0
     assert result.table().equals(expected)
 
@@ -219,7 +226,7 @@ def test_a_damaged_file_is_done_again(expected, tmp_path):
 
 def test_two_sweeps_cannot_write_one_folder(tmp_path):
     """The second is refused at once and changes nothing."""
-    store = SweepStore(tmp_path, SweepSpec(**SPEC).parameters)
+    store = SweepStore(tmp_path, SweepSpec(**SPEC).parameters, SweepSpec(**SPEC).settings)
     with store.writing(), pytest.raises(StoreBusy, match="another sweep is writing"):
         sweep(SPEC, store=tmp_path, executor=Here())
     assert sweep(SPEC, store=tmp_path, executor=Here()).finished == 12
@@ -236,12 +243,54 @@ def test_a_failed_run_is_a_row(tmp_path):
     assert "n must be a whole number ≥ 3, got 2" in row["error"]
 
 
+def test_failed_runs_are_tried_again(tmp_path):
+    """A rerun does what is missing and what failed, and says how many still fail."""
+    spec = {"axes": {"graph": ["cycle:2", "cycle:5"], "noise_std": [1.0], "noise_decay": [0.5]}, "num_steps": 10}
+    sweep(spec, store=tmp_path, executor=Here())
+    again = sweep(spec, store=tmp_path, executor=Here())
+    assert (again.finished, again.skipped, again.failures) == (1, 1, 1)
+
+
+def test_a_random_graph_without_a_seed_takes_the_runs():
+    """The specification that is kept names the graph completely, so a task gives the same rows every time."""
+    task, other = SweepSpec(axes={"graph": ["rgg:20"], "method": ["standard"], "seed": [3, 4]}, num_steps=20).tasks()
+    assert (task.graph, other.graph) == ("rgg:20:seed=3", "rgg:20:seed=4")
+    assert run_task(task) == run_task(task)
+
+
+def test_an_audit_that_does_not_apply_leaves_a_null(tmp_path):
+    """Methods without such an audit still give their runs; round methods have one of their own."""
+    spec = {
+        "axes": {
+            "graph": ["cycle:5"],
+            "method": ["binary-oracle", "mo-murray"],
+            "step_size": [0.1],
+            "noise_std": [1.0],
+            "noise_decay": [0.5],
+        },
+        "num_steps": 30,
+        "audit": {"observer": 0, "num_steps": 20},
+    }
+    result = sweep(spec, store=tmp_path, executor=Here())
+    frame = result.table().to_pandas().groupby("method").posterior_std.first()
+    assert result.failures == 0
+    assert pd.isna(frame["binary-oracle"])
+    assert 0 <= frame["mo-murray"] <= 1
+
+
+def test_a_folder_holds_one_length_of_runs(tmp_path):
+    """Runs that no column would tell apart do not share a folder."""
+    sweep(SPEC, store=tmp_path, executor=Here())
+    with pytest.raises(errors.InvalidFile, match="choose another folder"):
+        sweep(SPEC | {"num_steps": 61}, store=tmp_path, executor=Here())
+
+
 def test_a_sweep_grows_by_more_settings_of_the_same_axes(tmp_path):
     """More values of an axis add runs; other axes are refused before anything is written."""
     small = SPEC | {"axes": SPEC["axes"] | {"seed": [1]}}
     sweep(small, store=tmp_path, executor=Here())
     assert sweep(SPEC, store=tmp_path, executor=Here()).skipped == 6
-    other = {"axes": {"graph": ["cycle:5"], "method": ["standard"]}, "num_steps": 5}
+    other = SPEC | {"axes": {"graph": ["cycle:5"], "method": ["standard"]}}
     with pytest.raises(errors.InvalidFile, match="choose another folder"):
         sweep(other, store=tmp_path, executor=Here())
 
@@ -296,6 +345,13 @@ BAD = [
     ("[axes]\nnoise_std = {low = 1, high = 2}", "needs sample"),
     ("[axes]\nmethod = ['magic']", "method must be one of"),
     ("", "needs axes or runs"),
+    ("[axes]\nseed = ['a']", "seed must be a whole number"),
+    ("sample = 'x'\n[axes]\nseed = [1]", "sample must be a whole number"),
+    ("sample = -1\n[axes]\nseed = [1]", "sample must be a whole number"),
+    ("sample = 3\n[axes]\nnoise_std = {low = 1}", "low < high"),
+    ("sample = 3\n[axes]\nnoise_std = {low = 0, high = 1, log = true}", "low must be > 0"),
+    ("[axes]\nseed = [1]\n[audit]\nprior_std = 'a'", "prior_std must be a number"),
+    ("[axes]\nseed = [1]\n[audit]\nwho = 1", "audit has observer"),
     ("this is not toml", "not a TOML file"),
 ]
 

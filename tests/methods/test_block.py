@@ -47,3 +47,14 @@ def test_rate_grows_faster_than_the_size_of_the_set(graph):
         run = sv.simulate(graph, values, method, num_steps=64 // size, seed=1, replicas=2000, record=1)
         means.append(run.relative_error[:, -1].mean())
     assert means[0] > means[1] > means[2]
+
+
+@pytest.mark.parametrize("graph", [sv.graphs.path(6), sv.graphs.star(7), GRAPH], ids=lambda g: g.name)
+@pytest.mark.parametrize("size", [1, 3])
+def test_guarantee_of_single_edges_holds_for_sets(graph, size):
+    """E‖x − c̄‖² ≤ ρ^k ‖c − c̄‖² with ρ = 1 − α/(2m), on ensembles of 2 000."""
+    values = np.random.default_rng(4).random(graph.num_nodes)
+    run = sv.simulate(graph, values, sv.BlockGossip(block_size=size), num_steps=40, seed=3, replicas=2000, record=10)
+    rho = sv.theory.contraction_factor(graph)
+    error = run.relative_error.std(axis=0) / np.sqrt(2000)
+    assert (run.relative_error.mean(axis=0) - 4 * error <= rho**run.steps * (1 + 1e-12)).all()

@@ -19,6 +19,14 @@ def test_only_the_touched_rows_change():
         assert (before.values != after.values).sum() > 40
 
 
+def test_nothing_becomes_denormal():
+    """Long after convergence every entry is zero or an ordinary number: denormal ones cost a hundred times as much."""
+    for method in (sv.HeavyBallGossip(momentum=0.5), sv.AcceleratedGossip()):
+        run = sv.simulate(sv.graphs.cycle(10), np.arange(10.0), method, num_steps=100_000, seed=1, record=1)
+        sizes = np.abs(run.tables[run.tables != 0])
+        assert sizes.min() >= np.finfo(np.float64).tiny
+
+
 def test_without_momentum_it_is_standard_gossip():
     """β = 0 and ω = 1 give the plain average, and no caveat."""
     run = sv.simulate(GRAPH, VALUES, sv.HeavyBallGossip(momentum=0.0), num_steps=200, seed=3)
@@ -33,6 +41,22 @@ def test_guaranteed_momentum_on_the_cycle():
     assert 0.0045 < largest < 0.0046
     low, high = 0.3819660112501051 / 20, 4 / 20
     assert 4 * largest + 4 * largest**2 + largest * (high - low) == pytest.approx(low)
+
+
+def test_large_graphs_need_no_spectrum_to_say_so(monkeypatch):
+    """Usual momentum on a large graph is outside the guarantee by degrees alone; the bound is a bound."""
+    for graph in (GRAPH, sv.graphs.cycle(10), sv.graphs.complete(6), sv.graphs.star(5)):
+        method = sv.HeavyBallGossip(momentum=0.5, relaxation=1.3)
+        assert method._largest_conceivable(graph) >= method.largest_guaranteed(graph, 1.3)
+    monkeypatch.setattr(sv.HeavyBallGossip, "largest_guaranteed", None)
+    assert sv.HeavyBallGossip(momentum=0.4).caveats(sv.graphs.cycle(2001))
+
+
+def test_divergence_is_a_status():
+    """Undamped settings blow up, and the status says diverged instead of raising."""
+    method = sv.HeavyBallGossip(momentum=0.99, relaxation=1.99)
+    run = sv.simulate(sv.graphs.complete(6), np.arange(6.0), method, num_steps=300_000, seed=1, record=1)
+    assert run.status is sv.Status.DIVERGED
 
 
 def test_momentum_outside_the_guarantee_runs_and_says_so():

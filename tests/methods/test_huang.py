@@ -22,6 +22,17 @@ def test_limit_is_random_unbiased_and_known():
     assert np.sqrt(squares.mean()) > 0.1
 
 
+@pytest.mark.parametrize("graph", [sv.graphs.cycle(5), sv.graphs.star(6)], ids=lambda g: g.name)
+def test_limit_on_other_graphs(graph):
+    """The variance of the limit does not depend on the graph."""
+    n, replicas = graph.num_nodes, 3000
+    method = sv.Huang(noise_scale=0.7, noise_decay=0.6, mixing_share=0.7)
+    run = sv.simulate(graph, np.zeros(n), method, num_steps=150, seed=5, replicas=replicas, record=1)
+    squares = run.mean_offset**2
+    variance = 2 / n * 0.7**2 * 0.7**2 / (1 - 0.36)
+    assert abs(squares.mean() - variance) < 5 * squares.std() / np.sqrt(replicas)
+
+
 def test_moving_all_the_way_is_averaging_what_was_said():
     """With s = 1 the new value is the weighted average of the messages."""
     method = sv.Huang(noise_scale=1.0, noise_decay=0.3, mixing_share=1.0)

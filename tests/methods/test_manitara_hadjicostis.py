@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import sottovoce as sv
 
@@ -17,6 +18,16 @@ def test_offsets_are_taken_back_and_the_average_is_exact():
     assert (clean.outstanding_noise == 0).all()
     assert abs(clean.mean_offset) < 1e-14
     np.testing.assert_allclose(clean.resume(600).values, VALUES.mean(), atol=1e-12)
+
+
+@pytest.mark.parametrize("graph", [sv.graphs.cycle(7), sv.graphs.star(6), sv.graphs.complete(5)], ids=lambda g: g.name)
+@pytest.mark.parametrize("weights", ["metropolis", "max-degree"])
+def test_every_run_is_exact_on_every_graph(graph, weights):
+    """20 runs each end at the average, whatever was added on the way."""
+    values = np.random.default_rng(8).random(graph.num_nodes)
+    method = sv.ManitaraHadjicostis(noise_std=3.0, num_rounds=4, weights=weights)
+    run = sv.simulate(graph, values, method, num_steps=500, seed=6, replicas=20, record=1)
+    np.testing.assert_allclose(run.values, values.mean(), atol=1e-11)
 
 
 def test_every_node_may_have_its_own_length():

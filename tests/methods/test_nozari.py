@@ -60,6 +60,17 @@ def test_epsilon_is_what_moving_a_value_costs(q, s):
     assert cost == pytest.approx(delta * q / (b * (q - abs(s - 1))), rel=1e-4)
 
 
+@pytest.mark.parametrize("graph", [sv.graphs.cycle(5), sv.graphs.star(6), sv.graphs.complete(4)], ids=lambda g: g.name)
+def test_published_variance_on_other_graphs(graph):
+    """The variance of the limit does not depend on the graph."""
+    n, replicas = graph.num_nodes, 3000
+    method = sv.Nozari(noise_scale=0.7, noise_decay=0.5, noise_share=0.8)
+    run = sv.simulate(graph, np.zeros(n), method, num_steps=150, seed=5, replicas=replicas, record=1)
+    squares = run.mean_offset**2
+    variance = 2 / n * 0.8**2 * 0.7**2 / (1 - 0.25)
+    assert abs(squares.mean() - variance) < 5 * squares.std() / np.sqrt(replicas)
+
+
 def test_a_single_draw_is_a_single_draw():
     """q = 0 puts noise into the first round only."""
     run = sv.simulate(GRAPH, np.zeros(8), CASES[3], num_steps=5, seed=4)

@@ -25,7 +25,7 @@ STAMP = itertools.count(2**57)
 
 def peer(name: str, value: float = 1.0, *, budget: float = np.inf, draws: Any = None, **more: Any) -> Protocol:
     rng = np.random.default_rng(ord(name[0]))
-    state = PeerState(np.array([value]), Account(1.0, 0.5, budget=budget))
+    state = PeerState(np.full(more.get("dimension", 1), value), Account(1.0, 0.5, budget=budget))
     draw = draws or (rng.standard_normal)
     return Protocol(Settings(name=name, refill=100.0, **more), state, draw=draw, stamp=lambda: next(STAMP))
 
@@ -96,7 +96,7 @@ def test_an_exchange_moves_both_to_the_average() -> None:
 
 def test_an_ordinary_exchange_carries_one_vector_each_way() -> None:
     """Once both ends know each other, a request carries the value and its reply one register (R37, R38)."""
-    a, b = acquainted()
+    a, b = acquainted(dimension=100)
     exchange(a, b)  # until it has heard a ledger from the other's present life, a peer shows its own in full
     for first, second in [(a, b), (b, a), (b, a), (a, b)]:
         request, reply = exchange(first, second)
@@ -106,17 +106,20 @@ def test_an_ordinary_exchange_carries_one_vector_each_way() -> None:
         assert (request.vectors, reply.vectors) == (1, 1)
 
 
-def test_a_request_after_a_lost_reply_repairs_it() -> None:
-    """It leaves out the register that the reply carried; the other asks for it and is repaired in the same talk."""
-    a, b = acquainted()
+@pytest.mark.parametrize(
+    ("dimension", "expected"), [(100, [Kind.REQ, Kind.HELLO, Kind.HELLO]), (1, [Kind.REQ, Kind.REP])]
+)
+def test_a_request_after_a_lost_reply_repairs_it(dimension: int, expected: list[Kind]) -> None:
+    """A large register is left out, asked for and sent in the same talk; a small one is repeated at once."""
+    a, b = acquainted(dimension=dimension)
     exchange(a, b)
     request = a.tick("bob")
     assert request is not None
     b.receive(request)  # its reply is lost
     a.give_up()
     said = talk(b, a, b.tick("ada"))
-    assert [message.kind for message in said] == [Kind.REQ, Kind.HELLO, Kind.HELLO]
-    assert a.state.edges["bob"].flow == -b.state.edges["ada"].flow
+    assert [message.kind for message in said] == expected
+    assert (a.state.edges["bob"].flow == -b.state.edges["ada"].flow).all()
 
 
 def test_after_a_restart_registers_travel_until_heard() -> None:

@@ -201,11 +201,26 @@ BAD = [
     ({"record": [5, 301]}, errors.InvalidParameter, "record"),
     ({"record": 0}, errors.InvalidParameter, "record"),
     ({"stop_at": -1.0}, errors.InvalidParameter, "stop_at"),
+    ({"stop_at": "a"}, errors.InvalidParameter, "stop_at"),
+    ({"threads": -1}, errors.InvalidParameter, "threads"),
     ({"edge_probabilities": [0.5, 0.5]}, errors.InvalidParameter, r"one entry per edge \(10\)"),
     ({"edge_probabilities": [0.2] * 10}, errors.InvalidParameter, "sum to 1, got 2"),
     ({"edge_probabilities": [-0.1, 0.2] + [0.1125] * 8}, errors.InvalidParameter, "≥ 0, got -0.1"),
     ({"edge_probabilities": [np.nan] + [0.1] * 9}, errors.InvalidParameter, "≥ 0"),
 ]
+
+
+def test_a_foreign_graph_is_told_how_to_come_in():
+    """A networkx graph passed by mistake is answered with the name of the converter."""
+    with pytest.raises(errors.InvalidGraph, match="from_networkx"):
+        sv.simulate(RING.to_networkx(), VALUES, NOISY, num_steps=5)
+
+
+@pytest.mark.parametrize(("start", "stop"), [(-3, 5), (0, 301), (200, 100)])
+def test_only_steps_that_were_run_can_be_recomputed(start, stop):
+    """Edges that never fired are not handed out."""
+    with pytest.raises(errors.InvalidParameter, match=r"\[0, 300\]"):
+        run().fired_edges(start, stop)
 
 
 @pytest.mark.parametrize(("keywords", "kind", "message"), BAD)

@@ -107,6 +107,9 @@ def test_one_run_in_passes_equals_reference(weighted):
         graph, c, NOISY, num_steps=4000, seed=5, record=[0, 1000, 4000], device="gpu", edge_probabilities=probabilities
     )
     assert run.mass_error.max() < 1e-11
+    here = sv.simulate(graph, c, NOISY, num_steps=4000, seed=5, edge_probabilities=probabilities)
+    np.testing.assert_array_equal(run.values, here.values)
+    np.testing.assert_array_equal(run.outstanding_noise, here.outstanding_noise)
     if not weighted:
         x, u = list(algorithm_1(graph, c, NOISY, 4000, 5))[-1]
         np.testing.assert_allclose(run.values, x, rtol=0, atol=1e-12)

@@ -87,6 +87,23 @@ def test_the_privacy_meter_is_the_audit(page: Open, prior: float | None) -> None
     assert any("noise_std" in sentence for sentence in answer["assumptions"])
 
 
+def test_guesses_are_the_optimal_attack(page: Open) -> None:
+    """At the step that was asked for, under the method and under standard gossip."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(methods=[NOISY, "synchronous"])
+        visitor.say(type="guess", node=4, prior=0.3, centre=0.5, step=90)
+        answer = visitor.until("guess")
+    problem = Problem.read(SMALL, Limits())
+    for found, method in zip(answer["lanes"], (problem.methods[0], None, sv.StandardGossip()), strict=True):
+        if method is None:
+            assert found is None
+            continue
+        run = sv.simulate(problem.graph, problem.private_values, method, num_steps=90, seed=3)
+        exact = sv.privacy.attack(run, sv.privacy.CuriousNodes([4]), 0.3, prior_mean=0.5).estimate
+        assert found == exact.tolist()
+
+
 def test_seek_and_step(page: Open) -> None:
     """Forward and back, a step's picture does not depend on the way there."""
     with page() as socket:
@@ -173,6 +190,15 @@ def test_a_run_that_nobody_ends_pauses_by_itself() -> None:
         visitor.set_up(num_steps=10**8)
         visitor.say(type="play", speed=10)
         assert "press Run" in visitor.until("paused")["message"]
+
+
+def test_a_run_that_diverges_is_shown_and_paused(page: Open) -> None:
+    """Failing to converge is data: frames arrive, then a sentence."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(methods=["heavy-ball:momentum=0.99,relaxation=1"], num_steps=2_000_000)
+        visitor.say(type="play", speed=None)
+        assert "diverges" in visitor.until("paused")["message"]
 
 
 def test_a_bad_node_to_watch_is_refused(page: Open) -> None:

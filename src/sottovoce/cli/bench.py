@@ -16,7 +16,7 @@ def command(large: bool, as_json: bool) -> None:
     from ..simulation.progress import Progress
 
     rows = []
-    with Progress(16 if large else 10, "measuring", report=False if as_json else None) as progress:
+    with Progress(20 if large else 16, "measuring", report=False if as_json else None) as progress:
         for row in measure(large=large):
             rows.append(row)
             progress.at(len(rows))

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import graph_option, json_option, method_option, print_json, print_table, read_values, seed_option
+from .output import (
+    graph_option,
+    json_option,
+    method_option,
+    print_json,
+    print_table,
+    read_values,
+    seed_option,
+    without_suffix,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +88,7 @@ def command(
         from ..plotting.theory import plot_bounds
 
         axes = plot_bounds(at, curves, title=f"{graph.name}, {method.label()}", replicas=replicas)
-        written = save_figure(axes.figure, plot_stem.with_suffix(""))  # type: ignore[arg-type]
+        written = save_figure(axes.figure, without_suffix(plot_stem, ".png", ".svg"))  # type: ignore[arg-type]
     if as_json:
         payload = {"graph": graph.name, "method": method.label(), "seed": seed, "replicas": replicas}
         print_json({**payload, **facts, "steps": at, **curves, "files": written})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .output import graph_option, json_option, print_json, print_table, read_values, seed_option
+from .output import graph_option, json_option, print_json, print_table, read_values, seed_option, without_suffix
 
 FAST = ["method", "steps", "messages", "relative error", "factor", "guaranteed"]
 LEARNT = ["method", "prior left", "a neighbour knows"]
@@ -68,7 +68,7 @@ def command(
     if plot_stem is not None:
         from ..plotting.style import save_figure
 
-        written += save_figure(found.plot(), plot_stem.with_suffix(""))
+        written += save_figure(found.plot(), without_suffix(plot_stem, ".png", ".svg"))
     for path, write in (
         (csv_file, found.to_csv),
         (curves_file, found.curves_csv),

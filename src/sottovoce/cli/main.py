@@ -1,6 +1,6 @@
 """The command line: a group that imports a command's module only when that command is used.
 
-Exit codes: 0 done, 2 bad input (one sentence on standard error), 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 bad input (one sentence on standard error), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import click
 
 from .._version import __version__
-from ..errors import InvalidInput, SottovoceError
+from ..errors import InvalidInput, MissingDependency, SottovoceError, Unsupported
 
 # Command → (module with a click command named ``command``, one line for the overview).
 COMMANDS = {
@@ -81,7 +81,11 @@ def main(arguments: list[str] | None = None) -> None:
         if package not in EXTRAS:
             raise
         click.echo(f"error: this needs {package}: pip install 'sottovoce[{EXTRAS[package]}]'", err=True)
-        sys.exit(1)
+        sys.exit(2)
     except SottovoceError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(2 if isinstance(error, InvalidInput) else 1)
+        sys.exit(2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"error: {where}{error.strerror or error}", err=True)
+        sys.exit(2)

@@ -15,7 +15,16 @@ import numpy.typing as npt
 from ..errors import InvalidFile
 from ..graphs.graph import Graph
 
-__all__ = ["graph_option", "json_option", "method_option", "print_json", "print_table", "read_values", "seed_option"]
+__all__ = [
+    "graph_option",
+    "json_option",
+    "method_option",
+    "print_json",
+    "print_table",
+    "read_values",
+    "seed_option",
+    "without_suffix",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,6 +40,17 @@ seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
+
+
+def without_suffix(path: Path, *suffixes: str) -> Path:
+    """``path`` without one of these endings, and otherwise as it is: the 0.9 of ``run-0.9`` is no ending.
+
+    Examples
+    --------
+    >>> without_suffix(Path("run-0.9"), ".png", ".svg").name, without_suffix(Path("a.png"), ".png", ".svg").name
+    ('run-0.9', 'a')
+    """
+    return path.with_suffix("") if path.suffix in suffixes else path
 
 
 def print_json(payload: dict[str, Any]) -> None:

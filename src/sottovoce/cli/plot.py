@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InvalidParameter
-from .output import json_option, print_json
+from .output import json_option, print_json, without_suffix
 
 if TYPE_CHECKING:
     import pandas
@@ -66,7 +66,7 @@ def command(
         figure = plot_heatmap(frame, x_column, y_column, accuracy=steps_to, threshold=_threshold(frame))
     else:
         figure = plot_curves(frame, by or ("method",), x=against)
-    written = save_figure(figure, out.with_suffix(""))
+    written = save_figure(figure, without_suffix(out, ".png", ".svg"))
     if as_json:
         print_json({"files": written})
     else:

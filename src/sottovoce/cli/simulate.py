@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import graph_option, json_option, method_option, print_json, print_table, read_values, seed_option
+from .output import (
+    graph_option,
+    json_option,
+    method_option,
+    print_json,
+    print_table,
+    read_values,
+    seed_option,
+    without_suffix,
+)
 
 if TYPE_CHECKING:
     from ..simulation import Solution
@@ -65,11 +74,11 @@ def command(
         from ..plotting.style import save_figure
 
         figure = run.plot().figure
-        written += save_figure(figure, plot_stem.with_suffix(""))  # type: ignore[arg-type]
+        written += save_figure(figure, without_suffix(plot_stem, ".png", ".svg"))  # type: ignore[arg-type]
     if save_file is not None:
-        run.save(save_file.with_suffix(".npz"))
-        written.append(save_file.with_suffix(".npz"))
-    errors = run.relative_error[..., -1] if run.steps.size else run.relative_error
+        stem = without_suffix(save_file, ".npz")
+        written.append(stem.with_name(f"{stem.name}.npz"))
+        run.save(written[-1])
     if as_json:
         print_json(
             {
@@ -79,8 +88,10 @@ def command(
                 "replicas": replicas,
                 "num_steps": run.num_steps,
                 "status": str(run.status),
+                "notes": run.notes,
+                "messages": run.transmissions[-1] if run.steps.size else None,
                 "elapsed": run.elapsed,
-                "final_relative_error": errors,
+                "final_relative_error": run.final_relative_error,
                 "mean_offset": run.mean_offset,
                 "largest_mass_error": run.mass_error.max(initial=0.0),
                 "steps": run.steps,
@@ -89,7 +100,7 @@ def command(
             }
         )
     else:
-        print_table("", ["", "value"], _summary(run), notes=[f"wrote {path}" for path in written])
+        print_table("", ["", "value"], _summary(run), notes=[*run.notes, *(f"wrote {path}" for path in written)])
     if run.status is Status.INTERRUPTED:
         raise click.Abort
 
@@ -97,7 +108,7 @@ def command(
 def _summary(run: Solution) -> list[tuple[str, str]]:
     import numpy as np
 
-    final = np.atleast_1d(run.relative_error[..., -1])
+    final = np.atleast_1d(run.final_relative_error)
     offset = np.abs(np.atleast_1d(run.mean_offset)).max()
     many = run.replicas > 1
     rate = run.steps_done.sum() * run.num_coordinates / max(run.elapsed, 1e-9)
@@ -105,13 +116,12 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
         ("graph", f"{run.graph.name}, {run.graph.num_nodes} nodes, {run.graph.num_edges} edges"),
         ("method", run.method.label()),
         ("steps", f"{run.num_steps:,}" + (f" × {run.replicas} replicas" if many else "")),
+        ("messages", f"{run.transmissions[-1]:,}" + (" each" if many else "")),
         ("status", str(run.status)),
         (
             "relative error",
-            f"{np.nanmedian(final):.3g}"
-            + (
-                f" (median; 10–90 %: {np.nanquantile(final, 0.1):.2g}–{np.nanquantile(final, 0.9):.2g})" if many else ""
-            ),
+            f"{np.median(final):.3g}"
+            + (f" (median; 10–90 %: {np.quantile(final, 0.1):.2g}–{np.quantile(final, 0.9):.2g})" if many else ""),
         ),
         ("mean of values − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
         ("mass not accounted for", f"{run.mass_error.max(initial=0.0):.2g}"),

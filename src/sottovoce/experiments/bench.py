@@ -7,7 +7,6 @@ driver without noise: what fetching two nodes and averaging them costs.
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections.abc import Callable, Iterator
@@ -23,8 +22,9 @@ from ..graphs.graph import Graph
 from ..methods import NoiseInsertion, StandardGossip
 from ..methods.base import Method
 from ..simulation import simulate
+from ..simulation.cores import available_cores
 
-__all__ = ["Measurement", "machine", "measure", "numpy_loop"]
+__all__ = ["Measurement", "cpu_model", "machine", "measure", "numpy_loop"]
 
 NOISY = NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 PLAIN = StandardGossip()
@@ -44,19 +44,23 @@ class Measurement:
         return asdict(self)
 
 
+def cpu_model() -> str:
+    """The processor's name."""
+    model = platform.processor() or platform.machine()
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+            return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
+    except OSError:
+        return model
+
+
 def machine() -> dict[str, Any]:
     """What the numbers were measured on."""
     import numba
 
-    model = platform.processor() or platform.machine()
-    try:
-        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
-            model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model)
-    except OSError:
-        pass
     return {
-        "cpu": model,
-        "cores": len(os.sched_getaffinity(0)),
+        "cpu": cpu_model(),
+        "cores": available_cores(),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "numba": numba.__version__,
@@ -94,10 +98,18 @@ def _best(work: Callable[[], object], repeats: int = 3) -> float:
 
 
 def _per_step(
-    graph: Graph, method: Method, num_steps: int, *, replicas: int = 1, threads: int = 1, repeats: int = 3
+    graph: Graph,
+    method: Method,
+    num_steps: int,
+    *,
+    replicas: int = 1,
+    coordinates: int = 1,
+    threads: int = 1,
+    repeats: int = 3,
 ) -> float:
-    """Nanoseconds per step and replica; nothing is recorded."""
-    values = np.random.default_rng(0).random(graph.num_nodes)
+    """Nanoseconds per step, replica and coordinate; nothing is recorded."""
+    shape = graph.num_nodes if coordinates == 1 else (graph.num_nodes, coordinates)
+    values = np.random.default_rng(0).random(shape)
 
     def work(steps: int = num_steps) -> None:
         simulate(
@@ -113,7 +125,7 @@ def _per_step(
         )
 
     work(1)  # compile
-    return _best(work, repeats) / (num_steps * replicas) * 1e9
+    return _best(work, repeats) / (num_steps * replicas * coordinates) * 1e9
 
 
 def measure(*, large: bool = False) -> Iterator[Measurement]:
@@ -128,7 +140,7 @@ def measure(*, large: bool = False) -> Iterator[Measurement]:
     yield Measurement("standard gossip, RGG(100), 1 core (floor)", floor, "noise insertion", one / floor)
     long = _per_step(small, NOISY, 100_000_000, repeats=1)
     yield Measurement("noise insertion, 10⁸ steps (φᵗ underflows early)", long, "5·10⁶ steps", long / one)
-    cores = len(os.sched_getaffinity(0))
+    cores = available_cores()
     single = _per_step(small, NOISY, 20_000, replicas=1000)
     every = _per_step(small, NOISY, 20_000, replicas=1000, threads=cores)
     yield Measurement("1 000 replicas, 1 core", single)
@@ -139,12 +151,21 @@ def measure(*, large: bool = False) -> Iterator[Measurement]:
 
 
 def _growth() -> Iterator[Measurement]:
-    """Cost against n: constant while a graph fits the caches."""
-    first = 0.0
-    for n in (10, 1_000, 10_000, 100_000):
+    """How cost grows with nodes, edges, replicas and coordinates; constant while everything fits the caches."""
+    first = _per_step(cycle(10), NOISY, 3_000_000)
+    yield Measurement("noise insertion, cycle(10)", first)
+    for n in (1_000, 10_000, 100_000):
         cost = _per_step(cycle(n), NOISY, 3_000_000)
-        first = first or cost
-        yield Measurement(f"noise insertion, cycle({n:,})", cost, "cycle(10)", cost / first)
+        yield Measurement(f"n: noise insertion, cycle({n:,})", cost, "cycle(10)", cost / first)
+    for degree in (4, 64):
+        cost = _per_step(random_regular(10_000, degree, seed=1), NOISY, 3_000_000)
+        yield Measurement(f"m: 10 000 nodes, {5_000 * degree:,} edges", cost, "cycle(10)", cost / first)
+    for replicas in (10, 1_000):
+        cost = _per_step(cycle(10), NOISY, 3_000_000 // replicas, replicas=replicas)
+        yield Measurement(f"replicas: {replicas:,} of cycle(10)", cost, "cycle(10)", cost / first)
+    for d in (2, 16):
+        cost = _per_step(cycle(10), NOISY, 3_000_000 // d, coordinates=d)
+        yield Measurement(f"d: vectors of {d} (per coordinate)", cost, "cycle(10)", cost / first)
 
 
 def _large() -> Iterator[Measurement]:

@@ -18,7 +18,8 @@ replica, step       which replica, at which recorded step
 transmissions       messages sent until then
 relative_error      ‖x − x*‖² / ‖x⁰ − x*‖²
 mean_offset         mean of the final values minus the true mean (same on all rows of a replica)
-posterior_std       what the observer asked for could infer at best about anyone, at the end; null if none was
+posterior_std       posterior deviation, at the end, of the observer's best-known neighbour; null if no audit was asked
+                    for or the method's is not of this kind
 status              of the run, or ``failed``
 error               why it failed; null otherwise
 version, machine    provenance
@@ -38,7 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidFile, MissingDependency, SottovoceError
-from ..graphs.convert import write_atomically
+from ..graphs.files import write_atomically
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,6 +49,8 @@ __all__ = ["MANIFEST", "StoreBusy", "SweepStore"]
 MANIFEST = "_sweep.json"
 """Readers of Parquet folders pass over names that begin with an underscore or a dot."""
 FORMAT = "sottovoce-sweep-1"
+FAILED = b"sottovoce.failed"
+"""Mark in the footer of a failed run's file, so that a rerun finds it without reading rows."""
 Row = dict[str, Any]
 
 
@@ -74,32 +77,44 @@ class SweepStore:
     parameters
         Columns for varied method parameters: name → ``"number"`` or ``"text"``. A folder holds one set of columns: a
         sweep with others is refused, one with more values of the same parameters continues it.
+    settings
+        What all runs share (steps, replicas, records, audit); likewise one set per folder.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], parameters: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        parameters: Mapping[str, str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
         self.folder = Path(folder)
         manifest = self.folder / MANIFEST
-        known = self._read_manifest(manifest) if manifest.exists() else None
+        known, shared = self._read_manifest(manifest) if manifest.exists() else (None, None)
         if parameters is None:
             if known is None:
                 raise InvalidFile(f"{self.folder} is not a sweep: it has no {MANIFEST}")
             parameters = known
+        if shared is not None and settings is not None and shared != dict(settings):
+            raise InvalidFile(
+                f"{self.folder} holds runs with {shared}, not {dict(settings)}; choose another folder for this sweep"
+            )
         if known is not None and dict(parameters) != known:
             raise InvalidFile(
                 f"{self.folder} holds a sweep over {known}, not {dict(parameters)}; choose another folder for this one"
             )
         self.parameters = dict(parameters)
         if known is None:
-            text = json.dumps({"format": FORMAT, "parameters": self.parameters}, indent=1)
+            content = {"format": FORMAT, "parameters": self.parameters, "settings": dict(settings or {})}
+            text = json.dumps(content, indent=1)
             write_atomically(manifest, lambda path: path.write_text(text, encoding="utf-8"))
 
     @staticmethod
-    def _read_manifest(path: Path) -> dict[str, str]:
+    def _read_manifest(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             if content["format"] != FORMAT:
                 raise InvalidFile(f"{path} has format {content['format']!r}; this version reads {FORMAT!r}")
-            return {str(name): str(kind) for name, kind in content["parameters"].items()}
+            return {str(name): str(kind) for name, kind in content["parameters"].items()}, dict(content["settings"])
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InvalidFile(f"{path} is damaged; move the folder away and start again") from None
 
@@ -124,16 +139,20 @@ class SweepStore:
         return self.folder / f"part-{run}.parquet"
 
     def finished(self) -> set[str]:
-        """Digests of the runs that are here; files that cannot be read are removed, so that they are done again."""
+        """Digests of the runs that are here and succeeded.
+
+        Failed ones are left to be done again, and so are files that cannot be read, which are removed.
+        """
         parquet = _pyarrow().parquet
         done = set()
         for path in self.folder.glob("part-*.parquet"):
             try:
-                parquet.read_metadata(path)
+                footer = parquet.read_metadata(path).metadata or {}
             except (OSError, ValueError):
                 path.unlink()
                 continue
-            done.add(path.stem.removeprefix("part-"))
+            if footer.get(FAILED) is None:
+                done.add(path.stem.removeprefix("part-"))
         return done
 
     def schema(self) -> pyarrow.Schema:
@@ -154,6 +173,8 @@ class SweepStore:
         text = [name for name, kind in self.parameters.items() if kind == "text"]
         plain = [row | {name: str(row[name]) for name in text if name in row} for row in rows]
         table = pa.Table.from_pylist(plain, schema=self.schema())
+        if rows[0]["status"] == "failed":
+            table = table.replace_schema_metadata({FAILED: b"yes"})
         write_atomically(self._path(run), lambda path: pa.parquet.write_table(table, path))
 
     def table(self) -> pyarrow.Table:

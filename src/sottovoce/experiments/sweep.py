@@ -34,12 +34,14 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import InvalidFile, InvalidParameter, SottovoceError
-from ..graphs.graph import Graph
-from ..graphs.named import parse_graph
-from ..methods.base import Array, Method
+from ..graphs.named import parse_graph, with_seed
+from ..methods.base import Array
 from ..methods.named import METHODS
 from ..simulation import simulate
 from ..simulation.progress import Progress, Report
+from .bench import cpu_model
+from .exposure import exposure
+from .paper import private_values as uniform_values
 from .store import Row, SweepStore
 
 if TYPE_CHECKING:
@@ -64,6 +66,13 @@ class Audit:
     observer: int = 0
     prior_std: float = 1.0
     num_steps: int = 1000
+
+    def __post_init__(self) -> None:
+        _whole("audit.observer", self.observer, low=0)
+        _whole("audit.num_steps", self.num_steps, low=1)
+        prior: object = self.prior_std  # a file may give anything
+        if not isinstance(prior, int | float) or not prior > 0:
+            raise InvalidParameter(f"audit.prior_std must be a number > 0, got {prior!r}")
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,8 @@ class SweepSpec:
     ----------
     axes
         Name → settings. Names are ``graph``, ``method``, ``values`` (uniform, normal, spike), ``seed``, and any
-        parameter of a method; a method ignores parameters it does not have.
+        parameter of a method; a method ignores parameters it does not have. A random graph without a seed of its
+        own takes the run's.
     runs
         Explicit settings, a mapping each, instead of or besides the grid.
     sample
@@ -118,9 +128,13 @@ class SweepSpec:
 
     def __post_init__(self) -> None:
         for name in ("num_steps", "replicas", "record"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidParameter(f"{name} must be a whole number ≥ 1, got {value!r}")
+            _whole(name, getattr(self, name), low=1)
+        _whole("sample_seed", self.sample_seed, low=0)
+        if self.sample is not None:
+            _whole("sample", self.sample, low=1)
+        audit: object = self.audit
+        if isinstance(audit, Mapping):
+            object.__setattr__(self, "audit", _audit(audit))
         tables: list[object] = [self.axes, *self.runs]  # what a file gave need not have the declared types
         if not all(isinstance(table, Mapping) for table in tables):
             raise InvalidParameter("axes must be a table of lists, and runs a list of tables")
@@ -132,8 +146,7 @@ class SweepSpec:
             raise InvalidParameter("a sweep needs axes or runs; both are empty")
         for name, settings in self.axes.items():
             if isinstance(settings, Mapping):
-                if self.sample is None:
-                    raise InvalidParameter(f"axis {name} is a range, which needs sample = N")
+                _check_range(name, settings, self.sample)
             elif not isinstance(settings, Sequence) or isinstance(settings, str) or not settings:
                 raise InvalidParameter(f"axis {name} must be a list of settings, got {settings!r}")
 
@@ -151,6 +164,12 @@ class SweepSpec:
             for name in sorted(settings)
             if name not in OWN_AXES
         }
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What all runs of the sweep share; a folder holds one set of it."""
+        audit = None if self.audit is None else dataclasses.asdict(self.audit)
+        return {"num_steps": self.num_steps, "replicas": self.replicas, "record": self.record, "audit": audit}
 
     def tasks(self) -> list[Task]:
         """All runs, each once, in a fixed order."""
@@ -172,19 +191,45 @@ class SweepSpec:
         method = str(point.get("method", "noise-insertion"))
         if method not in METHODS:
             raise InvalidParameter(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+        seed = _whole("seed", point.get("seed", 1), low=0)
         accepted = inspect.signature(METHODS[method]).parameters
         parameters = tuple(sorted((k, v) for k, v in point.items() if k not in OWN_AXES and k in accepted))
         return Task(
-            graph=str(point.get("graph", "cycle:10")),
+            graph=with_seed(str(point.get("graph", "cycle:10")), seed),
             method=method,
             parameters=parameters,
             values=str(point.get("values", "uniform")),
-            seed=int(point.get("seed", 1)),
+            seed=seed,
             num_steps=self.num_steps,
             replicas=self.replicas,
             record=self.record,
             audit=self.audit,
         )
+
+
+def _whole(name: str, value: object, *, low: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise InvalidParameter(f"{name} must be a whole number ≥ {low}, got {value!r}")
+    return value
+
+
+def _check_range(name: str, settings: Mapping[str, Any], sample: int | None) -> None:
+    """A range has two ends in order, positive ones if it is logarithmic."""
+    if sample is None:
+        raise InvalidParameter(f"axis {name} is a range, which needs sample = N")
+    low, high = settings.get("low"), settings.get("high")
+    if not isinstance(low, int | float) or not isinstance(high, int | float) or not low < high:
+        raise InvalidParameter(f"axis {name} must have numbers low < high, got {low!r} and {high!r}")
+    if settings.get("log") and low <= 0:
+        raise InvalidParameter(f"axis {name} is logarithmic, so low must be > 0, got {low!r}")
+
+
+def _audit(fields: Mapping[str, Any]) -> Audit:
+    try:
+        return Audit(**fields)
+    except TypeError:
+        known = ", ".join(f.name for f in dataclasses.fields(Audit))
+        raise InvalidParameter(f"audit has {known}; got {', '.join(map(str, fields))}") from None
 
 
 def _draw(rng: np.random.Generator, settings: Any) -> Setting:
@@ -208,15 +253,15 @@ def read_spec(path: str | os.PathLike[str]) -> SweepSpec:
         raise InvalidFile(f"{path} does not exist") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidFile(f"{path} is not a TOML file: {error}") from None
+    return _spec_from(content)
+
+
+def _spec_from(content: Mapping[str, Any]) -> SweepSpec:
     fields = {f.name for f in dataclasses.fields(SweepSpec)}
     unknown = set(content) - fields
     if unknown:
-        raise InvalidFile(f"{path}: unknown key {min(unknown)!r}; a sweep has {', '.join(sorted(fields))}")
-    try:
-        audit = Audit(**content.pop("audit")) if "audit" in content else None
-    except TypeError as error:
-        raise InvalidFile(f"{path}, [audit]: {error}") from None
-    return SweepSpec(**content, audit=audit)
+        raise InvalidParameter(f"unknown key {min(unknown)!r}; a sweep has {', '.join(sorted(fields))}")
+    return SweepSpec(**content)
 
 
 # -- one run ----------------------------------------------------------------------------------------
@@ -226,6 +271,8 @@ def run_task(task: Task) -> list[Row]:
     """Run one task and return its rows; anything that goes wrong becomes a row with the error."""
     try:
         return _rows(task)
+    except (OSError, MemoryError):  # the worker's trouble, not the run's: not to be kept as its result
+        raise
     except Exception as error:  # a failed run is data
         return [failed(task, error)]
 
@@ -244,7 +291,7 @@ def _which(task: Task) -> Row:
         "values": task.values,
         "seed": task.seed,
         "version": __version__,
-        "machine": f"{platform.machine()} {platform.system()} Python {platform.python_version()}",
+        "machine": f"{cpu_model()}, {platform.system()}, Python {platform.python_version()}",
         **dict(task.parameters),
     }
 
@@ -259,9 +306,9 @@ def _rows(task: Task) -> list[Row]:
     )  # fmt: skip
     base = _which(task) | {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "status": str(run.status)}
     if task.audit is not None:
-        base["posterior_std"] = _exposure(
-            task.audit, graph, method, run.fired_edges(0, min(task.audit.num_steps, run.num_steps))
-        )
+        audit = task.audit
+        left = exposure(method, run, audit.observer, audit.prior_std, audit.num_steps).left
+        base["posterior_std"] = None if left is None else left * audit.prior_std
     errors, offsets = np.atleast_2d(run.relative_error), np.atleast_1d(run.mean_offset)
     return [
         base
@@ -277,20 +324,10 @@ def _rows(task: Task) -> list[Row]:
     ]
 
 
-def _exposure(audit: Audit, graph: Graph, method: Method, fired: Any) -> float:
-    """Posterior standard deviation of the honest node about whom the observer knows most."""
-    from ..privacy import CuriousNodes
-    from ..privacy import audit as audit_run
-
-    report = audit_run(graph, method, fired, CuriousNodes([audit.observer]), prior_std=audit.prior_std)
-    honest = np.arange(graph.num_nodes) != audit.observer
-    return float(np.asarray(report.posterior_std)[honest].min())
-
-
 def _private_values(kind: str, n: int, seed: int) -> Array:
     rng = np.random.default_rng([seed, n])
     if kind == "uniform":
-        return rng.random(n)
+        return uniform_values(n, seed)
     if kind == "normal":
         return rng.normal(size=n)
     if kind == "spike":
@@ -347,9 +384,9 @@ def sweep(
     SweepInterrupted
         If the executor goes away, the disk is full, or Ctrl-C is pressed. What was finished is kept.
     """
-    spec = spec if isinstance(spec, SweepSpec) else SweepSpec(**spec)
+    spec = spec if isinstance(spec, SweepSpec) else _spec_from(spec)
     tasks = spec.tasks()
-    kept = SweepStore(store, spec.parameters)
+    kept = SweepStore(store, spec.parameters, spec.settings)
     with kept.writing():
         done = kept.finished()
         todo = [task for task in tasks if task.digest not in done]
@@ -361,7 +398,7 @@ def sweep(
                     finished += 1
                     failures += rows[0]["status"] == "failed"
                     bar.at(finished)
-            except (KeyboardInterrupt, OSError, BrokenExecutor, CancelledError) as error:
+            except (KeyboardInterrupt, OSError, MemoryError, BrokenExecutor, CancelledError) as error:
                 raise SweepInterrupted(
                     f"stopped after {finished} of {len(todo)} runs ({type(error).__name__}: {error}); "
                     f"they are kept in {kept.folder}, and the same command does the rest"
@@ -409,7 +446,7 @@ def _drain(executor: Executor, left: dict[str, Task], window: int | None = None)
                 task = running.pop(future)
                 try:
                     rows = future.result()
-                except (BrokenExecutor, CancelledError, OSError):  # the executor itself is in trouble
+                except (BrokenExecutor, CancelledError, OSError, MemoryError):  # the executor itself is in trouble
                     raise
                 except Exception as error:  # a cluster gave up on this run alone
                     rows = [failed(task, error)]

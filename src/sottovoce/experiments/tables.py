@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .compare import Row
 
+from ..graphs.files import write_atomically
+
 __all__ = ["HEADINGS", "cells", "csv_text", "latex", "markdown", "plain", "write"]
 
 HEADINGS = (
@@ -128,6 +130,5 @@ def csv_text(records: Sequence[dict[str, Any]]) -> str:
 def write(text: str, path: str | Path | None) -> str:
     """Write ``text`` to ``path`` if there is one, and return it."""
     if path is not None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text, encoding="utf-8")
+        write_atomically(Path(path), lambda temporary: temporary.write_text(text, encoding="utf-8"))
     return text

@@ -12,7 +12,7 @@ from . import generators
 from .graph import Graph
 from .validation import at_least
 
-__all__ = ["FAMILIES", "make_graph", "parse_graph"]
+__all__ = ["FAMILIES", "make_graph", "parse_graph", "with_seed"]
 
 FAMILIES: dict[str, Callable[..., Graph]] = {
     "cycle": generators.cycle,
@@ -106,6 +106,20 @@ def parse_graph(text: str, *, seed: int | None = None) -> Graph:
         usage = ":".join(f"{p.name}=…" if p.kind is p.KEYWORD_ONLY else p.name for p in parameters)
         raise InvalidParameter(f"graph {text!r}: {error}; write {family}:{usage}") from None
     return generator(*positional, **named)
+
+
+def with_seed(text: str, seed: int) -> str:
+    """The same specification with a seed, if it is of a random family and names none.
+
+    Examples
+    --------
+    >>> with_seed("rgg:30", 7), with_seed("rgg:30:seed=1", 7), with_seed("cycle:10", 7)
+    ('rgg:30:seed=7', 'rgg:30:seed=1', 'cycle:10')
+    """
+    family, _, rest = text.partition(":")
+    if family not in FAMILIES or "seed" not in inspect.signature(FAMILIES[family]).parameters or "seed=" in rest:
+        return text
+    return f"{text}:seed={seed}"
 
 
 def _is_file(text: str) -> bool:

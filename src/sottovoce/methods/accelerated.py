@@ -25,6 +25,8 @@ AHEAD, SETTLED = 1, 2
 
 A, B, GAMMA = 0, 1, 2
 NEGLIGIBLE = 2.0**-511
+"""Differences below this are zero, before they become denormal and a hundred times slower to compute with."""
+
 DENSE_NODES = 2000
 """Up to here the spread is computed exactly, with dense matrices; beyond, a bound on it is used."""
 
@@ -36,10 +38,9 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
     for end in range(2):
         own = i if end == 0 else j
         power = kappa ** (step - nodes[own, SETTLED])
-        if power < NEGLIGIBLE:
-            power = 0.0
         nodes[own, VALUE] += a * (1.0 - power) / (1.0 - kappa) * nodes[own, AHEAD]
-        nodes[own, AHEAD] *= power
+        left = nodes[own, AHEAD] * power
+        nodes[own, AHEAD] = left if abs(left) >= NEGLIGIBLE else 0.0
         nodes[own, SETTLED] = step + 1.0
     # y = x + a(v − x); v − x after the step is κ(v − x) + (1 − γ)g, since b v + (1 − b) y − y = κ(v − x).
     nodes[i, VALUE] += a * nodes[i, AHEAD]
@@ -122,6 +123,8 @@ class AcceleratedGossip(PairMethod):
         return float(1.0 - np.sqrt(mu / nu))
 
     def caveats(self, graph: Graph) -> tuple[str, ...]:
+        if self.smallest_rate is None and self.spread is None:
+            return ()
         found = []
         exact = AcceleratedGossip().constants(graph)
         if self.smallest_rate is not None and self.smallest_rate > exact[0] * (1.0 + 1e-9):

@@ -7,6 +7,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..graphs.files import write_atomically
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -69,9 +71,8 @@ def save_figure(figure: Figure, stem: Path) -> list[Path]:
     """Write ``stem.png`` and ``stem.svg``; text stays text in the SVG, and both are the same bytes every time."""
     import matplotlib as mpl
 
-    stem.parent.mkdir(parents=True, exist_ok=True)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
-        figure.savefig(paths[0], dpi=160, metadata={"Software": None})
-        figure.savefig(paths[1], metadata={"Date": None})
+        write_atomically(paths[0], lambda path: figure.savefig(path, dpi=160, metadata={"Software": None}))
+        write_atomically(paths[1], lambda path: figure.savefig(path, metadata={"Date": None}))
     return paths

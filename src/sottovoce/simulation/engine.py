@@ -7,7 +7,6 @@ replica does depends on (seed, replica, step) alone: not on how many others run,
 
 from __future__ import annotations
 
-import os
 import secrets
 import signal
 import threading
@@ -20,10 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, InvalidValues, Unsupported
+from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method, PairMethod
 from .aliases import alias_table
+from .cores import available_cores
 from .drivers import Span, driver_of, work_per_step
 from .progress import Progress, Report
 from .solution import Solution
@@ -102,6 +102,7 @@ def simulate(
     >>> run.values.round(9).tolist()
     [3.0, 3.0, 3.0, 3.0]
     """
+    _check_graph(graph)
     values = _check_values(private_values, graph)
     if not isinstance(method, Method):
         raise InvalidParameter(f"method must be one of sottovoce's methods, got {type(method).__name__}")
@@ -112,8 +113,7 @@ def simulate(
         )
     num_steps = _whole("num_steps", num_steps, low=1, high=2**62)
     replicas = _whole("replicas", replicas, low=1, high=MAX_REPLICAS)
-    if stop_at is not None and not stop_at > 0:
-        raise InvalidParameter(f"stop_at must be > 0, got {stop_at!r}")
+    _check_how(stop_at, threads, device)
     solution = Solution.at_start(
         graph=graph,
         method=method,
@@ -126,8 +126,6 @@ def simulate(
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
     if device == "gpu":
         return _advance_on_gpu(solution, num_steps, steps, stop_at=stop_at, report=progress)
-    if device != "cpu":
-        raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
     return _advance(solution, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
 
 
@@ -140,10 +138,12 @@ def resume(
     threads: int | None = None,
     progress: Report | bool | None = None,
 ) -> Solution:
-    """Run ``num_steps`` more steps from where ``solution`` ended; the same as one longer run.
+    """Run ``num_steps`` more steps from where ``solution`` ended, on the CPU; the same as one longer run.
 
-    Replicas that had stopped early stay where they stopped.
+    Replicas that had stopped early stay where they stopped. The GPU gives the same bits, so a run that was made
+    there goes on here as it would have there.
     """
+    _check_how(stop_at, threads, "cpu")
     begin = solution.num_steps
     end = begin + _whole("num_steps", num_steps, low=1, high=2**62)
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
@@ -151,6 +151,22 @@ def resume(
 
 
 # -- input ------------------------------------------------------------------------------------------
+
+
+def _check_graph(graph: object) -> None:
+    if not isinstance(graph, Graph):
+        hint = f"sv.Graph.from_{type(graph).__module__.partition('.')[0]}"
+        known = hint if hint.endswith(("networkx", "scipy")) else "sv.graphs or sv.Graph.from_edges"
+        raise InvalidGraph(f"graph must be a sottovoce Graph, got {type(graph).__name__}; make one with {known}")
+
+
+def _check_how(stop_at: object, threads: int | None, device: str) -> None:
+    if stop_at is not None and not (isinstance(stop_at, int | float) and stop_at > 0):
+        raise InvalidParameter(f"stop_at must be a number > 0, got {stop_at!r}")
+    if threads is not None:
+        _whole("threads", threads, low=1, high=4096)
+    if device not in {"cpu", "gpu"}:
+        raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
 
 
 def _whole(name: str, value: int, *, low: int, high: int) -> int:
@@ -252,7 +268,7 @@ def _advance(
     """Run ``solution`` in place to step ``end``, recording at ``record``."""
     span, work = driver_of(solution), work_per_step(solution)
     began = time.perf_counter()
-    crew = _Crew(threads or len(os.sched_getaffinity(0)))
+    crew = _Crew(available_cores() if threads is None else threads)
     at, begin = solution.num_steps, solution.num_steps
     stops = iter([*record[record > at].tolist(), end])
     stop = next(stops)

@@ -282,6 +282,16 @@ class Solution:
         return self.squared_error / self._scale
 
     @property
+    def final_relative_error(self) -> Any:
+        """Relative error at each replica's last record: a float, or ``(replicas,)``; NaN if nothing was recorded."""
+        rows = np.array(self._squared).reshape(-1, self.replicas)
+        final = np.full(self.replicas, np.nan)
+        for row in rows:
+            final = np.where(np.isnan(row), final, row)
+        final = final / self._scale
+        return float(final[0]) if self.replicas == 1 else final
+
+    @property
     def mass_error(self) -> Array:
         """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
         total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
@@ -296,8 +306,11 @@ class Solution:
 
     def _span(self, start: int, stop: int | None, replica: int) -> int:
         """How many steps ``start..stop`` are, once checked."""
-        end = int(self.steps_done[self._check_replica(replica)]) if stop is None else stop
-        return max(0, end - start)
+        done = int(self.steps_done[self._check_replica(replica)])
+        end = done if stop is None else stop
+        if not 0 <= start <= end <= done:
+            raise InvalidParameter(f"start and stop must be in [0, {done}], the steps run so far; got {start}, {end}")
+        return end - start
 
     def fired_edges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> npt.NDArray[np.int64]:
         """``(num_steps,)`` index of the edge that fired at each step, recomputed from the seed.
@@ -335,6 +348,8 @@ class Solution:
         Unsupported
             For methods that insert no noise of this kind.
         """
+        if not 0 <= coordinate < self.num_coordinates:
+            raise InvalidParameter(f"coordinate must be in [0, {self.num_coordinates - 1}], got {coordinate}")
         steps, seed = self._span(start, stop, replica), np.uint64(self.seed)
         if isinstance(self.method, PairMethod):
             from .kernels import normal_draws
@@ -417,9 +432,7 @@ class Solution:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
         error = ""
         if self._squared:
-            error = f", relative error {np.nanmedian(self._squared[-1]) / self._scale:.2e}" + (
-                " (median)" if many else ""
-            )
+            error = f", relative error {np.median(self.final_relative_error):.2e}" + (" (median)" if many else "")
         return (
             f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"

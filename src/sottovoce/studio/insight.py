@@ -11,13 +11,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import NumericalFailure, Unsupported
+from ..errors import NumericalFailure, SottovoceError, Unsupported
 from ..graphs.graph import Graph
 from ..methods import Method, StandardGossip
 from .limits import Limits
 from .problem import Problem
 
-__all__ = ["heard_steps", "privacy_history", "theory_curves", "threshold", "too_large_to_audit"]
+__all__ = ["guesses", "heard_steps", "privacy_history", "theory_curves", "threshold", "too_large_to_audit"]
 
 Steps = npt.NDArray[np.int64]
 
@@ -113,10 +113,37 @@ def privacy_history(problem: Problem, fired: Steps, observer: int, prior_std: fl
     assumptions: tuple[str, ...] = ()
     for method in (*problem.methods, StandardGossip()):
         try:
-            report = audit(problem.graph, method, fired, CuriousNodes([observer]), prior_std, steps=steps)
-        except Unsupported as error:
-            lanes.append({"label": method.label(), "message": f"no privacy meter here: {error}"})
+            report = audit(
+                problem.graph, method, fired, CuriousNodes([observer]), prior_std, steps=steps, progress=False
+            )
+        except SottovoceError as error:
+            lanes.append({"label": method.label(), "message": f"no privacy meter for this method: {error}"})
         else:
             lanes.append({"label": method.label(), "std": report.history.tolist()})
             assumptions = report.assumptions
     return {"steps": steps.tolist(), "lanes": lanes, "assumptions": list(assumptions)}
+
+
+def guesses(
+    problem: Problem, observer: int, prior_std: float | None, prior_mean: float, step: int
+) -> list[list[float] | None]:
+    """The curious node's best estimate of every private value after ``step``, in the order of :func:`privacy_history`.
+
+    ``None`` for a method that the attack does not understand; NaN where there is nothing to go by.
+    """
+    from ..privacy import CuriousNodes, attack
+    from ..simulation import simulate
+
+    found: list[list[float] | None] = []
+    for method in (*problem.methods, StandardGossip()):
+        try:
+            run = simulate(
+                problem.graph, problem.private_values, method, num_steps=step, seed=problem.seed,
+                record=[step], threads=1, progress=False,
+            )  # fmt: skip
+            answer = attack(run, CuriousNodes([observer]), prior_std, prior_mean=prior_mean)
+        except SottovoceError:
+            found.append(None)
+        else:
+            found.append(answer.estimate.tolist())
+    return found

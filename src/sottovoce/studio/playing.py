@@ -146,6 +146,11 @@ class Playback:
         """Whether the last step was run."""
         return self.step >= self.problem.num_steps
 
+    @property
+    def diverged(self) -> bool:
+        """Whether some method's values are no longer finite."""
+        return any(lane.solution is not None and lane.solution.status is Status.DIVERGED for lane in self.lanes)
+
     def pieces(self, target: int) -> list[int]:
         """The steps at which to stop on the way to ``target``."""
         distance = target - self.step
@@ -154,27 +159,32 @@ class Playback:
 
     def advance(self, end: int) -> None:
         """Run every lane to step ``end``."""
-        for lane in self.lanes:
-            lane.advance(end)
+        with np.errstate(all="ignore"):
+            for lane in self.lanes:
+                lane.advance(end)
 
     def all_fired(self) -> npt.NDArray[np.int64]:
         """Which edge fires at every step of the whole run, done or still to come."""
-        run = Lane(self.problem, StandardGossip())
-        run.advance(1)
-        assert run.solution is not None
-        return run.solution.fired_edges(0, self.problem.num_steps)
+        problem = self.problem
+        run = simulate(
+            problem.graph, problem.private_values, StandardGossip(), num_steps=problem.num_steps, seed=problem.seed,
+            record=[0], threads=1, progress=False,
+        )  # fmt: skip
+        return run.fired_edges()
 
     # -- pictures ------------------------------------------------------------------------------
 
     def frame(self) -> tuple[dict[str, Any], list[Array]]:
         """A header for JSON, and the arrays it describes: what has changed since the last frame."""
         arrays: list[Array] = []
+        with np.errstate(all="ignore"):  # a run may diverge; it is shown all the same
+            lanes = [dict(self._lane_frame(index, arrays)) for index in range(len(self.lanes))]
         header = {
             "type": "frame",
             "step": self.step,
             "finished": self.finished,
             "fired": self._fired(),
-            "lanes": [dict(self._lane_frame(index, arrays)) for index in range(len(self.lanes))],
+            "lanes": lanes,
         }
         return header, arrays
 

@@ -1,7 +1,9 @@
 """The conversation with one page over a websocket: commands come in, pictures go out.
 
-From the page, JSON: ``setup``, ``play``, ``pause``, ``step``, ``seek``, ``speed``, ``watch``, ``live``.
-To the page: JSON (``ready``, ``threshold``, ``theory``, ``privacy``, ``live``, ``error``) and, for
+From the page, JSON: ``setup``, ``play``, ``pause``, ``step``, ``seek``, ``speed``, ``watch``, ``guess``,
+``live``.
+To the page: JSON (``ready``, ``threshold``, ``theory``, ``privacy``, ``guess``, ``live``,
+``error``) and, for
 speed, binary *frames*: four bytes with the length of a JSON header, the header, padding to a multiple
 of eight, then float64 arrays in the order the header names them (little-endian throughout).
 
@@ -37,6 +39,7 @@ from .thinking import Thinkers
 __all__ = ["Conversation", "pack"]
 
 T = TypeVar("T")
+COMMANDS = ("setup", "play", "pause", "step", "seek", "speed", "watch", "guess", "live")
 log = logging.getLogger(__name__)
 
 
@@ -80,6 +83,7 @@ class Conversation:
             "seek": self._seek,
             "speed": self._set_speed,
             "watch": self._watch,
+            "guess": self._guess,
             "live": self._live,
         }
 
@@ -114,7 +118,7 @@ class Conversation:
     # -- commands ------------------------------------------------------------------------------
 
     async def _setup(self, message: Mapping[str, Any]) -> None:
-        await self._cancel("play", "theory", "privacy")
+        await self._cancel("play", "theory", "privacy", "guess")
         self._playback = None
         self._run = whole(message, "run", default=0, low=0, high=2**53)
         problem = await self._compute(lambda: Problem.read(message.get("problem"), self._limits))
@@ -187,16 +191,31 @@ class Conversation:
 
     async def _watch(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
-        await self._cancel("privacy")
+        await self._cancel("privacy", "guess")
         if message.get("node") is None:
             return
+        node, prior = self._observer(message, playback)
+        self._start("privacy", partial(self._say_privacy, playback, node, prior))
+
+    async def _guess(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        await self._cancel("guess")
+        node, prior = self._observer(message, playback)
+        step = whole(message, "step", default=None, low=1, high=playback.problem.num_steps)
+        centre = message.get("centre", 0.0)
+        if isinstance(centre, bool) or not isinstance(centre, int | float) or not -1e100 < centre < 1e100:
+            raise InvalidParameter("centre must be a number")
+        if insight.too_large_to_audit(playback.problem, self._limits) is None:
+            self._start("guess", partial(self._say_guess, playback.problem, node, prior, centre, step))
+
+    def _observer(self, message: Mapping[str, Any], playback: Playback) -> tuple[int, float | None]:
+        """Who is curious, and what it believed beforehand."""
         node = whole(message, "node", default=None, low=0, high=playback.problem.graph.num_nodes - 1)
         prior = message.get("prior")
-        if prior is not None and (
-            isinstance(prior, bool) or not isinstance(prior, int | float) or not 0 < prior < 1e100
-        ):
+        number = isinstance(prior, int | float) and not isinstance(prior, bool)
+        if prior is not None and not (number and 0 < prior < 1e100):
             raise InvalidParameter("prior must be a number above 0, or null for no knowledge at all")
-        self._start("privacy", partial(self._say_privacy, playback, node, prior))
+        return node, prior
 
     async def _live(self, message: Mapping[str, Any]) -> None:
         await self._cancel("live")
@@ -225,6 +244,10 @@ class Conversation:
             for end in playback.pieces(min(playback.step + count, playback.problem.num_steps))[-1:]:
                 await self._compute(partial(playback.advance, end))
             await self._send_frame(playback)
+            if playback.diverged:
+                message = "paused: the values of a method are no longer finite numbers, it diverges here"
+                await self._say({"type": "paused", "run": self._run, "message": message})
+                return
             due = max(due + interval, time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 
@@ -249,6 +272,10 @@ class Conversation:
             fired = await self._compute(playback.all_fired)
             answer = await self._thinkers.think(insight.privacy_history, playback.problem, fired, node, prior)
         await self._say({"type": "privacy", "run": self._run, "node": node, "prior": prior, **answer})
+
+    async def _say_guess(self, problem: Problem, node: int, prior: float | None, centre: float, step: int) -> None:
+        found = await self._thinkers.think(insight.guesses, problem, node, prior, centre, step)
+        await self._say({"type": "guess", "run": self._run, "node": node, "prior": prior, "step": step, "lanes": found})
 
     async def _say_live(self) -> None:
         while True:
@@ -304,9 +331,8 @@ def _parse(text: str) -> dict[str, Any]:
         raise InvalidParameter("a message must be JSON") from None
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise InvalidParameter("a message must be an object with a type")
-    known = ("setup", "play", "pause", "step", "seek", "speed", "watch", "live")
-    if message["type"] not in known:
-        raise InvalidParameter(f"type must be one of {', '.join(known)}")
+    if message["type"] not in COMMANDS:
+        raise InvalidParameter(f"type must be one of {', '.join(COMMANDS)}")
     return message
 
 

@@ -12,7 +12,7 @@ Rules beyond the specification
 ------------------------------
 R37
     ``f`` travels unless the peer's latest message of the current lives acknowledged it (``heard == s``). A REQ
-    also leaves it out while the reply that carried it has probably arrived (not ``owed``).
+    also leaves it out while the reply that carried it has probably arrived (not ``owed``), if that saves much.
 R38
     ``g`` travels unless the peer's current life has shown a ledger of its own (``heard`` is known).
 R39
@@ -197,11 +197,22 @@ def step(edge: Edge, amount: Any) -> Edge:
 
 
 def compose(
-    edge: Edge, kind: Kind, src: str, dst: str, *, xid: int = 0, x: Any = None, stop: Stop | None = None
+    edge: Edge,
+    kind: Kind,
+    src: str,
+    dst: str,
+    *,
+    xid: int = 0,
+    x: Any = None,
+    stop: Stop | None = None,
+    presume: bool = True,
 ) -> Message:
-    """A message that shows ``edge``, with the registers that the receiver may need (R37, R38)."""
+    """A message that shows ``edge``, with the registers that the receiver may need (R37, R38).
+
+    ``presume``: a REQ need not repeat what the last reply carried. Wrong after a lost reply, and then a HELLO asks.
+    """
     sure = edge.heard is not None
-    presumed = kind is Kind.REQ and not edge.owed
+    presumed = presume and kind is Kind.REQ and not edge.owed
     f = None if edge.blank or (sure and (presumed or edge.heard == edge.s)) else edge.f
     g = None if edge.blank or sure else edge.g
     counters = (0, 0) if edge.blank else (edge.s, edge.r)

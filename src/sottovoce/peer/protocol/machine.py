@@ -21,7 +21,10 @@ from .ledger import Edge, Reaction, compose, farewell, meet, step
 from .noise import draw_if_needed, may_draw, rearm
 from .state import Link, PeerState, Pending, Settings
 
-__all__ = ["Protocol"]
+__all__ = ["PRESUME_FROM", "Protocol"]
+
+PRESUME_FROM = 64
+"""R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
 
 
 class Protocol:
@@ -282,7 +285,8 @@ class Protocol:
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
         edge = self.state.edges[name]
-        return compose(edge, kind, self.settings.name, name, xid=xid, x=x, stop=self.rule.stop_for(name))
+        stop, presume = self.rule.stop_for(name), self.settings.dimension >= PRESUME_FROM
+        return compose(edge, kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume)
 
     def _put(self, name: str, edge: Edge) -> None:
         self.state = replace(self.state, edges={**self.state.edges, name: edge})
