@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
@@ -22,13 +23,15 @@ from grpc import aio
 
 from sottovoce import graphs
 from sottovoce.peer import Peer
+from sottovoce.peer.clock import Pace
 from sottovoce.peer.config import PeerConfig
 from sottovoce.peer.founding import found_network
 from sottovoce.peer.identity import check_identity
 from sottovoce.peer.stage import free_addresses
 
-SECONDS = 2.0
-ROUNDS = 7
+# Many short windows in turn, because the disk and the neighbours on this machine have moods.
+SECONDS = 1.0
+ROUNDS = 15
 
 
 def configs(folder: Path) -> list[PeerConfig]:
@@ -43,7 +46,8 @@ def configs(folder: Path) -> list[PeerConfig]:
 
 
 async def exchanges_per_second(ada: PeerConfig, bob: PeerConfig) -> float:
-    async with Peer(ada, value=np.array([1.0])) as first, Peer(bob, value=np.array([2.0])):
+    async with Peer(ada, value=np.array([1.0])) as first, Peer(bob, value=np.array([2.0])) as second:
+        second._pace = Pace(1e9)  # what is measured here is what it otherwise protects against
         while first.status().to_dict()["exchanges"] < 50:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         before, began = first.status().to_dict()["exchanges"], time.perf_counter()
@@ -98,15 +102,15 @@ async def bare_calls_per_second(ada: PeerConfig, bob: PeerConfig, folder: Path) 
 
 def test_exchanges_against_bare_calls(tmp_path: Path) -> None:
     """Exchanges with TLS, durable state and the whole protocol: at least half as many as bare calls."""
-    ratios = []
+    ours, bare = [], []
     for number in range(ROUNDS):
         folder = tmp_path / str(number)
         pair = configs(folder)
-        bare = asyncio.run(bare_calls_per_second(*pair, folder))
-        ours = asyncio.run(exchanges_per_second(*pair))
-        ratios.append(ours / bare)
-        print(f"exchanges {ours:7.0f}/s   bare calls {bare:7.0f}/s   ratio {ours / bare:.2f}")
-    assert sorted(ratios)[ROUNDS // 2] >= 0.5
+        bare.append(asyncio.run(bare_calls_per_second(*pair, folder)))
+        ours.append(asyncio.run(exchanges_per_second(*pair)))
+    ratio = statistics.median(ours) / statistics.median(bare)
+    print(f"exchanges {statistics.median(ours):.0f}/s, bare calls {statistics.median(bare):.0f}/s, ratio {ratio:.2f}")
+    assert ratio >= 0.5
 
 
 def test_thirty_peers_settle() -> None:

@@ -246,3 +246,18 @@ def test_network_up_proves_itself() -> None:
     assert result["settled"]
     assert result["clean_exits"] == 3
     assert result["proof"]["exact"]
+
+
+def test_vectors(make_stage: MakeStage, tmp_path: Path) -> None:
+    """Two peers average vectors of 2,000 coordinates; the whole estimate can be written to a file."""
+    values = np.random.default_rng(1).normal(size=(2, 2000))
+    stage = make_stage(graphs.path(2), values, noise_std=1.0)
+    stage.start()
+    stage.wait_until(lambda status: status["settled"], seconds=WAIT)
+    assert len(stage.ask("p01", "status")["status"]["estimate"]) < 10
+    mean = tmp_path / "mean.npy"
+    subprocess.run(
+        [sys.executable, "-m", "sottovoce", "peer", "status", stage.configs["p01"], "--estimate-to", mean],
+        capture_output=True, timeout=60, check=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    assert np.abs(np.load(mean) - values.mean(axis=0)).max() < TOLERANCE

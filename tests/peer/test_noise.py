@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import sottovoce.peer
-from sottovoce.peer.budget import account_for, normal_from_bytes, system_normal
+from sottovoce.peer.budget import _one_normal, account_for, normal_from_bytes, system_normal
 from sottovoce.peer.node import Peer
 
 
@@ -28,6 +28,14 @@ def test_it_gives_as_many_as_asked_and_never_the_same(count: int) -> None:
     assert first.shape == second.shape == (count,)
     assert not np.array_equal(first, second)
     assert np.isfinite(first).all()
+
+
+def test_one_number_is_made_like_many() -> None:
+    """The shortcut for a single number gives what the transformation of arrays gives, to rounding."""
+    for seed in range(50):
+        words = np.random.default_rng(seed).integers(0, 2**64, size=2, dtype=np.uint64)
+        expected = normal_from_bytes(words.tobytes())[0]
+        assert _one_normal(*map(int, words)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_extreme_bytes_give_finite_numbers() -> None:

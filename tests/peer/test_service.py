@@ -59,6 +59,8 @@ def test_the_operators_commands(config: Path) -> None:
         answer = await command("status")
         assert answer["status"]["name"] == "ada"
         assert answer["status"]["estimate"] is None  # it would be the private value
+        result = await asyncio.to_thread(run, "peer", "status", config, "--estimate-to", config.parent / "mean.npy")
+        assert (result.exit_code, (config.parent / "mean.npy").exists()) == (2, False)
         await command("set-value", value=encode_value(np.array([7.0])))
         await command("add", neighbour="cleo", address="127.0.0.1:9")
         assert "cleo" in PeerConfig.load(config).neighbours

@@ -20,7 +20,8 @@ def say_estimate(status: Mapping[str, Any]) -> str:
     if estimate is None:
         return "-"
     shown = ", ".join(f"{number:.6g}" for number in estimate[:3])
-    return shown if len(estimate) <= 3 else f"{shown}, … ({len(estimate)})"
+    dimension = status.get("dimension", len(estimate))
+    return shown if dimension <= 3 else f"{shown}, … ({dimension})"
 
 
 def _say_error(status: Mapping[str, Any]) -> str:

@@ -63,10 +63,13 @@ def start(
 @command.command()
 @CONFIG
 @click.option("--watch", is_flag=True, help="Keep the table on screen, refreshed every half second.")
+@click.option("--estimate-to", type=click.Path(path_type=Path), help="Also write the whole estimate to this .npy file.")
 @JSON
-def status(config: Path, watch: bool, as_json: bool) -> None:
+def status(config: Path, watch: bool, estimate_to: Path | None, as_json: bool) -> None:
     """Show estimate, error, settledness, noise left, budget and neighbours of a running peer."""
-    answer = _ask(config, "status")
+    answer = _ask(config, "status", full=as_json or estimate_to is not None)
+    if estimate_to is not None:
+        _write_estimate(answer["status"], estimate_to)
     if as_json:
         click.echo(json.dumps(answer))
         return
@@ -169,6 +172,18 @@ def renew(config: Path, install: Path | None, as_json: bool) -> None:
     else:
         renewal.install(settings, install)
         _done("the new certificate is in place; restart the peer to use it", as_json=as_json)
+
+
+def _write_estimate(status: dict[str, Any], path: Path) -> None:
+    import numpy as np
+
+    from ..errors import InvalidParameter
+
+    if status["estimate"] is None:
+        raise InvalidParameter("there is no estimate yet: no exchange has taken place")
+    if path.suffix != ".npy":
+        raise InvalidParameter(f"--estimate-to must end in .npy, got {path.name!r}")
+    np.save(path, np.array(status["estimate"], dtype=np.float64))
 
 
 def _load(config: Path) -> Any:

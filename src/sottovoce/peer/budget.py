@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import struct
 
 import numpy as np
 
@@ -31,8 +32,16 @@ def account_for(noise_std: float, noise_decay: float, smallest_std: float | None
 
 def system_normal(count: int) -> Vector:
     """``count`` independent standard normal numbers made from the operating system's random bytes."""
+    if count == 1:  # the common case of a single number, without the cost of arrays
+        return np.array([_one_normal(*struct.unpack("<2Q", os.urandom(16)))])
     pairs = (count + 1) // 2
     return normal_from_bytes(os.urandom(16 * pairs))[:count]
+
+
+def _one_normal(first: int, second: int) -> float:
+    """The first of the pair that :func:`normal_from_bytes` makes from these two words."""
+    radius = math.sqrt(-2.0 * math.log(((first >> 11) + 1) * 2.0**-53))
+    return radius * math.cos((2.0 * math.pi * 2.0**-53) * (second >> 11))
 
 
 def normal_from_bytes(data: bytes) -> Vector:

@@ -116,7 +116,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "timeout": Explanation(
         "Seconds to wait for an answer before sending the same request again.",
-        "doubles at each retry; about 3 round-trip times is right",
+        "doubles at each retry; about 3 round-trip times is right; time for long vectors is added by itself",
         "Too short repeats messages (harmless); too long keeps this peer locked after a loss.",
     ),
     "retries": Explanation(

@@ -128,8 +128,6 @@ def found_network(
     if not folder.parent.is_dir():
         raise ConfigError(f"the folder {str(folder.parent)!r} does not exist")
     settings.setdefault("diameter", diameter(graph))
-    # A vector of a million numbers takes about a second to and fro on a slow machine; a number, milliseconds.
-    settings.setdefault("timeout", round(0.25 + 3e-6 * settings.get("dimension", 1), 3))
     names = list(parties)
     configs = {
         name: PeerConfig(

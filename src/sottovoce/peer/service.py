@@ -31,6 +31,10 @@ from .values import check_value
 __all__ = ["Checked", "check_everything", "run_peer"]
 
 
+_SHOWN = 8
+"""Coordinates of a long estimate that a status shows."""
+
+
 @dataclass(frozen=True)
 class Checked:
     """What a peer starts from, all of it found good; the value does not appear in the repr."""
@@ -181,10 +185,14 @@ class _Commands:
             "stop": self.stop,
         }
 
-    async def status(self, _asked: dict[str, Any]) -> dict[str, Any]:
+    async def status(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The status; of a long estimate only the beginning, unless all of it is asked for."""
+        status = self.peer.status().to_dict()
+        if status["estimate"] is not None and asked.get("full") is not True:
+            status["estimate"] = status["estimate"][:_SHOWN]
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
-        return {"status": self.peer.status().to_dict(), "refusals": counts}
+        return {"status": status, "refusals": counts}
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config

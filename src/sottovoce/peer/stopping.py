@@ -11,7 +11,7 @@ it in the same epoch.
 An interval that would say nothing is unbounded (``None``, "poison" in the specification); it costs no
 bytes and publishes nothing about the value.
 
-Beyond the specification (R41): a peer widens its own value by four standard deviations of the noise it
+Beyond the specification (R41): a peer widens its own value by six standard deviations of the noise it
 has in place, so that the mean of the private values, not only that of the noisy ones, lies in [low, high].
 """
 
@@ -27,9 +27,10 @@ __all__ = ["NOISE_MARGIN", "Interval", "RangeRule"]
 
 Interval = tuple[Vector, Vector]
 
-NOISE_MARGIN = 4.0
+NOISE_MARGIN = 6.0
 """R41: standard deviations by which the noise in place widens a peer's own value. A Gaussian exceeds
-this once in 16,000 draws, and what counts is the mean of all peers' noise, which is smaller still."""
+this twice in 10⁹ draws, seldom enough for 10⁶ coordinates; and what counts is the mean of all peers' noise,
+which is smaller still."""
 
 
 class RangeRule:

@@ -92,7 +92,7 @@ class Codec:
             return None
         message = self._message(wire)
         check_message(message, dimension=self.dimension, flow_limit=self.flow_limit)
-        if message.x is not None and not bool(np.isfinite(message.x).all()):
+        if message.x is not None and not np.isfinite(message.x).all():
             raise ProtocolViolation(f"REQ from {message.src}: x must be finite")
         return message
 

@@ -25,7 +25,7 @@ from grpc import aio
 from ...errors import ConfigError, ProtocolViolation, TransportError
 from ..config import PeerConfig, split_address
 from ..identity import Credentials, check_identity
-from ..messages import Message
+from ..messages import Kind, Message
 from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
 from .codec import Codec
 
@@ -137,7 +137,8 @@ class GrpcTransport:
         if dst not in self._addresses:
             raise CallFailed(dst, "refused")
         call = self._calls.get(dst) or self._connect(dst)
-        metadata = ((_CLOCK, f"{self._now():.0f}"),)
+        # Clocks are compared at greetings only: metadata would cost every call a tenth of its speed.
+        metadata = ((_CLOCK, f"{self._now():.0f}"),) if message.kind is Kind.HELLO else None
         try:
             content = await call(self._codec.encode(message), timeout=timeout, metadata=metadata)
         except aio.AioRpcError as error:
@@ -169,13 +170,14 @@ class GrpcTransport:
             self._refuse("refused-not-a-neighbour", "", certificate=names)
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not a neighbour")
         assert src is not None
-        self._compare_clocks(src, context)
         try:
             message = self._decode(content, src)
         except ProtocolViolation as violation:
             self._refuse("refused-invalid-message", src, reason=str(violation))
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
         assert self._handler is not None
+        if message.kind is Kind.HELLO:
+            self._compare_clocks(src, context)
         try:
             # Shielded: a caller that hangs up must not interrupt a state change half way.
             return self._codec.encode(await asyncio.shield(self._handler(src, message)))
