@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import InvalidParameter, SottovoceError
-from ..methods.base import Array
+from ..methods.base import Array, PushMethod, RoundMethod
 from . import insight
 from .layouts import positions
 from .limits import Allowance, Limits
@@ -148,6 +148,7 @@ class Conversation:
                 "degrees": [int(graph.degrees.min()), int(graph.degrees.max())],
             },
             "methods": [method.label() for method in problem.methods],
+            "inRounds": [isinstance(method, RoundMethod | PushMethod) for method in problem.methods],
             "numSteps": problem.num_steps,
             "seed": problem.seed,
             "trueMean": float(problem.private_values.mean()),
