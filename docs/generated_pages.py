@@ -55,9 +55,10 @@ def commands(command: click.Command, path: tuple[str, ...], parent: click.Contex
 
 def directives(package: ModuleType) -> Iterator[str]:
     """One autodoc directive for each public name that is at home in ``package``."""
-    classes_last = sorted(package.__all__, key=lambda name: (inspect.isclass(getattr(package, name)), name))
-    for name in classes_last:
-        thing = getattr(package, name)
+    things = {name: getattr(package, name) for name in package.__all__}
+    at_the_top = {name: getattr(sottovoce, name) for name in sottovoce.__all__}  # `sv.sweep` hides behind its module
+    things |= {name: thing for name, thing in at_the_top.items() if callable(thing)}
+    for name, thing in sorted(things.items(), key=lambda item: (inspect.isclass(item[1]), item[0])):
         if inspect.ismodule(thing) or not getattr(thing, "__module__", package.__name__).startswith(package.__name__):
             continue
         kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"

@@ -57,6 +57,15 @@ def test_limits_of_laplace_methods():
     assert predict(method, GRAPH, 2.0).limit == pytest.approx(8 * variance / 2.0)
 
 
+def test_huang_ensemble_has_the_variance_of_the_theory():
+    """The mean of 4 000 runs' limits scatters around c̄ with theory.huang_variance, within five standard errors."""
+    method = sv.Huang(noise_scale=0.5, noise_decay=0.7, mixing_share=0.6)
+    run = sv.simulate(GRAPH, VALUES, method, num_steps=60, seed=3, replicas=4000, record=[60])
+    off = (run.values.mean(axis=1) - VALUES.mean()) ** 2
+    expected = rounds.huang_variance(0.5, 0.7, 0.6, GRAPH.num_nodes)
+    assert abs(off.mean() - expected) <= 5 * off.std() / np.sqrt(4000)
+
+
 def test_mo_murray_ensemble_is_the_theory():
     """2 000 runs on an irregular graph have the expected error of theory.mo_murray_error, five standard errors."""
     method = sv.MoMurray(noise_std=0.5, noise_decay=0.8)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
+import ssl
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,6 +37,7 @@ SETTINGS: dict[str, Any] = {
 NOISE = {key: SETTINGS[key] for key in ("noise_std", "noise_decay", "smallest_std")}
 TOLERANCE = 0.01
 WAIT = 60.0
+ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PATH": "/usr/bin:/bin", "HOME": "/tmp"}
 
 MakeStage = Callable[..., Stage]
 
@@ -140,15 +144,19 @@ def test_a_dead_neighbour_is_removed_by_its_operators(make_stage: MakeStage) -> 
 
 
 def start_and_wait(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    root = Path(__file__).parents[2]
     return subprocess.run(
         [sys.executable, "-m", "sottovoce", "peer", "start", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env={"PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin"},
-    )
+        capture_output=True, text=True, timeout=60, check=False, env=ENVIRONMENT,
+    )  # fmt: skip
+
+
+def network_up(*arguments: str) -> Any:
+    ended = subprocess.run(
+        [sys.executable, "-m", "sottovoce", "network", "up", "--json", *arguments],
+        capture_output=True, text=True, timeout=280, check=False, env=ENVIRONMENT,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -176,19 +184,65 @@ def test_bad_input_is_one_sentence_and_changes_nothing(make_stage: MakeStage) ->
     assert stage.status("p01") is not None
 
 
-def test_network_up_proves_itself() -> None:
-    """The demonstration settles, its exit code is 0 and its proof closes."""
+def answer_without_certificate(host: str, port: int, authority: Path) -> bytes:
+    """What a TLS client that has no certificate of its own gets to hear."""
+    context = ssl.create_default_context(cafile=authority)
+    try:
+        line = socket.create_connection((host, port), timeout=5)
+        with line, context.wrap_socket(line, server_hostname="p01.stage") as secure:
+            secure.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            return secure.recv(100)
+    except (ssl.SSLError, ConnectionError):
+        return b""
+
+
+def test_strangers_at_the_port_are_refused_counted_and_logged(make_stage: MakeStage) -> None:
+    """Plain HTTP and TLS without a certificate end up in the status and in the log of a running peer."""
+    stage = make_stage(graphs.path(2), [1.0, 2.0])
+    stage.start("p01")
+    stage.wait_until(lambda status: True, seconds=WAIT, names=["p01"])
+    config = stage.config("p01")
+    assert config.tls is not None
+    host, port = config.listen.split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert plain.recv(100) == b""
+    assert answer_without_certificate(host, int(port), config.tls.authority) == b""
+    wanted = {"refused-handshake-plaintext", "refused-handshake-no-certificate"}
+    for _ in range(100):
+        if wanted <= set(stage.ask("p01", "status")["refusals"]):
+            break
+        time.sleep(0.05)
+    assert wanted <= set(stage.ask("p01", "status")["refusals"])
+    assert set(stage.stop().values()) == {0}
+    lines = [json.loads(line) for line in stage.log_file("p01").read_text().splitlines()]
+    assert {"plaintext", "no-certificate"} <= {line.get("reason") for line in lines}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_network_up_survives_chaos() -> None:
+    """Ten peers, killed, wiped and losing messages, settle on the true mean all the same."""
+    result = network_up("--peers", "10", "--chaos", "--seconds", "200")
+    assert result["chaos"]["kills"] > 0
+    assert result["proof"]["exact"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(200)
+def test_the_example_averages_weights() -> None:
+    """The example's three processes end with the exact average of their weights."""
     root = Path(__file__).parents[2]
     ended = subprocess.run(
-        [sys.executable, "-m", "sottovoce", "network", "up", "--peers", "3", "--graph", "cycle", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={"PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin", "HOME": "/tmp"},
-    )
-    assert ended.returncode == 0, ended.stderr
-    result = json.loads(ended.stdout)
+        [sys.executable, root / "examples" / "average_model_weights.py"],
+        capture_output=True, text=True, timeout=150, check=True, env=ENVIRONMENT,
+    )  # fmt: skip
+    assert float(ended.stdout.split()[-1]) < 1e-4
+
+
+def test_network_up_proves_itself() -> None:
+    """The demonstration settles, its exit code is 0 and its proof closes."""
+    result = network_up("--peers", "3", "--graph", "cycle")
     assert result["settled"]
     assert result["clean_exits"] == 3
     assert result["proof"]["exact"]

@@ -144,7 +144,9 @@ def test_plot_has_steps_and_messages(found):
         ({"methods": []}, "at least one"),
         ({"budget": "money"}, "budget"),
         ({"observer": 10}, r"\[0, 9\]"),
-        ({"private_values": np.ones(10)}, "prior_std"),
+        ({"private_values": np.ones(10)}, "prior_std must be given here, a number > 0 such as 1.0"),
+        ({"prior_std": 0.0}, "prior_std"),
+        ({"prior_std": "wide"}, "prior_std"),
         ({"num_steps": 0}, "num_steps"),
     ],
 )
@@ -153,6 +155,16 @@ def test_bad_input_is_named(change, says):
     arguments = {"graph": GRAPH, "private_values": VALUES, "methods": [sv.StandardGossip()], "num_steps": 10} | change
     with pytest.raises(errors.InvalidParameter, match=says):
         sv.compare(**arguments)
+
+
+def test_equal_values_can_be_compared_with_a_prior():
+    """What the message advises works: with a prior, values that are all equal are compared, Laplace noise and all."""
+    methods = [sv.StandardGossip(), sv.Nozari(noise_scale=1.0, noise_decay=0.5), sv.GapOracle(gap=0.1)]
+    found = sv.compare(GRAPH, np.ones(10), methods, num_steps=50, seed=1, replicas=2, prior_std=1.0)
+    assert found.prior_std == 1.0
+    assert found.rows[0].accuracy == 0.0
+    assert found.rows[1].accuracy == pytest.approx(np.sqrt(np.mean((found.runs[1].values - 1.0) ** 2)))
+    assert found.rows[1].limit_predicted == pytest.approx(10 * sv.theory.nozari_variance(1.0, 0.5, 1.0, 10))
 
 
 def test_fitted_factor_of_curves_without_a_rate():

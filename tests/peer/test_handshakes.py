@@ -75,8 +75,12 @@ def test_refused_handshakes_are_counted_on_the_called_side(tmp_path: Path) -> No
         env={"PYTHONPATH": str(root / "src"), "PATH": "/usr/bin:/bin"},
     )
     events = json.loads(done.stdout)
-    for reason in ("plaintext", "no-certificate", "wrong-network", "expired"):
-        assert f"refused-handshake-{reason}" in events
+    reasons = {event.removeprefix("refused-handshake-") for event in events}
+    assert len(events) == 4
+    assert reasons in (
+        {"plaintext", "no-certificate", "wrong-network", "expired"},
+        {"plaintext", "no-certificate", "bad-certificate"},  # gRPC before about 1.66 does not tell the last two apart
+    )
     assert done.stderr.strip() == "an ordinary line"  # gRPC's chatter is dropped, ours passes
 
 

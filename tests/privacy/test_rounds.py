@@ -7,7 +7,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter, Unsupported
-from sottovoce.privacy import CuriousNodes, WireTap, audit_rounds
+from sottovoce.privacy import CuriousNodes, EveryoneBut, WireTap, audit_rounds
 
 GRAPH = sv.Graph.from_edges([(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)])
 ROUNDS, PRIOR = 5, 1.3
@@ -81,6 +81,34 @@ def test_assumptions_name_broadcast() -> None:
     assert any("broadcast" in line for line in report.assumptions)
 
 
+def test_a_round_report_is_told_like_any_audit() -> None:
+    """Rows, share leaked, the sentence with and without noise, and a figure counted in rounds."""
+    method, view = sv.MoMurray(noise_std=1.0, noise_decay=0.9), CuriousNodes([0])
+    report = audit_rounds(GRAPH, method, view, 2.0, num_rounds=3)
+    plain = audit_rounds(GRAPH, sv.SynchronousAveraging(), view, 2.0, num_rounds=3)
+    node = report.most_exposed
+    row = report.rows()[node]
+    assert row["posterior_std"] == report.posterior_std[node] == report.history[-1, node]
+    assert row["variance_leaked"] == pytest.approx(1.0 - (report.posterior_std[node] / 2.0) ** 2)
+    assert f"node {node}" in report.sentence(plain)
+    assert "having believed ±2 beforehand; without the noise the same rounds would have told it exactly" in (
+        report.sentence(plain)
+    )
+    assert report.steps.tolist() == [0, 1, 2, 3]
+    assert "3 rounds" in repr(report)
+    assert report.plot().axes[0].get_xlabel() == "round"
+
+
+def test_everyone_but_one_is_all_others_curious() -> None:
+    """The worst coalition is the same as naming all its members."""
+    method = sv.PairwiseCancelling(pair_noise_std=1.0, own_noise_std=0.5)
+    together = audit_rounds(GRAPH, method, EveryoneBut(2), num_rounds=4)
+    named = audit_rounds(GRAPH, method, CuriousNodes([0, 1, 3, 4]), num_rounds=4)
+    assert np.array_equal(together.history, named.history)
+    # All pair noise is shared with a colluder: only the own noise is left, against a prior of ±1.
+    assert together.posterior_std[2] == pytest.approx(0.5 / np.hypot(1.0, 0.5))
+
+
 def test_what_is_not_covered_is_refused() -> None:
     """Laplace noise, pairwise methods, other views and impossible numbers of rounds are refused."""
     averaging = sv.SynchronousAveraging()
@@ -88,6 +116,8 @@ def test_what_is_not_covered_is_refused() -> None:
         audit_rounds(GRAPH, averaging, WireTap([0]), num_rounds=1)  # type: ignore[arg-type]
     with pytest.raises(Unsupported, match="got standard"):
         audit_rounds(GRAPH, sv.StandardGossip(), CuriousNodes([0]), num_rounds=1)
+    with pytest.raises(Unsupported, match="got nozari"):
+        audit_rounds(GRAPH, sv.Nozari(noise_scale=1.0, noise_decay=0.5), CuriousNodes([0]), num_rounds=1)
     with pytest.raises(InvalidParameter, match="num_rounds"):
         audit_rounds(GRAPH, averaging, CuriousNodes([0]), num_rounds=-1)
     with pytest.raises(InvalidParameter, match="at least one honest node"):

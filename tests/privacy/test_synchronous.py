@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import InvalidParameter
+from sottovoce.errors import InvalidParameter, NumericalFailure
 from sottovoce.privacy import CuriousNodes, audit_rounds
 from sottovoce.privacy import synchronous as sync
 
@@ -14,40 +16,51 @@ FIVE = np.array([[2, 1, 0, 0, 1], [1, 2, 1, 0, 0], [0, 1, 2, 0, 1], [0, 0, 0, 3,
 GRAPH = sv.Graph.from_edges([(0, 1), (0, 4), (1, 2), (2, 4), (3, 4)])
 
 
-@pytest.mark.parametrize(
-    ("decay", "expected"),
-    [
-        (0.9, [0.372179, 1.488716, 0.372179, 0]),
-        (0.5, [0.25, 1, 0.25, 0]),
-        (0.99, [0.390371, 1.561482, 0.390371, 0]),
-    ],
-)
-def test_five_node_example(decay: float, expected: list[float]) -> None:
-    """The published five-node example, by the Riccati recursion."""
-    assert np.diag(sync.mo_murray_covariance(FIVE, decay, 4))[:4] == pytest.approx(expected, abs=5e-7)
+def test_each_formula_exists_once() -> None:
+    """What is found here is the theory's own function, with the parameter names of the methods."""
+    for name in ("cancelling_mu", "huang_epsilon", "mo_murray_disclosure", "nozari_epsilon"):
+        assert getattr(sync, name) is getattr(sv.theory, name)
+    for function, method in (
+        (sync.nozari_epsilon, sv.Nozari),
+        (sync.huang_epsilon, sv.Huang),
+        (sync.cancelling_mu, sv.PairwiseCancelling),
+        (sync.mo_murray_disclosure, sv.MoMurray),
+    ):
+        asked = {name for name in inspect.signature(function).parameters if name.startswith(("noise", "pair", "own"))}
+        assert asked <= set(inspect.signature(method).parameters)
 
 
 @pytest.mark.parametrize(("decay", "rounds"), [(0.5, 60), (0.9, 250)])
 def test_recursion_equals_exact_inference(decay: float, rounds: int) -> None:
     """The Riccati limit and the filter run round by round agree, and σ scales both."""
-    covariance = sync.mo_murray_covariance(FIVE, decay, 4, noise_std=2.0)
+    covariance = sync.mo_murray_disclosure(FIVE, 4, decay, noise_std=2.0)
     method = sv.MoMurray(noise_std=2.0, noise_decay=decay, weights=FIVE)
     history = audit_rounds(GRAPH, method, CuriousNodes([4]), None, num_rounds=rounds).history
     assert history[-1] ** 2 == pytest.approx(np.diag(covariance), abs=1e-9)
     assert np.isinf(history[0, :4]).all()
 
 
+def test_a_recursion_that_does_not_settle_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is then an error, not the last iterate."""
+    monkeypatch.setattr("sottovoce.theory.hiding.MOST_ROUNDS", 3)
+    with pytest.raises(NumericalFailure, match="did not settle to 1e-13"):
+        sync.mo_murray_disclosure(FIVE, 4, 0.9)
+
+
 def test_laplace_methods() -> None:
-    """ε of Nozari et al. and Huang et al.: formula values, the best choice, and refusals."""
-    assert sync.nozari_epsilon(1.0, laplace_scale=2.0, noise_decay=0.3) == pytest.approx(0.5)
-    assert sync.nozari_epsilon(1.0, laplace_scale=1.0, noise_decay=0.8, feedback=0.6) == pytest.approx(2.0)
-    assert sync.huang_epsilon(1.0, laplace_scale=1.0, noise_decay=0.8, step_size=0.6) == pytest.approx(2.0)
-    with pytest.raises(InvalidParameter, match="noise_decay"):
-        sync.nozari_epsilon(1.0, laplace_scale=1.0, noise_decay=0.3, feedback=0.6)
-    with pytest.raises(InvalidParameter, match="noise_decay"):
-        sync.huang_epsilon(1.0, laplace_scale=1.0, noise_decay=0.3, step_size=0.6)
-    with pytest.raises(InvalidParameter, match="laplace_scale"):
-        sync.huang_epsilon(1.0, laplace_scale=0.0, noise_decay=0.9, step_size=0.6)
+    """ε of Nozari et al. and Huang et al.: formula values, the best choice, one draw, the least protected, refusals."""
+    assert sync.nozari_epsilon(2.0, 0.3) == sync.nozari_epsilon(2.0, 0.0) == pytest.approx(0.5)
+    assert sync.nozari_epsilon(1.0, 0.8, 0.6) == pytest.approx(2.0)
+    assert sync.nozari_epsilon([1.0, 4.0], 0.8, [0.6, 1.0]) == pytest.approx(2.0)
+    assert sync.nozari_epsilon(0.0, 0.5) == np.inf
+    assert sync.huang_epsilon(1.0, 0.8, 0.6) == pytest.approx(2.0)
+    for function in (sync.nozari_epsilon, sync.huang_epsilon):
+        with pytest.raises(InvalidParameter, match=r"noise_decay must be in .* = \(0.4, 1\), got 0.3"):
+            function(1.0, 0.3, 0.6)
+        with pytest.raises(InvalidParameter, match="noise_scale"):
+            function(-1.0, 0.9, 0.6)
+        with pytest.raises(InvalidParameter, match="sensitivity"):
+            function(1.0, 0.9, 0.6, sensitivity=-1.0)
 
 
 def test_laplace_epsilon_bounds_the_likelihood_ratio() -> None:
@@ -56,20 +69,20 @@ def test_laplace_epsilon_bounds_the_likelihood_ratio() -> None:
     # Two runs with the same messages: the shift of x decays by (1 − s)… per round, and η must make up for it.
     gaps = np.array([shift * abs(1 - s) ** k for k in range(400)])
     total = np.sum(gaps / (b * q ** np.arange(400)))
-    assert sync.nozari_epsilon(shift, laplace_scale=b, noise_decay=q, feedback=s) == pytest.approx(total, rel=1e-9)
+    assert sync.nozari_epsilon(b, q, s, sensitivity=shift) == pytest.approx(total, rel=1e-9)
 
 
 def test_pairwise_cancelling() -> None:
     """On a complete honest graph large pair noise leaves what the own noises leave of the sum: μ → Δ/(s_η√n)."""
     graph = sv.graphs.complete(10)
-    mu = sync.pairwise_cancelling_mu(graph, pair_std=1e4, own_std=1.0, sensitivity=1.0)
+    mu = sync.cancelling_mu(graph, 1e4, 1.0)
     assert mu == pytest.approx(1 / np.sqrt(10), rel=1e-4)
-    assert np.isinf(sync.pairwise_cancelling_mu(graph, pair_std=1.0, own_std=0.0, sensitivity=1.0)).all()
+    assert np.isinf(sync.cancelling_mu(graph, 1.0)).all()
 
 
 def test_pairwise_cancelling_needs_an_honest_neighbour() -> None:
     """A node whose neighbours are all curious is protected by its own noise alone."""
-    mu = sync.pairwise_cancelling_mu(sv.graphs.path(4), pair_std=100.0, own_std=2.0, sensitivity=1.0, curious=[1])
+    mu = sync.cancelling_mu(sv.graphs.path(4), 100.0, 2.0, curious=[1])
     assert mu[0] == pytest.approx(0.5)
     assert mu[1] == 0.0
     assert (mu[2:] < 0.5).all()
@@ -89,11 +102,13 @@ def test_one_draw_then_averaging() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: sync.mo_murray_covariance(np.eye(3) * 2, 0.9, 0),
-        lambda: sync.mo_murray_covariance(FIVE, 1.0, 0),
-        lambda: sync.mo_murray_covariance(FIVE, 0.9, 7),
-        lambda: sync.mo_murray_covariance(np.ones((2, 3)), 0.9, 0),
-        lambda: sync.pairwise_cancelling_mu(sv.graphs.path(3), pair_std=-1.0, own_std=1.0, sensitivity=1.0),
+        lambda: sync.mo_murray_disclosure(np.eye(3) * 2, 0, 0.9),
+        lambda: sync.mo_murray_disclosure(FIVE, 0, 1.0),
+        lambda: sync.mo_murray_disclosure(FIVE, 7, 0.9),
+        lambda: sync.mo_murray_disclosure(np.ones((2, 3)), 0, 0.9),
+        lambda: sync.cancelling_mu(sv.graphs.path(3), -1.0, 1.0),
+        lambda: sync.cancelling_mu(sv.graphs.path(3), 1.0, 1.0, curious=[3]),
+        lambda: sync.one_draw_information(FIVE, 7, noise_std=1.0, num_rounds=1),
         lambda: sync.one_draw_information(FIVE, 0, noise_std=0.0, num_rounds=1),
     ],
 )

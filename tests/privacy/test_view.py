@@ -28,6 +28,19 @@ def test_a_tap_may_be_named_by_pair_or_index() -> None:
         assert not WireTap(edges).observers(PATH).any()
 
 
+def test_a_bare_pair_is_not_guessed_at() -> None:
+    """``WireTap((0, 1))`` could be one edge or two indices: it is refused, and the sentence shows how to say either."""
+    with pytest.raises(InvalidParameter, match=r"\[\(0, 1\)\] taps the edge .* \[0, 1\] the edges with the indices"):
+        WireTap((0, 1))
+    assert WireTap([(0, 1)]).heard_edges(PATH).tolist() == [True, False, False]
+    assert WireTap([0, 1]).heard_edges(PATH).tolist() == [True, True, False]
+    assert WireTap(((0, 1), (2, 3))).heard_edges(PATH).tolist() == [True, False, True]
+    assert WireTap(PATH.edges[:2]).heard_edges(PATH).tolist() == [True, True, False]
+    for unclear in ([0.5], ["01"], [(0, 1, 2)], 3):
+        with pytest.raises(InvalidParameter, match="edges must be"):
+            WireTap(unclear)  # type: ignore[arg-type]
+
+
 def test_everyone_but_one_hears_everything() -> None:
     """The worst coalition owns all nodes but one and hears all edges."""
     view = EveryoneBut(2)

@@ -153,9 +153,10 @@ def test_it_prints_its_reasons() -> None:
         ({"noise_std": -1.0, "num_steps": 5}, "noise_std"),
         ({"noise_std": 1.0, "noise_decay": 1.0, "num_steps": 5}, "noise_decay"),
         ({"noise_std": 1.0, "num_steps": 5, "value_std": 0.0}, "value_std"),
+        ({"noise_std": 1.0, "num_steps": 5, "basis": "x"}, "basis must be 'exact' or 'bound' .* got 'x'"),
     ],
 )
-def test_bad_wishes_are_named(wishes: dict[str, float], message: str) -> None:
+def test_bad_wishes_are_named(wishes: dict[str, object], message: str) -> None:
     """What is missing or out of range is named."""
     with pytest.raises(InvalidParameter, match=message):
         sv.theory.plan(CYCLE, **wishes)  # type: ignore[arg-type]

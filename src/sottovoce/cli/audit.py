@@ -12,7 +12,10 @@ from ..errors import InvalidParameter
 from .output import graph_option, json_option, method_option, print_json, print_table, seed_option
 
 if TYPE_CHECKING:
-    from ..privacy import Report, View
+    from ..graphs.graph import Graph
+    from ..methods.base import Method
+    from ..privacy import View
+    from ..privacy.report import Findings
 
 
 @click.command()
@@ -21,7 +24,13 @@ if TYPE_CHECKING:
 @click.option("--observer", "observers", type=int, multiple=True, help="A curious node; several pool what they see.")
 @click.option("--tap", "taps", multiple=True, metavar="I-J", help="An edge that an outsider reads; repeatable.")
 @click.option("--everyone-but", type=int, metavar="NODE", help="All nodes but this one collude.")
-@click.option("--steps", type=click.IntRange(min=1), default=200, show_default=True, help="How many edges fire.")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="How many edges fire, or how many rounds.",
+)
 @seed_option
 @click.option(
     "--prior-std", type=float, default=1.0, show_default=True, help="What is believed beforehand: ± of every value."
@@ -59,25 +68,22 @@ def command(
     """
     from ..graphs.named import parse_graph
     from ..methods.named import parse_method
-    from ..methods.standard import StandardGossip
-    from ..privacy import audit
-    from ..privacy.design import fired_edges_of
+    from ..privacy import Report
 
     graph = parse_graph(graph_spec, seed=seed)
     method = parse_method(method_spec)
     view = _view(observers, taps, everyone_but)
-    edges = fired_edges_of(graph, num_steps=steps, seed=seed)
     belief = None if flat else prior_std
-    silent = False if as_json else None
-    report = audit(graph, method, edges, view, belief, progress=silent)
-    baseline = audit(graph, StandardGossip(), edges, view, belief, progress=silent)
+    report, baseline = _audited(graph, method, view, belief, steps, seed, quiet=as_json)
+    if sensitivity is not None and not isinstance(report, Report):
+        raise InvalidParameter("--sensitivity goes with pairwise exchanges; audits of rounds have no μ, leave it out")
     written = [] if figures is None else _draw(report, baseline, figures)
     if as_json:
         print_json(_payload(report, baseline, seed, sensitivity, delta) | {"files": written})
         return
     columns, rows = _table(report, baseline, sensitivity, delta)
     print_table(
-        f"{view.describe()} on {graph.name}, {steps} steps, seed {seed}: {method.label()}",
+        f"{view.describe()} on {graph.name}, {steps} {report.unit}s, seed {seed}: {method.label()}",
         columns,
         rows,
         notes=[
@@ -91,6 +97,38 @@ def command(
             *([] if sensitivity is None else [_promise(sensitivity, delta)]),
             *(f"wrote {path}" for path in written),
         ],
+    )
+
+
+def _audited(
+    graph: Graph, method: Method, view: View, prior_std: float | None, steps: int, seed: int, *, quiet: bool
+) -> tuple[Findings, Findings]:
+    """The audit of the method and of the same run without its noise."""
+    from ..methods.standard import StandardGossip
+    from ..methods.synchronous import SynchronousAveraging
+    from ..privacy import CuriousNodes, EveryoneBut, audit, audit_rounds
+    from ..privacy.design import fired_edges_of
+    from ..privacy.rounds import covers
+    from ..privacy.setting import supports
+
+    if supports(method, view):
+        edges = fired_edges_of(graph, num_steps=steps, seed=seed)
+        silent = False if quiet else None
+        return (
+            audit(graph, method, edges, view, prior_std, progress=silent),
+            audit(graph, StandardGossip(), edges, view, prior_std, progress=silent),
+        )
+    if not covers(method):
+        raise InvalidParameter(
+            "--method must be noise insertion, standard gossip, or a synchronous method with Gaussian noise or none "
+            f"for an audit, got {method.name}; sottovoce compare says what is known of the others"
+        )
+    if not isinstance(view, CuriousNodes | EveryoneBut):
+        raise InvalidParameter(f"--tap goes with pairwise exchanges; {method.name} takes --observer or --everyone-but")
+    plain = SynchronousAveraging(weights=method.mixing(graph))
+    return (
+        audit_rounds(graph, method, view, prior_std, num_rounds=steps),
+        audit_rounds(graph, plain, view, prior_std, num_rounds=steps),
     )
 
 
@@ -120,20 +158,23 @@ def _pair(text: str) -> tuple[int, int]:
 
 
 def _table(
-    report: Report, baseline: Report, sensitivity: float | None, delta: float
+    report: Findings, baseline: Findings, sensitivity: float | None, delta: float
 ) -> tuple[list[str], list[list[str]]]:
     """Columns that fit a terminal of 80 characters."""
+    from ..privacy import Report
+
     cells: dict[str, Sequence[str]] = {
         "± after": [_brief(value) for value in report.posterior_std],
         "± no noise": [_brief(value) for value in baseline.posterior_std],
     }
     if report.prior_std is not None:
         cells["leaked"] = [f"{100 * share:.1f} %" for share in report.variance_leaked]
-        cells["± flat"] = [_brief(value) for value in report.flat_std]
+        if isinstance(report, Report):
+            cells["± flat"] = [_brief(value) for value in report.flat_std]
         if sensitivity is None:
             cells["nats"] = [_brief(value) for value in report.mutual_information]
     cells["disclosed"] = ["yes" if each else "no" for each in report.disclosed]
-    if sensitivity is not None:
+    if sensitivity is not None and isinstance(report, Report):
         cells["μ"] = [_brief(mu) for mu in report.mu(sensitivity)]
         cells["ε"] = [_brief(value) for value in report.epsilon(delta, sensitivity=sensitivity)]
     rows = []
@@ -143,7 +184,11 @@ def _table(
     return ["node", *cells], rows
 
 
-def _tolerances(report: Report) -> str:
+def _tolerances(report: Findings) -> str:
+    from ..privacy import Report
+
+    if not isinstance(report, Report):
+        return f"Disclosed: deviation at most {report.tolerance:g} of the spread."
     share, weight = report.tolerance, report.rank_tolerance
     return f"Disclosed: flat-prior deviation at most {share:g} of the spread; weights below {weight:g} count as none."
 
@@ -156,12 +201,17 @@ def _brief(number: float) -> str:
     return "∞" if number == float("inf") else f"{number:.3g}"
 
 
-def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | None, delta: float) -> dict[str, object]:
+def _payload(
+    report: Findings, baseline: Findings, seed: int, sensitivity: float | None, delta: float
+) -> dict[str, object]:
+    from ..privacy import Report
+
     payload: dict[str, object] = {
         "graph": report.graph.name,
         "method": report.method.label(),
         "view": report.view.describe(),
         "num_steps": report.num_steps,
+        "unit": report.unit,
         "seed": seed,
         "prior_std": None if report.prior_std is None else float(report.prior_std[0]),
         "nodes": report.rows(),
@@ -172,16 +222,16 @@ def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | N
         "assumptions": report.assumptions,
         "caution": report.caution,
         "tolerance": report.tolerance,
-        "rank_tolerance": report.rank_tolerance,
-        "numerical_floor": report.numerical_floor,
     }
-    if sensitivity is not None:
+    if isinstance(report, Report):
+        payload |= {"rank_tolerance": report.rank_tolerance, "numerical_floor": report.numerical_floor}
+    if sensitivity is not None and isinstance(report, Report):
         epsilon = report.epsilon(delta, sensitivity=sensitivity)
         payload |= {"sensitivity": sensitivity, "delta": delta, "mu": report.mu(sensitivity), "epsilon": epsilon}
     return payload
 
 
-def _draw(report: Report, baseline: Report, folder: Path) -> list[Path]:
+def _draw(report: Findings, baseline: Findings, folder: Path) -> list[Path]:
     from ..plotting.privacy import exposure_over_time, what_the_observer_knows
     from ..plotting.style import save_figure
 

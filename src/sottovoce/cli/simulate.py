@@ -91,7 +91,6 @@ def command(
                 "notes": run.notes,
                 "messages": run.transmissions[-1] if run.steps.size else None,
                 "elapsed": run.elapsed,
-                "notes": run.notes,
                 "final_relative_error": run.final_relative_error,
                 "mean_offset": run.mean_offset,
                 "largest_mass_error": run.mass_error.max(initial=0.0),

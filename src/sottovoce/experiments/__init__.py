@@ -1,3 +1,50 @@
-"""Experiments: the published figures, comparisons, sweeps."""
+"""Experiments: the published figures, comparisons, sweeps, speed. ``sv.compare`` and ``sv.sweep`` are at the top.
+
+Names are imported when first used.
+"""
 
 from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .bench import Measurement, measure
+    from .compare import Comparison
+    from .paper import Experiment, reproduce
+    from .store import SweepStore
+    from .sweep import Audit, SweepResult, SweepSpec, Task, read_spec
+
+_HOME = {
+    "Audit": "sweep",
+    "Comparison": "compare",
+    "Experiment": "paper",
+    "Measurement": "bench",
+    "SweepResult": "sweep",
+    "SweepSpec": "sweep",
+    "SweepStore": "store",
+    "Task": "sweep",
+    "measure": "bench",
+    "read_spec": "sweep",
+    "reproduce": "paper",
+}
+
+__all__ = [
+    "Audit",
+    "Comparison",
+    "Experiment",
+    "Measurement",
+    "SweepResult",
+    "SweepSpec",
+    "SweepStore",
+    "Task",
+    "measure",
+    "read_spec",
+    "reproduce",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

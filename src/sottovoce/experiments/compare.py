@@ -35,6 +35,7 @@ from ..methods import (
     StandardGossip,
     SynchronousAveraging,
 )
+from ..methods.base import number
 from ..simulation import Solution, simulate
 from . import tables
 from .exposure import Exposure, exposure
@@ -199,6 +200,8 @@ def compare(
         raise InvalidParameter(f"budget must be 'messages' or 'steps', got {budget!r}")
     if not 0 <= observer < graph.num_nodes:
         raise InvalidParameter(f"observer must be a node in [0, {graph.num_nodes - 1}], got {observer}")
+    if prior_std is not None:
+        prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
     seed = secrets.randbits(63) if seed is None else seed
     runs = []
     for method in chosen:
@@ -206,9 +209,9 @@ def compare(
         length = {"num_steps": steps, "seed": seed, "replicas": replicas, "record": 200}
         runs.append(simulate(graph, private_values, method, **length, threads=threads, progress=progress))  # type: ignore[arg-type]
     spread = float(np.std(runs[0].private_values)) if prior_std is None else prior_std
-    if not spread > 0:
+    if spread == 0.0:
         raise InvalidParameter(
-            f"prior_std must be > 0 (None takes the private values' own, if they differ), got {spread}"
+            "prior_std must be given here, a number > 0 such as 1.0: private_values have no spread to take it from"
         )
     return Comparison(
         graph=graph,
@@ -229,7 +232,8 @@ def _steps(method: Method, graph: Graph, num_steps: int) -> int:
 def _row(run: Solution, observer: int, prior_std: float) -> Row:
     errors = np.atleast_2d(run.relative_error)
     final = errors[:, -1]
-    scale = float(((run.private_values - run.true_mean) ** 2).sum())
+    # Equal values: the denominator of the relative error is then one, as in Solution.
+    scale = float(((run.private_values - run.true_mean) ** 2).sum()) or 1.0
     known = predict(run.method, run.graph, scale)
     fitted = fitted_factor(run.steps, np.median(errors, axis=0)) if np.isfinite(errors).all() else None
     seen = _seen(run, observer, prior_std)

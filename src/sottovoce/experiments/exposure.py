@@ -28,8 +28,9 @@ from ..methods import (
     StandardGossip,
     SynchronousAveraging,
 )
-from ..methods.base import Array, per_node
+from ..methods.base import Array
 from ..simulation import Solution
+from ..theory import huang_epsilon, nozari_epsilon
 
 __all__ = ["Exposure", "exposure"]
 
@@ -88,16 +89,13 @@ def _(method: RoundMethod, run: Solution, observer: int, prior_std: float, round
 
 @exposure.register
 def _(method: Nozari, run: Solution, observer: int, prior_std: float, rounds: int) -> Exposure:
-    n = run.graph.num_nodes
-    b, q, s = (per_node(name, getattr(method, name), n) for name in ("noise_scale", "noise_decay", "noise_share"))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(q == 0.0, 1.0, q / (q - np.abs(s - 1.0)))
-        epsilon = float(np.max(prior_std * share / b))
-    return Exposure(None, epsilon, f"ε = {epsilon:.3g} from all messages")
+    return _laplace(nozari_epsilon(method.noise_scale, method.noise_decay, method.noise_share, sensitivity=prior_std))
 
 
 @exposure.register
 def _(method: Huang, run: Solution, observer: int, prior_std: float, rounds: int) -> Exposure:
-    gap = method.noise_decay - (1.0 - method.mixing_share)
-    epsilon = prior_std * method.noise_decay / (method.noise_scale * gap) if method.noise_scale > 0 else float("inf")
+    return _laplace(huang_epsilon(method.noise_scale, method.noise_decay, method.mixing_share, sensitivity=prior_std))
+
+
+def _laplace(epsilon: float) -> Exposure:
     return Exposure(None, epsilon, f"ε = {epsilon:.3g} from all messages")

@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidParameter
-from ..graphs import algebraic_connectivity, cycle, random_geometric
+from ..graphs import cycle, random_geometric
 from ..graphs.files import write_atomically
 from ..graphs.graph import Graph
 from ..methods import BinaryOracle, GapOracle, Method, NoiseInsertion, StandardGossip
 from ..methods.base import Array
 from ..simulation import Solution, simulate
+from ..theory import contraction_factor
 
 __all__ = [
     "BASELINE",
@@ -146,10 +147,6 @@ def _smallest_free(graph: Graph) -> NoiseInsertion:
     return NoiseInsertion(noise_std=1.0, noise_decay=float(_free_decays(graph).min()))
 
 
-def _gossip_rate(graph: Graph) -> float:
-    return 1.0 - algebraic_connectivity(graph) / (2.0 * graph.num_edges)
-
-
 BINARY = (
     BASELINE_CURVE,
     *(_curve(f"λ = {size:g}", BinaryOracle(step_size=size)) for size in (0.001, 0.01, 0.1)),
@@ -231,7 +228,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                     ),
                     published="γ = α/2 ≈ 0.17, one constant φ ≈ 0.983, the rate from theory and a histogram of "
                     "the φ_i; no levels are given in words",
-                    lines=(RateLine("rate from theory, ρᵏ", _gossip_rate),),
+                    lines=(RateLine("rate from theory, ρᵏ", contraction_factor),),
                     histogram=Histogram("decay per node at the threshold", "φᵢ", _free_decays),
                 ),
             ),

@@ -36,6 +36,7 @@ from ..methods import (
 )
 from ..methods.base import per_node
 from ..methods.weights import second_modulus
+from ..theory import adaptive_binary_factor, contraction_factor, heavy_ball_factor, huang_variance, nozari_variance
 
 __all__ = ["Prediction", "predict"]
 
@@ -60,10 +61,6 @@ def predict(method: Method, graph: Graph, scale: float) -> Prediction:
     return Prediction(None, None)
 
 
-def _gossip_factor(graph: Graph) -> float:
-    return 1.0 - algebraic_connectivity(graph) / (2.0 * graph.num_edges)
-
-
 def _mixing_factor(method: RoundMethod, graph: Graph) -> float:
     return second_modulus(method.mixing(graph)) ** 2
 
@@ -72,7 +69,7 @@ def _mixing_factor(method: RoundMethod, graph: Graph) -> float:
 @predict.register(BlockGossip)
 def _(method: Method, graph: Graph, scale: float) -> Prediction:
     """A set of edges contracts at least as much as any one edge of it."""
-    return Prediction(_gossip_factor(graph), 0.0)
+    return Prediction(contraction_factor(graph), 0.0)
 
 
 @predict.register
@@ -80,16 +77,14 @@ def _(method: NoiseInsertion, graph: Graph, scale: float) -> Prediction:
     decay = per_node("noise_decay", method.noise_decay, graph.num_nodes)
     std = per_node("noise_std", method.noise_std, graph.num_nodes)
     noise = 1.0 - graph.degrees / graph.num_edges * (1.0 - decay**2)
-    return Prediction(max(_gossip_factor(graph), float(noise[std > 0].max(initial=0.0))), 0.0)
+    return Prediction(max(contraction_factor(graph), float(noise[std > 0].max(initial=0.0))), 0.0)
 
 
 @predict.register
 def _(method: BinaryOracle, graph: Graph, scale: float) -> Prediction:
     if not method.adaptive:
         return Prediction(None, None)
-    share = method.adaptive_share
-    factor = 1.0 - 2.0 * share * (1.0 - share) * algebraic_connectivity(graph) / graph.num_edges**2
-    return Prediction(factor, 0.0)
+    return Prediction(adaptive_binary_factor(graph, method.adaptive_share), 0.0)
 
 
 @predict.register
@@ -102,8 +97,6 @@ def _(method: GapOracle, graph: Graph, scale: float) -> Prediction:
 def _(method: HeavyBallGossip, graph: Graph, scale: float) -> Prediction:
     if method.caveats(graph):
         return Prediction(None, None)
-    from ..theory.guarantees import heavy_ball_factor
-
     return Prediction(heavy_ball_factor(graph, method.momentum, method.relaxation), 0.0)
 
 
@@ -132,16 +125,14 @@ def _(method: MoMurray, graph: Graph, scale: float) -> Prediction:
 
 @predict.register
 def _(method: Nozari, graph: Graph, scale: float) -> Prediction:
-    n = graph.num_nodes
-    b, q, s = (per_node(name, getattr(method, name), n) for name in ("noise_scale", "noise_decay", "noise_share"))
-    variance = 2.0 / n**2 * float((s**2 * b**2 / (1.0 - q**2)).sum())
-    return Prediction(None, n * variance / scale)
+    variance = nozari_variance(method.noise_scale, method.noise_decay, method.noise_share, graph.num_nodes)
+    return Prediction(None, graph.num_nodes * variance / scale)
 
 
 @predict.register
 def _(method: Huang, graph: Graph, scale: float) -> Prediction:
-    variance = 2.0 * method.mixing_share**2 * method.noise_scale**2 / (1.0 - method.noise_decay**2)
-    return Prediction(None, variance / scale)
+    variance = huang_variance(method.noise_scale, method.noise_decay, method.mixing_share, graph.num_nodes)
+    return Prediction(None, graph.num_nodes * variance / scale)
 
 
 @predict.register

@@ -111,13 +111,15 @@ class Peer:
         """Open the store and bring its state in line with the configuration (R2, R3)."""
         config = self.config
         if self._store is None:
+            if self._value is None and not _has_store(config):  # before a folder is made
+                raise _needs_value(config)
             self._store = _store_for(config)
         state = self._store.load()
         recovering = state is None
         account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         if state is None:
             if self._value is None:
-                raise ConfigError(f"peer {config.name!r} has no stored state, so it needs its private value")
+                raise _needs_value(config)
             state = PeerState(self._value, account)
         else:
             account = replace(account, information=state.account.information, messages=state.account.messages)
@@ -340,14 +342,11 @@ class Peer:
         if not quiet:
             await self._clock.sleep(seconds)
             return False
-        sleeping = asyncio.ensure_future(self._clock.sleep(seconds))
-        disturbed = asyncio.ensure_future(self._until(lambda: not self._running.quiet))
         try:
-            await asyncio.wait({sleeping, disturbed}, return_when=asyncio.FIRST_COMPLETED)
-            return not sleeping.done()
-        finally:
-            for task in (sleeping, disturbed):
-                task.cancel()
+            await asyncio.wait_for(self._until(lambda: not self._running.quiet), seconds)
+        except TimeoutError:
+            return False
+        return True
 
     async def _turn(self) -> None:
         """R16: one own tick."""
@@ -512,6 +511,14 @@ def _was_moved(state: PeerState) -> bool:
     """Whether the value shown is no longer the private value alone."""
     exchanged = any(not edge.blank and edge.s + edge.r > 0 for edge in state.edges.values())
     return exchanged and state.noise is not None
+
+
+def _needs_value(config: PeerConfig) -> ConfigError:
+    return ConfigError(f"peer {config.name!r} has no stored state, so it needs its private value")
+
+
+def _has_store(config: PeerConfig) -> bool:
+    return config.data_dir is not None and (config.data_dir / "peer.sqlite").exists()
 
 
 def _store_for(config: PeerConfig) -> Store:

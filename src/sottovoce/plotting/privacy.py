@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..graphs.graph import Graph
     from ..privacy import Exposure, Frontier, Report
+    from ..privacy.report import Findings
 
 __all__ = [
     "draw_frontier",
@@ -36,7 +37,7 @@ _FEATURED = 5
 _UNKNOWN = "#F2F2F2"
 
 
-def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure:
+def exposure_over_time(report: Findings, baseline: Findings | None = None) -> Figure:
     """What is left uncertain of every honest value, step by step; the best known ones stand out.
 
     ``baseline`` is the same run without noise, drawn dashed for the best known value.
@@ -58,7 +59,7 @@ def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure
     tidy(
         axes,
         title=title,
-        x="step",
+        x=report.unit,
         y="posterior standard deviation" if report.prior_std is not None else "flat-prior deviation",
     )
     if report.prior_std is None and np.nanmin(history[:, honest], initial=np.inf) > 0 and np.isfinite(history).any():
@@ -70,7 +71,7 @@ def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure
     return figure
 
 
-def what_the_observer_knows(report: Report) -> Figure:
+def what_the_observer_knows(report: Findings) -> Figure:
     """The network, every node coloured by how closely the observer knows its value."""
     figure, (axes,) = new_figure(width=6.4, height=5.2)
     scale = float(report.prior_std.max()) if report.prior_std is not None else _finite_max(report.posterior_std)
@@ -85,7 +86,8 @@ def what_the_observer_knows(report: Report) -> Figure:
         label="posterior standard deviation  (dark: known, light: private)",
     )
     axes.set_title(
-        f"What {report.view.describe()} knows after {report.num_steps} steps\n{report.method.label()}", fontsize=11
+        f"What {report.view.describe()} knows after {report.num_steps} {report.unit}s\n{report.method.label()}",
+        fontsize=11,
     )
     return figure
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
-from ..methods.base import Array, Method
+from ..methods.base import Array, Method, number
 from ..methods.noise_insertion import NoiseInsertion
 from ..methods.standard import StandardGossip
 from .posterior import checked_prior, gaussian_start
@@ -212,6 +212,11 @@ def frontier(
     runs, seed
         How many runs are audited per choice, and from which seed everything is drawn.
     """
+    accuracy = number("accuracy", accuracy, low=0.0, low_open=True)
+    prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
+    for name, count in (("max_steps", max_steps), ("runs", runs)):
+        if int(count) != count or count < 1:
+            raise InvalidParameter(f"{name} must be a whole number ≥ 1, got {count!r}")
     choices: list[Method] = [StandardGossip()]
     choices += [NoiseInsertion(noise_std=s, noise_decay=d) for s, d in itertools.product(noise_stds, noise_decays)]
     points = [

@@ -217,7 +217,12 @@ def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Arra
     """``(n,)`` prior deviations, or ``None`` for a flat prior."""
     if prior_std is None:
         return None
-    prior = np.asarray(prior_std, dtype=np.float64)
+    try:
+        prior = np.asarray(prior_std, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            f"prior_std must be numbers above 0 (or None: a flat prior), got {prior_std!r}"
+        ) from None
     if prior.ndim > 1 or (prior.ndim == 1 and prior.shape != (graph.num_nodes,)):
         raise InvalidParameter(
             f"prior_std must be one number or one per node ({graph.num_nodes}), got shape {prior.shape}"
@@ -234,7 +239,8 @@ def _checked_steps(steps: Sequence[int] | npt.ArrayLike | None, num_steps: int) 
     if steps is None:
         wanted = np.arange(num_steps + 1) if num_steps <= 500 else np.linspace(0, num_steps, 251).round()
     else:
-        wanted = np.asarray(steps)
-        if wanted.ndim != 1 or (len(wanted) and (wanted.min() < 0 or wanted.max() > num_steps)):
-            raise InvalidParameter(f"steps must be whole numbers in 0..{num_steps}")
+        wanted = np.atleast_1d(np.asarray(steps))
+        whole = wanted.size == 0 or np.issubdtype(wanted.dtype, np.integer)
+        if wanted.ndim != 1 or not whole or ((wanted < 0) | (wanted > num_steps)).any():
+            raise InvalidParameter(f"steps must be whole numbers in 0..{num_steps}, got {steps!r}")
     return np.append(np.unique(wanted.astype(np.int64)), num_steps)

@@ -8,6 +8,7 @@ With s for the messages, the methods are linear: s = x + noise, x ← W s. The a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -21,49 +22,42 @@ from ..methods.pairwise_cancelling import PairwiseCancelling
 from ..methods.synchronous import SynchronousAveraging, WeightedMethod
 from .knowledge import Knowledge
 from .posterior import checked_prior
-from .view import CuriousNodes
+from .report import Findings
+from .view import CuriousNodes, EveryoneBut, View
 
-__all__ = ["RoundsReport", "audit_rounds"]
+__all__ = ["RoundsReport", "audit_rounds", "covers"]
 
 # Blocks of rows: private values, values, messages, and what a node has added and not yet taken back.
 PRIVATE, VALUE, MESSAGE, ADDED = range(4)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RoundsReport:
-    """What curious nodes learn of every value in a synchronous method; returned by :func:`audit_rounds`."""
+class RoundsReport(Findings):
+    """What curious nodes learn of every value in a synchronous method; returned by :func:`audit_rounds`.
 
-    graph: Graph
-    method: Method
-    view: CuriousNodes
-    prior_std: Array | None
-    history: Array
-    """``(num_rounds + 1, n)`` posterior deviation after every round; zero for the curious nodes themselves."""
-    disclosed: npt.NDArray[np.bool_]
-    """``(n,)`` whether the final deviation is at most ``tolerance`` of the prior's (of σ's unit for a flat one)."""
-    tolerance: float
+    Histories have one row per round, the start included. A value is disclosed when its final deviation is at most
+    :attr:`tolerance` of the prior's (of 1 for a flat prior).
+    """
 
-    @property
-    def posterior_std(self) -> Array:
-        """``(n,)`` after the last round."""
-        return np.asarray(self.history[-1])
+    unit: ClassVar[str] = "round"
+    source: ClassVar[str] = "rounds"
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What the observer is taken to know."""
-        return (*self.view.assumptions(), "messages are broadcast: curious nodes hear all messages of their neighbours")
-
-    def __repr__(self) -> str:
+    def _known(self) -> tuple[str, ...]:
         return (
-            f"<RoundsReport of {self.view.describe()} on {self.graph.name}, {len(self.history) - 1} rounds: "
-            f"{int(self.disclosed.sum()) - len(self.view.nodes)} values disclosed>"
+            *self.view.assumptions("knows the graph, the weights, and the size of everybody's noise in every round"),
+            "messages are broadcast: curious nodes hear all messages of their neighbours",
         )
+
+
+def covers(method: Method) -> TypeGuard[WeightedMethod]:
+    """Whether :func:`audit_rounds` covers the method."""
+    return isinstance(method, MoMurray | ManitaraHadjicostis | PairwiseCancelling | SynchronousAveraging)
 
 
 def audit_rounds(
     graph: Graph,
     method: Method,
-    view: CuriousNodes,
+    view: CuriousNodes | EveryoneBut,
     prior_std: float | npt.ArrayLike | None = 1.0,
     *,
     num_rounds: int,
@@ -77,7 +71,7 @@ def audit_rounds(
         The network, and :class:`~sottovoce.MoMurray`, :class:`~sottovoce.ManitaraHadjicostis`,
         :class:`~sottovoce.PairwiseCancelling` or :class:`~sottovoce.SynchronousAveraging`.
     view
-        The curious nodes, which pool what they hear.
+        The curious nodes, which pool what they hear; :class:`EveryoneBut` makes all but one curious.
     prior_std
         What they believe beforehand; ``None`` for a flat prior.
     num_rounds
@@ -97,8 +91,10 @@ def audit_rounds(
     >>> report.disclosed.tolist()
     [True, True, True]
     """
-    if not isinstance(view, CuriousNodes):
-        raise Unsupported(f"audit_rounds covers CuriousNodes, got {type(view).__name__}")
+    if not isinstance(view, CuriousNodes | EveryoneBut):
+        raise Unsupported(f"audit_rounds covers CuriousNodes and EveryoneBut, got {type(view).__name__}")
+    if not covers(method):
+        raise Unsupported(f"audit_rounds covers synchronous methods with Gaussian noise or none, got {method.name}")
     if num_rounds < 0:
         raise InvalidParameter(f"num_rounds must be at least 0, got {num_rounds}")
     method.validate(graph)
@@ -109,15 +105,25 @@ def audit_rounds(
         _round(state, method, k)
         history.append(state.std())
     scale = np.ones(graph.num_nodes) if prior is None else prior
-    return RoundsReport(graph, method, view, prior, np.array(history), history[-1] <= tolerance * scale, tolerance)
+    return RoundsReport(
+        graph=graph,
+        method=method,
+        view=view,
+        num_steps=num_rounds,
+        prior_std=prior,
+        steps=np.arange(num_rounds + 1),
+        history=np.array(history),
+        posterior_std=history[-1],
+        disclosed=history[-1] <= tolerance * scale,
+        observers=state.watching,
+        tolerance=tolerance,
+    )
 
 
 class _Rounds:
     """Rows of the honest nodes, in blocks, and what broadcast reveals of them."""
 
-    def __init__(self, graph: Graph, method: Method, view: CuriousNodes, prior: Array | None) -> None:
-        if not isinstance(method, WeightedMethod):
-            raise Unsupported(f"audit_rounds covers synchronous methods with weights, got {method.name}")
+    def __init__(self, graph: Graph, method: WeightedMethod, view: View, prior: Array | None) -> None:
         watching = view.observers(graph)
         if watching.all():
             raise InvalidParameter("view must leave at least one honest node, got all nodes as observers")
@@ -125,7 +131,7 @@ class _Rounds:
         self.honest = np.flatnonzero(~watching)
         self.place = np.cumsum(~watching) - 1
         self.watching = watching
-        near = np.unique(np.concatenate([graph.neighbours_of(node) for node in view.nodes]))
+        near = np.unique(np.concatenate([graph.neighbours_of(int(node)) for node in np.flatnonzero(watching)]))
         self.heard = self.place[near[~watching[near]]]
         self.size = len(self.honest)
         self.weights = np.asarray(method.mixing(graph).toarray())[np.ix_(self.honest, self.honest)]
@@ -168,12 +174,10 @@ def _round(state: _Rounds, method: Method, k: int) -> None:
         _manitara_hadjicostis(state, method, k)
     elif isinstance(method, PairwiseCancelling) and k == 0:
         _pairwise_cancelling(state, method)
-    elif isinstance(method, PairwiseCancelling | SynchronousAveraging):
+    else:
         state.combine(MESSAGE, {VALUE: np.ones(state.size)})
         state.hear()
         state.combine(VALUE, {MESSAGE: state.weights})
-    else:
-        raise Unsupported(f"audit_rounds covers synchronous methods with Gaussian noise, got {method.name}")
 
 
 def _mo_murray(state: _Rounds, method: MoMurray, k: int) -> None:

@@ -7,6 +7,7 @@ edges it learns both messages of an exchange.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -20,10 +21,8 @@ __all__ = ["CuriousNodes", "EveryoneBut", "Pooled", "View", "WireTap"]
 
 Mask = npt.NDArray[np.bool_]
 
-_COMMON = (
-    "knows the graph, every node's noise_std and noise_decay, and which edge fired at every step",
-    "everyone follows the method; the observer listens and computes, it does not lie",
-)
+KNOWS_EXCHANGES = "knows the graph, every node's noise_std and noise_decay, and which edge fired at every step"
+FOLLOWED = "everyone follows the method; the observer listens and computes, it does not lie"
 
 
 class View:
@@ -41,9 +40,9 @@ class View:
         """Who watches, in a few words."""
         raise NotImplementedError
 
-    def assumptions(self) -> tuple[str, ...]:
-        """What the observer is taken to know, for every report."""
-        return (self._sees(), *_COMMON)
+    def assumptions(self, knows: str = KNOWS_EXCHANGES) -> tuple[str, ...]:
+        """What the observer is taken to see and know, for every report."""
+        return (self._sees(), knows, FOLLOWED)
 
     def _sees(self) -> str:
         raise NotImplementedError
@@ -86,7 +85,7 @@ class CuriousNodes(View):
         return f"curious node {names}" if len(self.nodes) == 1 else f"curious nodes {names}, pooled"
 
     def _sees(self) -> str:
-        return f"{self.describe()}: own private values, own draws, and every message received in own exchanges"
+        return f"{self.describe()}: own private values, own draws, and every message received"
 
 
 @dataclass(frozen=True, init=False)
@@ -96,7 +95,8 @@ class WireTap(View):
     Parameters
     ----------
     edges
-        Pairs of nodes, or edge indices into ``graph.edges``.
+        Pairs of nodes such as ``[(0, 1)]``, or indices into ``graph.edges`` such as ``[0, 1]``. The bare tuple
+        ``(0, 1)`` reads as either and is refused.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class WireTap(View):
     edges: tuple[int | tuple[int, int], ...]
 
     def __init__(self, edges: Iterable[int | tuple[int, int]]) -> None:
-        object.__setattr__(self, "edges", tuple(_edge(edge) for edge in edges))
+        object.__setattr__(self, "edges", _named_edges(edges))
         if not self.edges:
             raise InvalidParameter("edges must name at least one edge to tap, got none")
 
@@ -200,11 +200,26 @@ def _distinct(name: str, nodes: Iterable[int]) -> tuple[int, ...]:
     return found
 
 
-def _edge(edge: int | tuple[int, int]) -> int | tuple[int, int]:
-    if isinstance(edge, int | np.integer):
-        return int(edge)
-    i, j = edge
-    return int(i), int(j)
+def _named_edges(edges: Iterable[int | tuple[int, int]]) -> tuple[int | tuple[int, int], ...]:
+    if isinstance(edges, tuple) and len(edges) == 2 and all(isinstance(part, int | np.integer) for part in edges):
+        i, j = edges
+        raise InvalidParameter(
+            f"edges must be a list: [({i}, {j})] taps the edge between nodes {i} and {j}, [{i}, {j}] the edges with "
+            f"the indices {i} and {j}; got ({i}, {j}), which could mean either"
+        )
+    if not isinstance(edges, Iterable):
+        raise InvalidParameter(f"edges must be a list of node pairs or edge indices, got {type(edges).__name__}")
+    return tuple(_edge(edge) for edge in edges)
+
+
+def _edge(edge: object) -> int | tuple[int, int]:
+    try:
+        if isinstance(edge, Iterable):
+            i, j = edge
+            return operator.index(i), operator.index(j)
+        return operator.index(edge)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"edges must be pairs of node numbers or edge indices, got {edge!r}") from None
 
 
 def _node_mask(nodes: tuple[int, ...], graph: Graph) -> Mask:

@@ -36,18 +36,15 @@ if TYPE_CHECKING:
         inverse_root_binary_bound,
         push_sum_factor,
     )
-    from .rounds import (
+    from .hiding import (
         cancelling_covariance,
         cancelling_mu,
-        consensus_factor,
         huang_epsilon,
         mo_murray_disclosure,
-        mo_murray_error,
-        mo_murray_factor,
         nozari_epsilon,
-        nozari_variance,
         seen_share,
     )
+    from .rounds import consensus_factor, huang_variance, mo_murray_error, mo_murray_factor, nozari_variance
     from .spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
 
 _HOME = {
@@ -86,16 +83,13 @@ _HOME = {
         "inverse_root_binary_bound",
         "push_sum_factor",
     ),
-    "rounds": (
+    "rounds": ("consensus_factor", "huang_variance", "mo_murray_error", "mo_murray_factor", "nozari_variance"),
+    "hiding": (
         "cancelling_covariance",
         "cancelling_mu",
-        "consensus_factor",
         "huang_epsilon",
         "mo_murray_disclosure",
-        "mo_murray_error",
-        "mo_murray_factor",
         "nozari_epsilon",
-        "nozari_variance",
         "seen_share",
     ),
     "design": ("DecayCost", "Plan", "plan"),
@@ -132,6 +126,7 @@ __all__ = [
     "heavy_ball_momentum",
     "high_probability_steps",
     "huang_epsilon",
+    "huang_variance",
     "incidence",
     "inverse_root_binary_bound",
     "mo_murray_disclosure",

@@ -138,6 +138,8 @@ def plan(
     given = None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64)
     chances = Chances(graph, given)
     check_positive("value_std", value_std)
+    if basis not in (None, "exact", "bound"):
+        raise InvalidParameter(f"basis must be 'exact' or 'bound' (or None, to choose), got {basis!r}")
     if chances.contraction_gap <= 0.0:
         raise InvalidParameter("edge_probabilities must leave the graph connected, or its values never agree")
     free = np.sqrt(np.maximum(1.0 - chances.contraction_gap / np.maximum(chances.nodes, 1e-300), 0.0))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import sqlite3
 from collections.abc import Callable
@@ -30,18 +31,12 @@ __all__ = ["SCHEMA_VERSION", "SqliteStore", "read_state"]
 MIGRATIONS: list[str] = [
     """
     CREATE TABLE identity (network TEXT NOT NULL, name TEXT NOT NULL, dimension INTEGER NOT NULL);
-    CREATE TABLE peer (
-        one INTEGER PRIMARY KEY CHECK (one = 1),
-        noise_std REAL NOT NULL, noise_decay REAL NOT NULL, budget REAL NOT NULL,
-        information REAL NOT NULL, draws INTEGER NOT NULL,
-        fresh INTEGER NOT NULL, requests INTEGER NOT NULL, last_sid INTEGER NOT NULL
-    );
-    CREATE TABLE edges (
-        name TEXT PRIMARY KEY, sid INTEGER NOT NULL, psid INTEGER NOT NULL,
-        blank INTEGER NOT NULL, parted INTEGER NOT NULL, s INTEGER NOT NULL, r INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    -- What is large stands in rows of its own, so that writing one register does not rewrite another.
-    CREATE TABLE vectors (what TEXT PRIMARY KEY, data BLOB NOT NULL);
+    -- One table for everything: with few coordinates the whole state lies on one page, and a transaction writes just
+    -- that. What is large stands in rows of its own, so that writing one register does not rewrite another.
+    --   peer        numbers: account, counters
+    --   edge NAME   numbers: lives, flags, counters
+    --   value, noise, f NAME, g NAME    data: little-endian doubles
+    CREATE TABLE state (what TEXT PRIMARY KEY, numbers TEXT, data BLOB) WITHOUT ROWID;
     """,
 ]
 SCHEMA_VERSION = len(MIGRATIONS)
@@ -213,69 +208,72 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def _write(db: sqlite3.Connection, old: PeerState | None, new: PeerState) -> None:
-    account = new.account
     if old is None or old.value is not new.value:
         _put_vector(db, "value", new.value)
     if old is None or old.noise is not new.noise:
         _put_vector(db, "noise", new.noise)
-    db.execute(
-        "INSERT OR REPLACE INTO peer VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            account.noise_std, account.noise_decay, account.budget, account.information, account.messages,
-            new.fresh, new.requests, new.last_sid,
-        ),
-    )  # fmt: skip
+    account = new.account
+    counts = (account.noise_std, account.noise_decay, account.budget, account.information, account.messages)
+    _put_numbers(db, "peer", (*counts, new.fresh, new.requests, new.last_sid))
     written, deleted = changed_edges(old, new)
     for name in written:
         _put_edge(db, name, None if old is None else old.edges.get(name), new.edges[name])
     for name in deleted:
-        db.execute("DELETE FROM edges WHERE name = ?", (name,))
-        for register in "fg":
-            _put_vector(db, f"{register} {name}", None)
+        for kind in ("edge", "f", "g"):
+            _delete(db, f"{kind} {name}")
 
 
 def _put_edge(db: sqlite3.Connection, name: str, old: Edge | None, new: Edge) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO edges VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (name, new.sid, new.psid, new.blank, new.parted, new.s, new.r),
-    )
+    _put_numbers(db, f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
     if old is None or old.f is not new.f:
         _put_vector(db, f"f {name}", new.f)
     if old is None or old.g is not new.g:
         _put_vector(db, f"g {name}", new.g)
 
 
+def _put_numbers(db: sqlite3.Connection, what: str, numbers: tuple[float, ...]) -> None:
+    # As JSON: Python writes floats so that they are read back bit for bit, and whole numbers without a limit.
+    text = json.dumps(numbers)
+    if db.execute("UPDATE state SET numbers = ? WHERE what = ?", (text, what)).rowcount == 0:
+        db.execute("INSERT INTO state VALUES (?, ?, NULL)", (what, text))
+
+
 def _put_vector(db: sqlite3.Connection, what: str, vector: Vector | None) -> None:
     if vector is None:
-        db.execute("DELETE FROM vectors WHERE what = ?", (what,))
-    else:
-        data = np.ascontiguousarray(vector, dtype="<f8").data
-        db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (what, data))
+        _delete(db, what)
+        return
+    data = np.ascontiguousarray(vector, dtype="<f8").data
+    if db.execute("UPDATE state SET data = ? WHERE what = ?", (data, what)).rowcount == 0:
+        db.execute("INSERT INTO state VALUES (?, NULL, ?)", (what, data))
+
+
+def _delete(db: sqlite3.Connection, what: str) -> None:
+    db.execute("DELETE FROM state WHERE what = ?", (what,))
 
 
 def _load(db: sqlite3.Connection, dimension: int) -> PeerState | None:
-    row = db.execute("SELECT * FROM peer").fetchone()
-    if row is None:
+    rows = dict(db.execute("SELECT what, numbers FROM state WHERE numbers IS NOT NULL ORDER BY what").fetchall())
+    if "peer" not in rows:
         return None
-    _, std, decay, budget, information, draws, fresh, requests, last_sid = row
     vector = _vector_reader(db, dimension)
     value = vector("value")
     if value is None:
         raise StoreError("the store holds no private value")
-    edges = {
-        name: Edge(sid, psid, bool(blank), s, vector(f"f {name}"), r, vector(f"g {name}"), bool(parted))
-        for name, sid, psid, blank, parted, s, r in db.execute("SELECT * FROM edges ORDER BY name").fetchall()
-    }
-    for name, edge in edges.items():
+    std, decay, budget, information, draws, fresh, requests, last_sid = json.loads(rows.pop("peer"))
+    edges = {}
+    for what, numbers in rows.items():
+        name = what.removeprefix("edge ")
+        sid, psid, blank, parted, s, r = json.loads(numbers)
+        edges[name] = edge = Edge(sid, psid, blank, s, vector(f"f {name}"), r, vector(f"g {name}"), parted)
         if not edge.blank and (edge.f is None or edge.g is None):
             raise StoreError(f"the ledger for neighbour {name!r} is incomplete")
     account = Account(std, decay, budget=budget, information=information, messages=draws)
-    return PeerState(value, account, vector("noise"), bool(fresh), requests, last_sid, edges)
+    return PeerState(value, account, vector("noise"), fresh, requests, last_sid, edges)
 
 
 def _vector_reader(db: sqlite3.Connection, dimension: int) -> Callable[[str], Any]:
     def read(what: str) -> Vector | None:
-        row = db.execute("SELECT data FROM vectors WHERE what = ?", (what,)).fetchone()
+        row = db.execute("SELECT data FROM state WHERE what = ?", (what,)).fetchone()
         if row is None:
             return None
         if len(row[0]) != 8 * dimension:

@@ -38,6 +38,8 @@ _SERVICE = "sottovoce.peer.v1.Peer"
 _METHOD = f"/{_SERVICE}/Tell"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
+# How gRPC 1.62 to 1.85 say that this side refused the other's certificate.
+_REFUSED = ("handshake failed", "verification check failed", "is not in peer certificate")
 
 
 def _common_options(codec: Codec) -> list[tuple[str, Any]]:
@@ -255,7 +257,7 @@ def _reason(error: aio.AioRpcError) -> FailureReason:
     if code in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED):
         return "refused"
     if code is grpc.StatusCode.UNAVAILABLE:
-        return "refused" if "handshake failed" in details or "verification check failed" in details else "unreachable"
+        return "refused" if any(sign in details for sign in _REFUSED) else "unreachable"
     if code is grpc.StatusCode.CANCELLED:
         return "unreachable"
     return "invalid"

@@ -32,6 +32,7 @@ _REASONS = (
     ("HTTP_REQUEST", "plaintext"),
     ("HTTPS_PROXY_REQUEST", "plaintext"),
     ("No match found for server name", "wrong-name"),
+    ("CERTIFICATE_VERIFY_FAILED", "bad-certificate"),  # older gRPC does not say why
 )
 
 

@@ -1,0 +1,93 @@
+"""A long life: memory and database stay the same size, and the mean does not drift."""
+
+from __future__ import annotations
+
+import itertools
+import resource
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.peer.budget import account_for
+from sottovoce.peer.messages import Message
+from sottovoce.peer.protocol import PeerState, Protocol, Settings
+from sottovoce.peer.store import Identity
+from sottovoce.peer.store.sqlite import SqliteStore
+
+NAMES = ("ada", "bob", "cyd")
+VALUES = {"ada": 1000.0, "bob": 1001.0, "cyd": 999.5}
+
+
+class Triangle:
+    """Three peers with real stores; every state is saved before its message goes on."""
+
+    def __init__(self, folder: Path) -> None:
+        rng, stamps = np.random.default_rng(0), itertools.count(2**57)
+        self.stores = {name: SqliteStore(folder / name, Identity("net", name, 1)) for name in NAMES}
+        self.peers = {}
+        for name in NAMES:
+            state = PeerState(np.array([VALUES[name]]), account_for(1.0, 0.9999, None))
+            settings = Settings(name=name, burst=1e9, refill=1e9)
+            self.peers[name] = Protocol(settings, state, draw=rng.standard_normal, stamp=lambda: next(stamps))
+        for a, b in itertools.permutations(NAMES, 2):
+            self.deliver(self.peers[a].add(b))
+        self.pairs = itertools.cycle(itertools.permutations(NAMES, 2))
+
+    def deliver(self, message: Message | None) -> None:
+        while message is not None:
+            self.stores[message.src].save(self.peers[message.src].state)
+            message = self.peers[message.dst].receive(message)
+
+    def exchange(self) -> None:
+        a, b = next(self.pairs)
+        self.peers[b].tick(None)
+        self.deliver(self.peers[a].tick(b))
+
+    def files(self) -> int:
+        folders = [store.path.parent for store in self.stores.values()]
+        return sum(path.stat().st_size for folder in folders for path in folder.iterdir())
+
+    def mass_error(self) -> float:
+        states = [peer.state for peer in self.peers.values()]
+        noise = [0.0 if state.noise is None else float(state.noise[0]) for state in states]
+        return abs(sum(float(s.shown[0]) for s in states) - sum(VALUES.values()) - sum(noise))
+
+
+def memory() -> int:
+    """Kilobytes, at their highest so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def endure(folder: Path, exchanges: int) -> tuple[int, int, float]:
+    """(growth of memory in kB, growth of files in bytes, mass error) after a warm-up of a tenth."""
+    triangle = Triangle(folder)
+    for _ in range(exchanges // 10):
+        triangle.exchange()
+    before = memory(), triangle.files()
+    for _ in range(exchanges):
+        triangle.exchange()
+    grown = memory() - before[0], triangle.files() - before[1]
+    error = triangle.mass_error()
+    applied = sum(peer.exchanges for peer in triangle.peers.values()) // 2
+    for store in triangle.stores.values():
+        store.close()
+    assert applied >= exchanges
+    return *grown, error
+
+
+def test_a_thousand_exchanges_leave_no_trace(tmp_path: Path) -> None:
+    """Files do not grow beyond the write-ahead log's limit, and the sum is exact to rounding."""
+    _, files, error = endure(tmp_path, 1000)
+    assert files < 3 * 5_000_000
+    assert error < 1e-10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_a_million_exchanges_leave_no_trace(tmp_path: Path) -> None:
+    """Memory grows by less than 10 MB, files by nothing beyond their logs, and the sum is still exact."""
+    kilobytes, files, error = endure(tmp_path, 1_000_000)
+    assert kilobytes < 10_000
+    assert files < 3 * 5_000_000
+    assert error < 1e-10
