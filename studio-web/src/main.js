@@ -237,7 +237,7 @@ class Page {
   drawCharts() {
     this.chartsDrawn = performance.now();
     if (!this.problemShown || !this.lanes[0]?.steps.length) return;
-    const shown = Object.fromEntries(["expected", "corrected", "printed"].map((name) => [name, byId(`show-${name}`).checked]));
+    const shown = Object.fromEntries(["expected", "corrected", "sharpened", "printed"].map((name) => [name, byId(`show-${name}`).checked]));
     const theme = isDark();
     this.errorChart.update(this.lanes, shown, this.problemShown.numSteps, theme);
     const { privateValues, followed, trueMean, numSteps, drawn } = this.problemShown;
@@ -296,7 +296,7 @@ class Page {
     byId("back").addEventListener("click", () => this.seek(0));
     byId("end").addEventListener("click", () => this.seek(this.problemShown?.numSteps ?? 0));
     byId("timeline").addEventListener("input", later(60, () => this.seek(Number(byId("timeline").value))));
-    for (const name of ["expected", "corrected", "printed"]) byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
+    for (const name of ["expected", "corrected", "sharpened", "printed"]) byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
     byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; this.redraw(); });
     byId("how").addEventListener("click", () => byId("how-dialog").showModal());
     byId("how-close").addEventListener("click", () => byId("how-dialog").close());
