@@ -64,7 +64,7 @@ export class ErrorChart extends Chart {
       const colour = laneColour(index);
       tables.push([lane.steps, lane.errors.map(positive)]);
       series.push({ stroke: colour, width: 2, dash: DASHES[index], spanGaps: true, points: { show: false } });
-      for (const [name, width, dash] of [["expected", 2.5, [1, 4]], ["corrected", 1.2, [10, 4, 2, 4]], ["printed", 1.2, [2, 2]]]) {
+      for (const [name, width, dash] of [["expected", 2.5, [1, 4]], ["corrected", 1.2, [10, 4, 2, 4]], ["sharpened", 1.2, [14, 5]], ["printed", 1.2, [2, 2]]]) {
         const curve = shown[name] && lane.theory?.[name];
         if (!curve) continue;
         tables.push([lane.theory.steps, curve.map((x) => positive(parse(x)))]);

@@ -224,19 +224,20 @@ class Page {
     const { picture } = lane;
     if (!picture) return;
     const noiseScale = this.problemShown.spread || 1;
-    if (lane.network) lane.network.show({ values: picture.values, outstanding: picture.outstanding, domain: this.domain, noiseScale }, { fired: this.fired, watched: this.state.watch });
+    if (lane.network) lane.network.show({ values: picture.values, outstanding: picture.outstanding, domain: this.domain, noiseScale }, { fired: this.fired?.[this.lanes.indexOf(lane)] ?? [], watched: this.state.watch });
     else drawDistributions(lane.canvas, picture, this.domain, this.problemShown.trueMean);
     lane.stats.replaceChildren(
       "relative error ", make("b", { class: "error", "data-value": String(picture.error) }, number(picture.error)),
       " · mean off by ", make("b", {}, number(Math.abs(picture.meanOffset), 2)),
       " · noise outstanding ", make("b", {}, number(picture.noise, 2)),
+      this.problemShown.inRounds[this.lanes.indexOf(lane)] ? " · each step is a round of all nodes" : "",
       picture.status === "completed" ? "" : ` · ${picture.status.replace("completed ", "")}`);
   }
 
   drawCharts() {
     this.chartsDrawn = performance.now();
     if (!this.problemShown || !this.lanes[0]?.steps.length) return;
-    const shown = Object.fromEntries(["expected", "corrected", "printed"].map((name) => [name, byId(`show-${name}`).checked]));
+    const shown = Object.fromEntries(["expected", "corrected", "sharpened", "printed"].map((name) => [name, byId(`show-${name}`).checked]));
     const theme = isDark();
     this.errorChart.update(this.lanes, shown, this.problemShown.numSteps, theme);
     const { privateValues, followed, trueMean, numSteps, drawn } = this.problemShown;
@@ -269,9 +270,10 @@ class Page {
     let text;
     if (this.step === 0) text = "Every node holds its private value. Press Run: at each step one edge fires and its two ends talk.";
     else if (this.step >= numSteps) text = `After ${whole(numSteps)} steps the relative error is ${number(worst.error, 2)}; the true mean is ${number(trueMean, 4)}, and the mean of all values is off by ${number(Math.abs(worst.meanOffset), 2)}.`;
-    else if (drawn && this.fired?.length && (!this.playing || this.state.speed <= 10)) {
-      const [i, j] = graph.edges[this.fired.at(-1)];
-      const noisy = this.lanes.some((lane) => lane.picture.noise > 0);
+    else if (drawn && this.fired?.some((edges) => edges.length) && (!this.playing || this.state.speed <= 10)) {
+      const pairwise = this.lanes.filter((_, k) => this.fired[k].length);
+      const [i, j] = graph.edges[this.fired[this.lanes.indexOf(pairwise[0])].at(-1)];
+      const noisy = pairwise.some((lane) => lane.picture.noise > 0);
       text = `Step ${whole(this.step)}: nodes ${i} and ${j} met` + (noisy ? "; each took back its old noise, put in new and smaller noise, and both kept the average." : " and both kept the average.");
     } else text = "Nodes are averaging with their neighbours; halos are the noise each has still to take back.";
     if (text !== this.told) { this.told = text; byId("narrator").textContent = text; }
@@ -294,7 +296,7 @@ class Page {
     byId("back").addEventListener("click", () => this.seek(0));
     byId("end").addEventListener("click", () => this.seek(this.problemShown?.numSteps ?? 0));
     byId("timeline").addEventListener("input", later(60, () => this.seek(Number(byId("timeline").value))));
-    for (const name of ["expected", "corrected", "printed"]) byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
+    for (const name of ["expected", "corrected", "sharpened", "printed"]) byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
     byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; this.redraw(); });
     byId("how").addEventListener("click", () => byId("how-dialog").showModal());
     byId("how-close").addEventListener("click", () => byId("how-dialog").close());

@@ -6,6 +6,16 @@ import { inference, number } from "./words.js";
 
 const LISTED = 40;
 
+/** Index of the last entry of a sorted list that is not above `step`; −1 if there is none. */
+function lastBefore(steps, step) {
+  let row = -1;
+  for (let low = 0, high = steps.length - 1; low <= high;) {
+    const middle = (low + high) >> 1;
+    if (steps[middle] <= step) { row = middle; low = middle + 1; } else high = middle - 1;
+  }
+  return row;
+}
+
 export class Meter {
   /** onWatch(node or null, prior or null for flat) */
   constructor({ onWatch, onPick }) {
@@ -93,7 +103,7 @@ export class Meter {
     if (lane.message) return { element: make("article", { class: "card" }, title, make("p", {}, lane.message)) };
     const head = make("p", { class: "findings-head", "aria-hidden": "true" }, ...["node", "unsure", "what it knows", "truth"].map((text) => make("span", {}, text)));
     const canvas = make("canvas", { role: "img", "aria-label": `what node ${this.node} knows about each node under ${lane.label}` });
-    const element = make("article", { class: "card", "data-label": lane.label }, title, says,
+    const element = make("article", { class: "card", "data-label": lane.label }, title, says, ...(lane.note ? [make("p", { class: "caption" }, lane.note)] : []),
       make("div", { class: "pair" }, make("div", { class: "drawing small" }, canvas, make("div", { class: "tip", hidden: true })), make("div", {}, head, list)));
     const card = { element, says, list, lane, index };
     card.network = new Network(canvas, { label: (node) => `node ${node}: ${this.sentence(card, node)}`, onPick: this.onPick });
@@ -115,14 +125,11 @@ export class Meter {
     if (this.guesses && this.guesses.step === this.at && step !== this.at) this.step = null;
     this.at = step;
     const { steps, prior } = this.data;
-    let row = -1;
-    for (let low = 0, high = steps.length - 1; low <= high;) {
-      const middle = (low + high) >> 1;
-      if (steps[middle] <= step) { row = middle; low = middle + 1; } else high = middle - 1;
-    }
-    if (row === this.step) return;
-    this.step = row;
-    for (const card of this.cards) if (card.lane) this.updateCard(card, row, prior);
+    const rows = this.cards.map((card) => (card.lane ? lastBefore(card.lane.steps ?? steps, step) : -1));
+    const key = rows.join();
+    if (key === this.step) return;
+    this.step = key;
+    this.cards.forEach((card, k) => { if (card.lane) this.updateCard(card, rows[k], prior); });
   }
 
   updateCard(card, row, prior) {

@@ -178,7 +178,7 @@ def test_the_privacy_meter_is_the_audit(visit: Visit) -> None:
     cards = visit.page.locator("#privacy-cards article")
     cards.nth(1).wait_for()
     visit.run_to_end()
-    visit.wait("studio.meter.step === studio.meter.data.steps.length - 1")
+    visit.wait("studio.meter.at === 120")
     run = engine(120, graph=sv.graphs.cycle(8))
     for card, method in ((cards.nth(0), NOISY), (cards.nth(1), sv.StandardGossip())):
         report = sv.privacy.audit(run.graph, method, run.fired_edges(), sv.privacy.CuriousNodes([3]), prior_std=0.5)

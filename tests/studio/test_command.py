@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -15,14 +17,18 @@ import pytest
 SOURCES = str(Path(__file__).parents[2] / "src")
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
+def start(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
     command = [
         sys.executable,
         "-c",
         f"import sys; sys.path.insert(0, {SOURCES!r}); from sottovoce.cli.main import main; main()",
     ]
     return subprocess.Popen(
-        [*command, "studio", "--no-browser", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "studio", "--no-browser", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
 
 
@@ -43,6 +49,23 @@ def test_it_serves_on_loopback_and_ends_with_ctrl_c() -> None:
         _, errors = process.communicate(timeout=30)
     assert "Traceback" not in errors
     assert process.returncode in (0, 130)
+
+
+def test_it_opens_the_browser(tmp_path: Path) -> None:
+    """Unless told not to: the browser of the environment is started with the page's address."""
+    note, browser = tmp_path / "opened", tmp_path / "browser.py"
+    browser.write_text(f"import pathlib, sys; pathlib.Path({str(note)!r}).write_text(sys.argv[1])", encoding="utf-8")
+    command = f"{sys.executable} {browser} %s"
+    process = start("--browser", "--json", "--port", "0", environment={**os.environ, "BROWSER": command})
+    try:
+        deadline = time.monotonic() + 30
+        while not (note.exists() and note.read_text(encoding="utf-8")):
+            assert time.monotonic() < deadline, "no browser was opened"
+            time.sleep(0.05)
+        assert note.read_text(encoding="utf-8").startswith("http://127.0.0.1:")
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,14 @@ def test_a_frame_shows_the_edge_that_fired() -> None:
     playback.advance(30)
     header, _ = playback.frame()
     run = sv.simulate(problem.graph, problem.private_values, problem.methods[0], num_steps=30, seed=3)
-    assert header["fired"] == run.fired_edges()[-24:].tolist()
+    assert header["fired"] == [run.fired_edges()[-24:].tolist()]
 
 
 def test_methods_in_rounds_have_no_firing_edge() -> None:
     """They are played all the same."""
     playback = Playback(Problem.read(SMALL | {"methods": ["synchronous"]}, Limits()), drawn=True)
     playback.advance(30)
-    assert playback.frame()[0]["fired"] == []
+    assert playback.frame()[0]["fired"] == [[]]
     assert playback.lanes[0].errors[-1] < 0.1
 
 

@@ -87,6 +87,19 @@ def test_the_privacy_meter_is_the_audit(page: Open, prior: float | None) -> None
     assert any("noise_std" in sentence for sentence in answer["assumptions"])
 
 
+def test_methods_in_rounds_are_audited_round_by_round(page: Open) -> None:
+    """The meter shows what broadcast gives away, beside what pairwise gossip does."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(graph="complete:3", methods=["mo-murray:noise_std=1,noise_decay=0.8", "push-sum"], num_steps=80)
+        visitor.say(type="watch", node=0, prior=1.0)
+        first, second, _ = visitor.until("privacy")["lanes"]
+    method = sv.MoMurray(noise_std=1.0, noise_decay=0.8)
+    report = sv.privacy.audit_rounds(sv.graphs.complete(3), method, sv.privacy.CuriousNodes([0]), 1.0, num_rounds=80)
+    assert first["std"] == report.history[1:].tolist()
+    assert "no privacy meter" in second["message"]
+
+
 def test_guesses_are_the_optimal_attack(page: Open) -> None:
     """At the step that was asked for, under the method and under standard gossip."""
     with page() as socket:

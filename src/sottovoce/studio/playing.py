@@ -183,18 +183,18 @@ class Playback:
             "type": "frame",
             "step": self.step,
             "finished": self.finished,
-            "fired": self._fired(),
+            "fired": [self._fired(lane) for lane in self.lanes],
             "lanes": lanes,
         }
         return header, arrays
 
-    def _fired(self) -> list[int]:
-        """The last few edges that fired, oldest first; the same in every lane, for they share the seed."""
-        for lane in self.lanes if self.drawn else ():
-            if lane.solution is not None:
-                with contextlib.suppress(Unsupported):  # a method in rounds: all nodes act at once
-                    fired = lane.solution.fired_edges(max(0, self.step - RECENT_EDGES), self.step)
-                    return [int(edge) for edge in fired.reshape(-1)[-RECENT_EDGES:]]
+    def _fired(self, lane: Lane) -> list[int]:
+        """The last few edges that fired, oldest first; none for a method in rounds, where all nodes act at once."""
+        if not self.drawn or lane.solution is None:
+            return []
+        with contextlib.suppress(Unsupported):
+            fired = lane.solution.fired_edges(max(0, self.step - RECENT_EDGES), self.step)
+            return [int(edge) for edge in fired.reshape(-1)[-RECENT_EDGES:]]
         return []
 
     def _lane_frame(self, index: int, arrays: list[Array]) -> Iterator[tuple[str, Any]]:

@@ -1,23 +1,15 @@
 """The conversation with one page over a websocket: commands come in, pictures go out.
 
-From the page, JSON: ``setup``, ``play``, ``pause``, ``step``, ``seek``, ``speed``, ``watch``, ``guess``,
-``live``.
-To the page: JSON (``ready``, ``threshold``, ``theory``, ``privacy``, ``guess``, ``live``,
-``error``) and, for
-speed, binary *frames*: four bytes with the length of a JSON header, the header, padding to a multiple
-of eight, then float64 arrays in the order the header names them (little-endian throughout).
-
-Every message that follows from a ``setup`` carries its ``run`` number, so that a page can drop what a
-former setup still had under way.
+:mod:`.messages` says what travels. Every message that follows from a ``setup`` carries its ``run``
+number, so that a page can drop what a former setup still had under way. At most one thing of a kind is
+under way for a page: a run, theory, an audit, a guess, a look at peers.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
@@ -27,27 +19,20 @@ from typing import Any, TypeVar
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import InvalidParameter, SottovoceError
-from ..methods.base import Array
+from ..methods.base import PushMethod, RoundMethod
 from . import insight
 from .layouts import positions
 from .limits import Allowance, Limits
 from .live import Watcher
+from .messages import pack, parse, speed_of, write
 from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
 from .problem import Problem, whole
 from .thinking import Thinkers
 
-__all__ = ["Conversation", "pack"]
+__all__ = ["Conversation"]
 
 T = TypeVar("T")
-COMMANDS = ("setup", "play", "pause", "step", "seek", "speed", "watch", "guess", "live")
 log = logging.getLogger(__name__)
-
-
-def pack(header: dict[str, Any], arrays: list[Array]) -> bytes:
-    """One binary frame."""
-    text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
-    text += b" " * (-(len(text) + 4) % 8)
-    return b"".join([len(text).to_bytes(4, "little"), text, *(a.astype("<f8", copy=False).tobytes() for a in arrays)])
 
 
 class Conversation:
@@ -109,7 +94,7 @@ class Conversation:
                 raise InvalidParameter("that was a lot of requests at once; please wait a moment")
             if len(text) > self._limits.message_bytes:
                 raise InvalidParameter(f"a message may have at most {self._limits.message_bytes:,} bytes")
-            message = _parse(text)
+            message = parse(text)
             command = message["type"]
             await self._commands[command](message)
         except SottovoceError as error:
@@ -148,6 +133,7 @@ class Conversation:
                 "degrees": [int(graph.degrees.min()), int(graph.degrees.max())],
             },
             "methods": [method.label() for method in problem.methods],
+            "inRounds": [isinstance(method, RoundMethod | PushMethod) for method in problem.methods],
             "numSteps": problem.num_steps,
             "seed": problem.seed,
             "trueMean": float(problem.private_values.mean()),
@@ -160,7 +146,7 @@ class Conversation:
 
     async def _play(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
-        self._speed = _speed(message)
+        self._speed = speed_of(message)
         if playback.finished:
             playback.rewind()
             await self._send_frame(playback, rewound=True)
@@ -187,7 +173,7 @@ class Conversation:
         self._start("play", partial(self._run_to, playback, target))
 
     async def _set_speed(self, message: Mapping[str, Any]) -> None:
-        self._speed = _speed(message)
+        self._speed = speed_of(message)
 
     async def _watch(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -318,40 +304,7 @@ class Conversation:
     async def _send_frame(self, playback: Playback, *, rewound: bool = False) -> None:
         header, arrays = playback.frame()
         header |= {"run": self._run, "rewound": rewound}
-        await self._socket.send_bytes(pack(_finite(header), arrays))
+        await self._socket.send_bytes(pack(header, arrays))
 
     async def _say(self, message: dict[str, Any]) -> None:
-        await self._socket.send_text(json.dumps(_finite(message), allow_nan=False))
-
-
-def _parse(text: str) -> dict[str, Any]:
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidParameter("a message must be JSON") from None
-    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        raise InvalidParameter("a message must be an object with a type")
-    if message["type"] not in COMMANDS:
-        raise InvalidParameter(f"type must be one of {', '.join(COMMANDS)}")
-    return message
-
-
-def _speed(message: Mapping[str, Any]) -> float:
-    """Steps a second; null is as fast as can be watched."""
-    speed = message.get("speed")
-    if speed is None:
-        return 1e12
-    if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.1 <= speed <= 1e12:
-        raise InvalidParameter("speed must be a number of steps a second in [0.1, 1e12], or null for the fastest")
-    return float(speed)
-
-
-def _finite(value: Any) -> Any:
-    """Infinities as words and NaN as null, which JSON can carry."""
-    if isinstance(value, dict):
-        return {key: _finite(v) for key, v in value.items()}
-    if isinstance(value, list):
-        return [_finite(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value
+        await self._socket.send_text(write(message))
