@@ -71,7 +71,7 @@ def test_a_missing_extra_is_named() -> None:
     program = "import sys; sys.modules['cryptography'] = None; from sottovoce.cli.main import main; main(sys.argv[1:])"
     arguments = ["network", "up", "--peers", "3"]
     result = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert result.stderr.splitlines() == ["error: this needs cryptography: pip install 'sottovoce[peer]'"]
 
 
