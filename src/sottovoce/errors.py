@@ -14,7 +14,9 @@
     └── PeerError                     the networked node; its branches are listed below
         ├── ConfigError (InvalidInput)  a configuration, certificate or value file is unusable
         ├── StoreError                the durable state is held, damaged, foreign or not writable
-        ├── TransportError            a neighbour could not be reached or was refused
+        ├── NotRunning (InvalidInput)   a command for a peer that does not run here
+        ├── TransportError            a neighbour could not be reached or was refused; peer.transport's
+        │                             CallFailed also says why
         └── ProtocolViolation         the *other* side broke the protocol; our state is untouched
 
 Messages name the parameter, what is allowed and what was given. They never contain a private value.
@@ -30,6 +32,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidValues",
     "MissingDependency",
+    "NotRunning",
     "NumericalFailure",
     "PeerError",
     "ProtocolViolation",
@@ -86,6 +89,10 @@ class ConfigError(PeerError, InvalidInput):
 
 class StoreError(PeerError):
     """The durable state is held by another process, damaged, foreign, or cannot be written."""
+
+
+class NotRunning(PeerError, InvalidInput):
+    """No peer answers in this data folder."""
 
 
 class TransportError(PeerError):

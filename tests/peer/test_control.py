@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import InvalidInput, InvalidParameter
-from sottovoce.peer.control import ControlServer, NotRunning, ask, decode_value, encode_value
+from sottovoce.errors import InvalidInput, InvalidParameter, NotRunning
+from sottovoce.peer.control import ControlServer, ask, decode_value, encode_value
 
 
 async def echo(asked: dict[str, Any]) -> dict[str, Any]:

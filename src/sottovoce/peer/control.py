@@ -21,20 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput, PeerError, SottovoceError
+from ..errors import InvalidInput, NotRunning, SottovoceError
 from .config import MAX_DIMENSION
 
-__all__ = ["ControlServer", "NotRunning", "ask", "encode_value"]
+__all__ = ["ControlServer", "ask", "encode_value"]
 
 _SOCKET = "control.sock"
 _LINE_BYTES = 2 * 8 * MAX_DIMENSION
 _PATIENCE = 30.0
 
 Command = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-
-
-class NotRunning(PeerError, InvalidInput):
-    """No peer answers in this data folder."""
 
 
 def encode_value(value: np.ndarray) -> str:
@@ -124,7 +120,7 @@ def ask(folder: Path, command: str, **fields: Any) -> dict[str, Any]:
     ------
     NotRunning
         Nobody listens there.
-    PeerError
+    InvalidInput
         The peer refused; the message is its sentence.
     """
     try:
