@@ -94,7 +94,7 @@ def setup(app: Sphinx) -> None:
 # Every name in our own pages must resolve. Names of other packages cannot be looked up without a
 # network, and private aliases have no page.
 nitpicky = True
-_PACKAGES = "numpy np npt scipy networkx nx pandas pyarrow matplotlib numba click rich grpc cryptography msgspec google"
+_PACKAGES = "numpy np npt scipy networkx nx pandas pyarrow matplotlib numba click rich grpc cryptography google"
 _STANDARD = (
     "abc asyncio collections concurrent contextlib dataclasses datetime enum logging os pathlib ssl types typing"
 )

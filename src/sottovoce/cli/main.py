@@ -33,7 +33,7 @@ COMMANDS = {
 
 # Package → the extra that brings it. A core install has none of them.
 EXTRAS = {
-    **dict.fromkeys(["cryptography", "google", "grpc", "msgspec", "prometheus_client", "structlog", "tomli_w"], "peer"),
+    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client", "structlog"], "peer"),
     **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
     **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
     "pyamg": "amg",
