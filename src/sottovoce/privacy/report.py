@@ -42,7 +42,7 @@ class Findings:
     posterior_std: Array
     """``(n,)`` posterior standard deviation after the last step."""
     disclosed: npt.NDArray[np.bool_]
-    """``(n,)`` whether the value is known, to :attr:`tolerance`."""
+    """``(n,)`` whether the value is known, to ``tolerance``."""
     observers: npt.NDArray[np.bool_]
     """``(n,)`` the observer's own nodes."""
     tolerance: float
@@ -157,7 +157,7 @@ class Findings:
 class Report(Findings):
     """What one view reveals in one run of pairwise exchanges; returned by :func:`audit`.
 
-    A value is disclosed when its flat-prior deviation is zero, to :attr:`tolerance` of the prior deviation (of the
+    A value is disclosed when its flat-prior deviation is zero, to ``tolerance`` of the prior deviation (of the
     largest σ if the prior is flat). The observer's own nodes have infinite information.
     """
 

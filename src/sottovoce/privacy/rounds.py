@@ -39,7 +39,7 @@ class RoundsReport(Findings):
     """What curious nodes learn of every value in a synchronous method; returned by :func:`audit_rounds`.
 
     Histories have one row per round, the start included. A value is disclosed when its final deviation is at most
-    :attr:`tolerance` of the prior's (of 1 for a flat prior).
+    ``tolerance`` of the prior's (of 1 for a flat prior).
     """
 
     unit: ClassVar[str] = "round"
