@@ -32,7 +32,7 @@ PLAIN = StandardGossip()
 
 @dataclass(frozen=True)
 class Measurement:
-    """One row: what was run, nanoseconds a step, and the ratio to what it is compared with."""
+    """One row: what was run, nanoseconds a step, and a ratio that reads ``ratio × compared_with``."""
 
     name: str
     nanoseconds: float
@@ -135,16 +135,16 @@ def measure(*, large: bool = False) -> Iterator[Measurement]:
     loop = _best(lambda: numpy_loop(small, values, 1.0, 0.9, 20_000, 1)) / 20_000 * 1e9
     yield Measurement("NumPy loop, RGG(100)", loop)
     one = _per_step(small, NOISY, 5_000_000)
-    yield Measurement("noise insertion, RGG(100), 1 core", one, "NumPy loop", loop / one)
+    yield Measurement("noise insertion, RGG(100), 1 core", one, "faster than the NumPy loop", loop / one)
     floor = _per_step(small, PLAIN, 10_000_000)
-    yield Measurement("standard gossip, RGG(100), 1 core (floor)", floor, "noise insertion", one / floor)
+    yield Measurement("standard gossip, RGG(100), 1 core (floor)", floor, "the cost of noise insertion", floor / one)
     long = _per_step(small, NOISY, 100_000_000, repeats=1)
-    yield Measurement("noise insertion, 10⁸ steps (φᵗ underflows early)", long, "5·10⁶ steps", long / one)
+    yield Measurement("noise insertion, 10⁸ steps (φᵗ underflows early)", long, "the cost of 5·10⁶ steps", long / one)
     cores = available_cores()
-    single = _per_step(small, NOISY, 20_000, replicas=1000)
-    every = _per_step(small, NOISY, 20_000, replicas=1000, threads=cores)
+    single = _per_step(small, NOISY, 100_000, replicas=1000)
+    every = _per_step(small, NOISY, 100_000, replicas=1000, threads=cores)
     yield Measurement("1 000 replicas, 1 core", single)
-    yield Measurement(f"1 000 replicas, {cores} cores", every, "1 core", single / every)
+    yield Measurement(f"1 000 replicas, {cores} cores", every, "faster than 1 core", single / every)
     yield from _growth()
     if large:
         yield from _large()
@@ -156,16 +156,16 @@ def _growth() -> Iterator[Measurement]:
     yield Measurement("noise insertion, cycle(10)", first)
     for n in (1_000, 10_000, 100_000):
         cost = _per_step(cycle(n), NOISY, 3_000_000)
-        yield Measurement(f"n: noise insertion, cycle({n:,})", cost, "cycle(10)", cost / first)
+        yield Measurement(f"n: noise insertion, cycle({n:,})", cost, "the cost of cycle(10)", cost / first)
     for degree in (4, 64):
         cost = _per_step(random_regular(10_000, degree, seed=1), NOISY, 3_000_000)
-        yield Measurement(f"m: 10 000 nodes, {5_000 * degree:,} edges", cost, "cycle(10)", cost / first)
+        yield Measurement(f"m: 10 000 nodes, {5_000 * degree:,} edges", cost, "the cost of cycle(10)", cost / first)
     for replicas in (10, 1_000):
         cost = _per_step(cycle(10), NOISY, 3_000_000 // replicas, replicas=replicas)
-        yield Measurement(f"replicas: {replicas:,} of cycle(10)", cost, "cycle(10)", cost / first)
+        yield Measurement(f"replicas: {replicas:,} of cycle(10)", cost, "the cost of cycle(10)", cost / first)
     for d in (2, 16):
         cost = _per_step(cycle(10), NOISY, 3_000_000 // d, coordinates=d)
-        yield Measurement(f"d: vectors of {d} (per coordinate)", cost, "cycle(10)", cost / first)
+        yield Measurement(f"d: vectors of {d} (per coordinate)", cost, "the cost of cycle(10)", cost / first)
 
 
 def _large() -> Iterator[Measurement]:
@@ -174,4 +174,4 @@ def _large() -> Iterator[Measurement]:
         floor = _per_step(graph, PLAIN, 10_000_000)
         noisy = _per_step(graph, NOISY, 10_000_000)
         yield Measurement(f"standard gossip, n = {n:,}, degree {degree} (floor)", floor)
-        yield Measurement(f"noise insertion, n = {n:,}, degree {degree}", noisy, "floor", noisy / floor)
+        yield Measurement(f"noise insertion, n = {n:,}, degree {degree}", noisy, "the floor", noisy / floor)
