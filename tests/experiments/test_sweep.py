@@ -17,8 +17,9 @@ import pytest
 
 import sottovoce as sv
 from sottovoce import errors
+from sottovoce.experiments.spec import Audit, SweepSpec, Task, read_spec
 from sottovoce.experiments.store import MANIFEST, StoreBusy, SweepStore
-from sottovoce.experiments.sweep import SweepInterrupted, SweepSpec, Task, read_spec, run_task, sweep
+from sottovoce.experiments.sweep import SweepInterrupted, run_task, sweep
 
 SPEC = {
     "axes": {
@@ -329,7 +330,7 @@ def test_exposure_is_recorded_when_asked_for(tmp_path):
     spec = {
         "axes": {"graph": ["cycle:5"], "noise_std": [1.0], "noise_decay": [0.0, 0.9]},
         "num_steps": 40,
-        "audit": sv.experiments.sweep.Audit(observer=0, num_steps=40),
+        "audit": Audit(observer=0, num_steps=40),
     }
     frame = sweep(spec, store=tmp_path, executor=Here()).table().to_pandas()
     hidden = frame.groupby("noise_decay").posterior_std.first()

@@ -34,7 +34,8 @@ def command(spec_file: Path, out: Path, dask: str | None, as_json: bool) -> None
     sottovoce sweep decay.toml --out results
     sottovoce sweep decay.toml --out results --dask tcp://scheduler:8786
     """
-    from ..experiments.sweep import read_spec, sweep
+    from ..experiments.spec import read_spec
+    from ..experiments.sweep import sweep
 
     spec = read_spec(spec_file)
     with ExitStack() as stack:

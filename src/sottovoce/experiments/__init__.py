@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     from .bench import Measurement, measure
     from .compare import Comparison
     from .paper import Experiment, reproduce
+    from .spec import Audit, SweepSpec, Task, read_spec
     from .store import SweepStore
-    from .sweep import Audit, SweepResult, SweepSpec, Task, read_spec
+    from .sweep import SweepResult
 
 _HOME = {
-    "Audit": "sweep",
+    "Audit": "spec",
     "Comparison": "compare",
     "Experiment": "paper",
     "Measurement": "bench",
     "SweepResult": "sweep",
-    "SweepSpec": "sweep",
+    "SweepSpec": "spec",
     "SweepStore": "store",
-    "Task": "sweep",
+    "Task": "spec",
     "measure": "bench",
-    "read_spec": "sweep",
+    "read_spec": "spec",
     "reproduce": "paper",
 }
 
