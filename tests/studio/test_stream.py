@@ -251,6 +251,24 @@ def test_too_many_pages_are_told_so() -> None:
             second.recv(timeout=30)
 
 
+def test_a_pause_shows_where_the_run_stands(server: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece that was under way is finished and shown before the pause is confirmed: one step more is one more."""
+    original = Playback.advance
+    monkeypatch.setattr(Playback, "advance", lambda self, end: (time.sleep(0.05), original(self, end)))
+    with server.open() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(num_steps=10**6)
+        for _ in range(3):
+            visitor.say(type="play", speed=30)
+            visitor.until("frame")
+            shown = visitor.until("frame")["step"]
+            visitor.say(type="pause")
+            while (message := visitor.hear())["type"] != "paused":
+                shown = message["step"] if message["type"] == "frame" else shown
+            visitor.say(type="step")
+            assert visitor.until("frame")["step"] == shown + 1
+
+
 def test_closing_the_page_stops_its_computation(server: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     """No piece is started after the page is gone."""
     pieces: list[int] = []

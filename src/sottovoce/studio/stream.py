@@ -155,6 +155,8 @@ class Conversation:
 
     async def _pause(self, message: Mapping[str, Any]) -> None:
         await self._cancel("play")
+        if self._playback is not None:  # a piece under way was finished, and its picture was not sent
+            await self._send_frame(self._playback)
         await self._say({"type": "paused", "run": self._run})
 
     async def _step(self, message: Mapping[str, Any]) -> None:
