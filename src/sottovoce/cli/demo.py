@@ -11,8 +11,9 @@ from .reproduce import run_and_write
 
 EXPLANATION = """\
 Each node holds a private number. Pairs of neighbours average, each under noise that it later takes back.
-A decay φ below the threshold √(1 − α/(2d)) of the graph costs nothing: the curves run beside the baseline,
-which hides nothing at all. Above it, the noise leaves more slowly than gossip converges, and sets the pace.
+A decay φ up to the threshold √(1 − α/(2d)) of the graph leaves the proved rate as it is ("free"); far below it,
+as here, the curves run beside the baseline, which hides nothing at all. Runs are faster than what is proved, so
+noise is felt somewhat before the threshold (`sottovoce bound` says from where); beyond it, noise sets the pace.
 "Mean off by" is how far the mean of all values still is from the true mean: exactly the noise not yet withdrawn.
 """
 
