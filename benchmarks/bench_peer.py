@@ -24,11 +24,11 @@ from grpc import aio
 
 from sottovoce import graphs
 from sottovoce.peer import Peer
-from sottovoce.peer.clock import Pace
-from sottovoce.peer.config import PeerConfig
-from sottovoce.peer.founding import found_network
-from sottovoce.peer.identity import check_identity
-from sottovoce.peer.stage import free_addresses
+from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.founding import found_network
+from sottovoce.peer.membership.identity import check_identity
+from sottovoce.peer.runtime.clock import Pace
+from sottovoce.testing.stage import free_addresses
 
 # Many short windows in turn, because the disk and the neighbours on this machine have moods.
 SECONDS = 1.0

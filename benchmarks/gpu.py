@@ -25,8 +25,8 @@ NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 
 def ensemble(rounds: int = 4, num_steps: int = 20_000) -> dict[str, Any]:
     """RGG(100), as many replicas as fill the device several times over."""
-    from sottovoce.simulation.aliases import alias_table
     from sottovoce.simulation.gpu.ensemble import _Ensemble
+    from sottovoce.simulation.random.aliases import alias_table
     from sottovoce.simulation.solution import Solution
 
     graph = sv.graphs.random_geometric(100, seed=26)

@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.peer.config import PeerConfig
-from sottovoce.peer.founding import found_network
-from sottovoce.peer.stage import free_addresses
+from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.founding import found_network
+from sottovoce.testing.stage import free_addresses
 
 PARTIES = ("ada", "bob", "cleo")
 FEATURES = 20

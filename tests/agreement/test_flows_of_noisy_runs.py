@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.simulation.reference import algorithm_1
+from sottovoce.testing.reference import algorithm_1
 
 
 def test_flows_and_outstanding_noise_are_the_values() -> None:

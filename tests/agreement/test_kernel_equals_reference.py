@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.simulation.reference import algorithm_1, run_plainly
+from sottovoce.testing.reference import algorithm_1, run_plainly
 
 
 @st.composite

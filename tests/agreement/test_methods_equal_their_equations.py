@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.simulation.equations import iterates
-from sottovoce.simulation.reference import run_plainly
+from sottovoce.testing.equations import iterates
+from sottovoce.testing.reference import run_plainly
 
 from ..methods.settings import GRAPH, SETTINGS, VALUES
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.peer.messages import Kind
 from sottovoce.peer.protocol import PeerState, Protocol, Settings
-from sottovoce.privacy.account import Account
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.privacy.gaussian.account import Account
 
 GRAPHS = {"cycle": sv.graphs.cycle(7), "star": sv.graphs.star(6), "barbell": sv.graphs.barbell(4, 2)}
 

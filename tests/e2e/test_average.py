@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import sottovoce as sv
-from sottovoce.peer.founding import found_network
-from sottovoce.peer.stage import free_addresses
+from sottovoce.peer.membership.founding import found_network
+from sottovoce.testing.stage import free_addresses
 
 PROGRAM = """
 import sys, sottovoce as sv

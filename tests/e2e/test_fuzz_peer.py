@@ -15,14 +15,14 @@ from grpc import aio
 
 from sottovoce import graphs
 from sottovoce.peer import Peer
-from sottovoce.peer.config import PeerConfig
-from sottovoce.peer.founding import found_network
-from sottovoce.peer.identity import check_identity
-from sottovoce.peer.messages import Kind, Message, Stop
-from sottovoce.peer.metrics import PeerObserver
-from sottovoce.peer.stage import free_addresses
+from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.founding import found_network
+from sottovoce.peer.membership.identity import check_identity
+from sottovoce.peer.process.metrics import PeerObserver
+from sottovoce.peer.protocol.messages import Kind, Message, Stop
 from sottovoce.peer.store.sqlite import read_state
 from sottovoce.peer.transport.codec import Codec
+from sottovoce.testing.stage import free_addresses
 
 METHOD = "/sottovoce.peer.v1.Peer/Tell"
 SECRET = 31415.92653

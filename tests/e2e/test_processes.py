@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from sottovoce import graphs
-from sottovoce.peer.control import encode_value
-from sottovoce.peer.founding import found_member
-from sottovoce.peer.proof import prove
-from sottovoce.peer.stage import Stage, free_addresses
+from sottovoce.peer.membership.founding import found_member
+from sottovoce.peer.process.control import encode_value
+from sottovoce.testing.proof import prove
+from sottovoce.testing.stage import Stage, free_addresses
 
 # Quick to settle: little noise, fast decay, frequent exchanges.
 SETTINGS: dict[str, Any] = {

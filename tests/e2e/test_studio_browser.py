@@ -401,10 +401,10 @@ def test_a_phone_shows_everything_without_scrolling_sideways(server: Studio, bro
 
 def test_the_live_view_watches_a_running_network(browser: Browser, tmp_path: Path) -> None:
     """Real peers: their estimates settle on the page, one is lost and comes back, and no private value is sent."""
-    pytest.importorskip("sottovoce.peer.node", reason="peers need the extra `peer`")
-    from sottovoce.peer.stage import Stage
+    pytest.importorskip("sottovoce.peer.runtime.node", reason="peers need the extra `peer`")
     from sottovoce.studio.app import create_app
     from sottovoce.studio.live import Watcher
+    from sottovoce.testing.stage import Stage
 
     from ..studio.helpers import Studio
 

@@ -9,7 +9,7 @@ import pytest
 import sottovoce as sv
 from sottovoce import errors
 from sottovoce.methods.base import checked, number
-from sottovoce.methods.named import METHODS, parse_method
+from sottovoce.scenario.methods import METHODS, parse_method
 
 from .settings import GRAPH, SETTINGS, VALUES
 
@@ -154,7 +154,8 @@ def test_checked_numbers_name_the_node():
 def test_importing_methods_loads_nothing_heavy():
     """The methods can be named without SciPy, Numba or Matplotlib: a peer and the command line start light."""
     code = (
-        "import sys, sottovoce.methods.named; print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])"
+        "import sys, sottovoce.scenario.methods\n"
+        "print([m for m in ('scipy', 'numba', 'matplotlib') if m in sys.modules])"
     )
     path = {"PYTHONPATH": ":".join(p for p in sys.path if p)}
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=path)

@@ -8,7 +8,7 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.methods.base import PairMethod
-from sottovoce.simulation.reference import run_plainly
+from sottovoce.testing.reference import run_plainly
 
 COUNT, MEMORY = 1, 2
 

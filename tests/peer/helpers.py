@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sottovoce.cli.main import main
-from sottovoce.peer.config import PeerConfig, TlsFiles
-from sottovoce.peer.identity import Authority, issue_identity
+from sottovoce.peer.membership.config import PeerConfig, TlsFiles
+from sottovoce.peer.membership.identity import Authority, issue_identity
 
 
 def make_config(name: str = "a", folder: Path | str = "data", **fields: Any) -> PeerConfig:

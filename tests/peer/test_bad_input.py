@@ -12,9 +12,9 @@ import pytest
 
 from sottovoce import graphs
 from sottovoce.errors import InvalidInput
-from sottovoce.peer.founding import found_network
-from sottovoce.peer.service import check_everything
-from sottovoce.peer.stage import free_addresses
+from sottovoce.peer.membership.founding import found_network
+from sottovoce.peer.process.service import check_everything
+from sottovoce.testing.stage import free_addresses
 
 from .helpers import run
 
@@ -77,7 +77,7 @@ def test_it_is_refused_and_nothing_is_written(party: Path, case: str) -> None:
 
 def test_a_port_in_use(party: Path) -> None:
     """A listening port that another process has is refused."""
-    from sottovoce.peer.config import PeerConfig
+    from sottovoce.peer.membership.config import PeerConfig
 
     _, port = PeerConfig.load(party / "peer.toml").listen.split(":")
     with socket.create_server(("127.0.0.1", int(port))), pytest.raises(InvalidInput, match="cannot listen"):

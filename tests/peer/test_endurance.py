@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.peer.budget import account_for
-from sottovoce.peer.messages import Message
 from sottovoce.peer.protocol import PeerState, Protocol, Settings
+from sottovoce.peer.protocol.messages import Message
+from sottovoce.peer.runtime.budget import account_for
 from sottovoce.peer.store import Identity
 from sottovoce.peer.store.sqlite import SqliteStore
 

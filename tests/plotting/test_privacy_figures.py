@@ -15,7 +15,7 @@ from sottovoce.plotting.privacy import (
     what_the_observer_knows,
 )
 from sottovoce.privacy import CuriousNodes, audit, audit_rounds, exposure
-from sottovoce.privacy.tradeoff import Frontier, Point
+from sottovoce.privacy.frontiers import Frontier, Point
 
 GRAPH = sv.graphs.cycle(8)
 NOISE = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8)

@@ -8,8 +8,8 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter
 from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, attack, audit
+from sottovoce.privacy.analysers.exchanges import setting
 from sottovoce.privacy.attacks import estimates, transcript
-from sottovoce.privacy.setting import setting
 
 VIEWS = [
     CuriousNodes([0]),

@@ -10,7 +10,7 @@ from sottovoce.simulation import compiling
 
 SCRIPT = """
 import sottovoce as sv
-from sottovoce.simulation import kernels
+from sottovoce.simulation.random import kernels
 run = sv.simulate(sv.graphs.cycle(5), [1.0, 2.0, 3.0, 4.0, 5.0], sv.StandardGossip(), num_steps=10, seed=1)
 driver = kernels.pair_driver(sv.StandardGossip.update, uses_noise=False)
 print(sum(driver.stats.cache_hits.values()), sum(driver.stats.cache_misses.values()))

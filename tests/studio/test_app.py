@@ -74,8 +74,8 @@ def test_the_lock_file_names_no_address() -> None:
 
 def test_the_catalogue_offers_every_method_and_family(server: Studio) -> None:
     """Methods appear in the page because they are in the package."""
-    from sottovoce.graphs.named import FAMILIES
-    from sottovoce.methods.named import METHODS
+    from sottovoce.scenario.graphs import FAMILIES
+    from sottovoce.scenario.methods import METHODS
 
     offered = server.get("/api/catalogue").json()
     assert {entry["name"] for entry in offered["methods"]} == set(METHODS)

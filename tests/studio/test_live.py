@@ -37,7 +37,7 @@ STATUS = {
 def found(folder: Path) -> Path:
     """A network of three, as ``sottovoce network create`` founds it."""
     pytest.importorskip("cryptography", reason="peers need the extra `peer`")
-    from sottovoce.peer.founding import found_network
+    from sottovoce.peer.membership.founding import found_network
 
     addresses = {"ada": "127.0.0.1:7101", "bob": "127.0.0.1:7102", "eve": "127.0.0.1:7103"}
     found_network(
@@ -48,8 +48,8 @@ def found(folder: Path) -> Path:
 
 def look_with_peers(network: Path, answering: list[str], times: int = 1) -> list[dict[str, Any]]:
     """Looks at a network in which these peers listen on their real control sockets."""
-    from sottovoce.peer.config import PeerConfig
-    from sottovoce.peer.control import ControlServer
+    from sottovoce.peer.membership.config import PeerConfig
+    from sottovoce.peer.process.control import ControlServer
 
     async def status(_asked: dict[str, Any]) -> dict[str, Any]:
         return {"status": STATUS}

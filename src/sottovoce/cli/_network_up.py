@@ -15,8 +15,8 @@ import click
 import numpy as np
 
 from ..graphs import Graph
-from ..peer.proof import Proof, prove
-from ..peer.stage import Stage
+from ..testing.proof import Proof, prove
+from ..testing.stage import Stage
 from ._peer_view import network_table
 
 if TYPE_CHECKING:

@@ -66,9 +66,9 @@ def command(
     \b
     sottovoce audit --graph cycle:10 --method noise-insertion:noise_std=1,noise_decay=0.9 --observer 0 --steps 200
     """
-    from ..graphs.named import parse_graph
-    from ..methods.named import parse_method
     from ..privacy import Report
+    from ..scenario.graphs import parse_graph
+    from ..scenario.methods import parse_method
 
     graph = parse_graph(graph_spec, seed=seed)
     method = parse_method(method_spec)
@@ -107,9 +107,9 @@ def _audited(
     from ..methods.standard import StandardGossip
     from ..methods.synchronous import SynchronousAveraging
     from ..privacy import CuriousNodes, EveryoneBut, audit, audit_rounds
-    from ..privacy.design import fired_edges_of
-    from ..privacy.rounds import covers
-    from ..privacy.setting import supports
+    from ..privacy.analysers.exchanges import supports
+    from ..privacy.analysers.rounds import covers
+    from ..privacy.exposures import fired_edges_of
 
     if supports(method, view):
         edges = fired_edges_of(graph, num_steps=steps, seed=seed)

@@ -13,7 +13,7 @@ from .output import json_option, print_json, print_table
 def command(large: bool, as_json: bool) -> None:
     """Measure nanoseconds a step, against a NumPy loop and against the floor, in one run."""
     from ..experiments.bench import machine, measure
-    from ..simulation.progress import Progress
+    from ..foundation.progress import Progress
 
     rows = []
     with Progress(20 if large else 16, "measuring", report=False if as_json else None) as progress:

@@ -71,8 +71,8 @@ def command(
     sottovoce bound --graph cycle:10 --method noise-insertion:noise_std=1,noise_decay=0.9 --steps 300 --plot bound
     """
     from ..experiments.paper import private_values
-    from ..graphs.named import parse_graph
-    from ..methods.named import parse_method
+    from ..scenario.graphs import parse_graph
+    from ..scenario.methods import parse_method
 
     graph = parse_graph(graph_spec, seed=seed)
     method = parse_method(method_spec)

@@ -54,8 +54,8 @@ def command(
     """
     from ..experiments.compare import compare, customary_methods
     from ..experiments.paper import private_values
-    from ..graphs.named import parse_graph
-    from ..methods.named import parse_method
+    from ..scenario.graphs import parse_graph
+    from ..scenario.methods import parse_method
 
     graph = parse_graph(graph_spec, seed=seed)
     methods = [parse_method(spec) for spec in method_specs] or customary_methods(graph)

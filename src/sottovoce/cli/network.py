@@ -48,7 +48,7 @@ def create(
 
     PARTIES is a text file with one 'name host:port' per line.
     """
-    from ..peer.founding import found_network, read_parties
+    from ..peer.membership.founding import found_network, read_parties
 
     addresses = read_parties(parties)
     if diameter is not None:
@@ -70,7 +70,7 @@ def create(
 @JSON
 def sign(folder: Path, request: Path, days: int, as_json: bool) -> None:
     """Sign a peer's REQUEST with the authority of the network in FOLDER."""
-    from ..peer.renewal import sign_request
+    from ..peer.membership.renewal import sign_request
 
     certificate = sign_request(folder / "authority", request, days=days)
     click.echo(json.dumps({"certificate": str(certificate)}) if as_json else f"send back {certificate}")
@@ -88,7 +88,7 @@ def sign(folder: Path, request: Path, days: int, as_json: bool) -> None:
 @JSON
 def join(folder: Path, name: str, address: str, neighbours: str, days: int, as_json: bool, **noise: float) -> None:
     """Make the folder of a party that joins later, and say what its neighbours have to do."""
-    from ..peer.founding import found_member
+    from ..peer.membership.founding import found_member
 
     names = [word.strip() for word in neighbours.split(",") if word.strip()]
     path = found_member(folder, name, address, names, days=days, **noise)
@@ -106,8 +106,8 @@ def join(folder: Path, name: str, address: str, neighbours: str, days: int, as_j
 def status(folder: Path, as_json: bool) -> None:
     """Show the peers of FOLDER that run on this machine."""
     from ..errors import ConfigError, SottovoceError
-    from ..peer.config import PeerConfig
-    from ..peer.control import ask
+    from ..peer.membership.config import PeerConfig
+    from ..peer.process.control import ask
 
     found: dict[str, Any] = {}
     for path in sorted(folder.glob("*/peer.toml")):
@@ -155,8 +155,8 @@ def up(peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Pat
 
 def _graph(text: str, names: list[str], seed: int | None) -> Graph:
     """A graph on these parties: a family by name, a family with arguments, or a file that names both ends."""
-    from ..graphs.named import FAMILIES, make_graph, parse_graph
-    from ..peer.founding import edges_by_name
+    from ..peer.membership.founding import edges_by_name
+    from ..scenario.graphs import FAMILIES, make_graph, parse_graph
 
     if text in FAMILIES:
         return make_graph(text, len(names), seed=seed)

@@ -43,14 +43,14 @@ def start(
     """
     import asyncio
 
-    from ..peer import logs
-    from ..peer.metrics import JournalObserver, PeerObserver
+    from ..peer.process import logs
+    from ..peer.process.metrics import JournalObserver, PeerObserver
+    from ..peer.process.values import read_value
     from ..peer.transport.handshakes import HandshakeWatch
-    from ..peer.values import read_value
 
     value = None if value_from is None else read_value(value_from, column=column)
     with HandshakeWatch() as watch:
-        from ..peer.service import check_everything, run_peer
+        from ..peer.process.service import check_everything, run_peer
 
         checked = check_everything(config, value)
         logs.configure(watch.stream, level=log_level, peer=checked.config.name, network=checked.config.network)
@@ -142,8 +142,8 @@ def add(config: Path, neighbour: str, address: str, as_json: bool) -> None:
 def set_value(config: Path, value_from: Path | None, column: str | None, new_secret: bool, as_json: bool) -> None:
     """Give a running peer a new private value; its noise starts afresh."""
     from ..errors import InvalidParameter
-    from ..peer.control import encode_value
-    from ..peer.values import check_value, read_value
+    from ..peer.process.control import encode_value
+    from ..peer.process.values import check_value, read_value
 
     if value_from is None:
         raise InvalidParameter("--value-from is missing: the file with the new private value")
@@ -163,7 +163,7 @@ def renew(config: Path, install: Path | None, as_json: bool) -> None:
     Without --install: make a new key and a request (identity/peer.csr) for the authority to sign with `sottovoce
     network sign`. With --install: check the signed certificate, put both in place; restart the peer to use them.
     """
-    from ..peer import renewal
+    from ..peer.membership import renewal
 
     settings = _load(config)
     if install is None:
@@ -187,13 +187,13 @@ def _write_estimate(status: dict[str, Any], path: Path) -> None:
 
 
 def _load(config: Path) -> Any:
-    from ..peer.config import PeerConfig
+    from ..peer.membership.config import PeerConfig
 
     return PeerConfig.load(config)
 
 
 def _ask(config: Path, what: str, **fields: Any) -> dict[str, Any]:
-    from ..peer.control import ask
+    from ..peer.process.control import ask
 
     return ask(_load(config).data_dir, what, **fields)
 

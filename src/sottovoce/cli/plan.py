@@ -54,7 +54,7 @@ def command(
     sottovoce plan --graph rgg:100:seed=3 --relative-error 1e-4 --probability 0.95 --noise-std 1
     sottovoce plan --graph complete:10 --relative-error 0.05 --hidden-std 0.02
     """
-    from ..graphs.named import parse_graph
+    from ..scenario.graphs import parse_graph
     from ..theory import plan
 
     found = plan(
@@ -94,7 +94,7 @@ def _payload(found: Plan) -> dict[str, object]:
 
 
 def _summary(found: Plan) -> list[tuple[str, str]]:
-    from ..theory.explain import in_words
+    from ..theory.planner.explain import in_words
 
     return [
         ("wishes met", "yes" if found.feasible else "no"),

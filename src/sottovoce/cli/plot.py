@@ -75,8 +75,8 @@ def command(
 
 def _threshold(frame: pandas.DataFrame) -> tuple[float, float]:
     """Smallest and largest free decay of the one graph in the dataset."""
-    from ..graphs.named import parse_graph
     from ..methods import NoiseInsertion
+    from ..scenario.graphs import parse_graph
 
     graphs = frame[frame.status != "failed"].graph.unique()
     if len(graphs) != 1:

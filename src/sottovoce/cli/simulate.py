@@ -61,8 +61,8 @@ def command(
     sottovoce simulate --graph rgg:100:seed=3 --method noise-insertion:noise_std=1,noise_decay=0.9 --steps 50000
     """
     from ..experiments.paper import private_values
-    from ..graphs.named import parse_graph
-    from ..methods.named import parse_method
+    from ..scenario.graphs import parse_graph
+    from ..scenario.methods import parse_method
     from ..simulation import Status, simulate
 
     graph = parse_graph(graph_spec, seed=seed)

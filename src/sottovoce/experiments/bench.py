@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
+from ..foundation.cores import available_cores
 from ..graphs import cycle, random_geometric, random_regular
 from ..graphs.graph import Graph
 from ..methods import NoiseInsertion, StandardGossip
 from ..methods.base import Method
 from ..simulation import simulate
-from ..simulation.cores import available_cores
 
 __all__ = ["Measurement", "cpu_model", "machine", "measure", "numpy_loop"]
 

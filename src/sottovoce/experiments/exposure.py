@@ -80,7 +80,7 @@ def _(method: Method, run: Solution, observer: int, prior_std: float, rounds: in
 @exposure.register(PairwiseCancelling)
 def _(method: RoundMethod, run: Solution, observer: int, prior_std: float, rounds: int) -> Exposure:
     from ..privacy import CuriousNodes
-    from ..privacy.rounds import audit_rounds
+    from ..privacy.analysers.rounds import audit_rounds
 
     listened = min(rounds, run.num_steps)
     report = audit_rounds(run.graph, method, CuriousNodes([observer]), prior_std, num_rounds=listened)

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidFile, InvalidParameter
-from ..graphs.named import with_seed
-from ..methods.named import METHODS
+from ..scenario.graphs import with_seed
+from ..scenario.methods import METHODS
 
 __all__ = ["Audit", "SweepSpec", "Task", "read_spec", "spec_from"]
 

@@ -28,11 +28,11 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import InvalidParameter, SottovoceError
-from ..graphs.named import parse_graph
+from ..foundation.progress import Progress, Report
 from ..methods.base import Array
-from ..methods.named import METHODS
+from ..scenario.graphs import parse_graph
+from ..scenario.methods import METHODS
 from ..simulation import simulate
-from ..simulation.progress import Progress, Report
 from .bench import cpu_model
 from .exposure import exposure
 from .paper import private_values as uniform_values

@@ -1,29 +1,40 @@
-"""The methods: one file each, named as in the literature."""
+"""The methods: one file each, named as in the literature. A new file in this folder registers itself."""
 
 from __future__ import annotations
 
-from .accelerated import AcceleratedGossip
-from .base import BlockMethod, Method, PairMethod, PushMethod, RoundMethod
-from .binary_oracle import BinaryOracle
-from .block import BlockGossip
-from .gap_oracle import GapOracle
-from .heavy_ball import HeavyBallGossip
-from .huang import Huang
-from .manitara_hadjicostis import ManitaraHadjicostis
-from .mo_murray import MoMurray
-from .noise_insertion import NoiseInsertion
-from .nozari import Nozari
-from .pairwise_cancelling import PairwiseCancelling
-from .push_sum import PushSum
-from .standard import StandardGossip
-from .synchronous import SynchronousAveraging
+import importlib
+import pkgutil
+
+# In the order in which tables and menus show them.
+from .standard import StandardGossip  # isort: skip
+from .noise_insertion import NoiseInsertion  # isort: skip
+from .binary_oracle import BinaryOracle  # isort: skip
+from .gap_oracle import GapOracle  # isort: skip
+from .heavy_ball import HeavyBallGossip  # isort: skip
+from .accelerated import AcceleratedGossip  # isort: skip
+from .block import BlockGossip  # isort: skip
+from .push_sum import PushSum  # isort: skip
+from .synchronous import SynchronousAveraging  # isort: skip
+from .mo_murray import MoMurray  # isort: skip
+from .manitara_hadjicostis import ManitaraHadjicostis  # isort: skip
+from .nozari import Nozari  # isort: skip
+from .huang import Huang  # isort: skip
+from .pairwise_cancelling import PairwiseCancelling  # isort: skip
+from .base import VALUE, BlockMethod, Guarantee, Method, PairMethod, PushMethod, RoundMethod
+from .registry import METHODS, register
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f".{_module.name}", __name__)
 
 __all__ = [
+    "METHODS",
+    "VALUE",
     "AcceleratedGossip",
     "BinaryOracle",
     "BlockGossip",
     "BlockMethod",
     "GapOracle",
+    "Guarantee",
     "HeavyBallGossip",
     "Huang",
     "ManitaraHadjicostis",
@@ -38,4 +49,5 @@ __all__ = [
     "RoundMethod",
     "StandardGossip",
     "SynchronousAveraging",
+    "register",
 ]

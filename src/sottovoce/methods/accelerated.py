@@ -17,6 +17,8 @@ import numpy as np
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity, laplacian
 from .base import VALUE, Array, PairMethod, number
+from .registry import register
+from .released import InTheClear, Released
 
 __all__ = ["AcceleratedGossip", "effective_resistances", "spread_of"]
 
@@ -63,6 +65,7 @@ def settle(nodes: Array, step: int, parameters: Array) -> None:
         nodes[own, SETTLED] = step
 
 
+@register
 @dataclass(frozen=True)
 class AcceleratedGossip(PairMethod):
     """Accelerated randomized Kaczmarz as gossip; both constants come from the graph unless given.
@@ -139,6 +142,9 @@ class AcceleratedGossip(PairMethod):
         mu, nu = self.constants(graph)
         gamma = 1.0 / np.sqrt(mu * nu)
         return np.array([1.0 / (1.0 + gamma * nu), 1.0 - np.sqrt(mu / nu), gamma])
+
+    def releases(self, graph: Graph) -> Released:
+        return InTheClear()
 
     def label(self) -> str:
         return "accelerated gossip"

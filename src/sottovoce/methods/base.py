@@ -16,6 +16,8 @@ Four kinds differ in what happens in one step:
 
 from __future__ import annotations
 
+from abc import ABC
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -23,6 +25,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
+from .released import NotStated, Released
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -31,6 +34,7 @@ __all__ = [
     "VALUE",
     "Array",
     "BlockMethod",
+    "Guarantee",
     "Method",
     "PairMethod",
     "PushMethod",
@@ -47,7 +51,17 @@ VALUE = 0
 """The column of a node table that holds the node's current value x."""
 
 
-class Method:
+@dataclass(frozen=True)
+class Guarantee:
+    """What is known beforehand of a method on a graph; ``None``: nothing of that kind is."""
+
+    factor: float | None = None
+    """By this a step shrinks the mean-square error, or a potential that bounds it, at least."""
+    remaining: float | None = None
+    """E‖x − c̄‖² that stays for ever, summed over nodes; 0 for exact methods."""
+
+
+class Method(ABC):
     """Base of all methods. Subclasses are either abstract or final, and final ones are frozen dataclasses.
 
     The state is a *node table*: an ``(n, num_fields)`` array of floats, one row per node so that all
@@ -77,11 +91,24 @@ class Method:
         """For legends and tables: the name with the parameters that matter."""
         return self.name
 
-    def validate(self, graph: Graph) -> None:
+    def validate(self, graph: Graph) -> None:  # noqa: B027  (nothing to check is a fine answer)
         """Raise :class:`~sottovoce.errors.InvalidParameter` if the parameters do not fit ``graph``."""
 
     def caveats(self, graph: Graph) -> tuple[str, ...]:
         """Why this is allowed but outside the method's guarantee on ``graph``, one sentence each; usually none."""
+        return ()
+
+    def releases(self, graph: Graph) -> Released:
+        """What the messages are made of. A method that does not say so is reported as *not analysed*."""
+        return NotStated()
+
+    def guarantee(self, graph: Graph) -> Guarantee:
+        """What is proved of the error."""
+        return Guarantee()
+
+    @classmethod
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:  # noqa: ARG003  (some need it)
+        """Settings that a comparison shows when nobody chose any, and that a form starts with."""
         return ()
 
     def initial(self, graph: Graph, private_values: Array) -> Array:

@@ -17,6 +17,8 @@ import numpy as np
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from .base import VALUE, Array, PairMethod, number
+from .registry import register
+from .released import Comparisons, Released
 
 __all__ = ["BinaryOracle"]
 
@@ -66,6 +68,7 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
     nodes[j, VALUE] -= move
 
 
+@register
 @dataclass(frozen=True)
 class BinaryOracle(PairMethod):
     """The ends of the firing edge learn only which value is larger; the larger moves down by λ_t, the smaller up.
@@ -140,6 +143,9 @@ class BinaryOracle(PairMethod):
     def parameters(self, graph: Graph) -> Array:
         head = np.array([*self._rule, graph.num_edges], dtype=np.float64)
         return np.concatenate([head, graph.indptr, graph.neighbours]) if self.adaptive else head
+
+    def releases(self, graph: Graph) -> Released:
+        return Comparisons()
 
     def label(self) -> str:
         if not isinstance(self.step_size, str):

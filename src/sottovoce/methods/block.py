@@ -16,6 +16,8 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from .base import VALUE, Array, BlockMethod
+from .registry import register
+from .released import InTheClear, Released
 
 __all__ = ["BlockGossip"]
 
@@ -54,6 +56,7 @@ def update(nodes: Array, ends: npt.NDArray[np.int64], step: int, parameters: Arr
         nodes[node, VALUE] = nodes[root, TOTAL] / nodes[root, COUNT]
 
 
+@register
 @dataclass(frozen=True)
 class BlockGossip(BlockMethod):
     """A set of distinct edges, uniform among the sets of its size, fires per step; its components average.
@@ -81,6 +84,9 @@ class BlockGossip(BlockMethod):
             raise InvalidParameter(
                 f"block_size must be in [1, {graph.num_edges}] (the number of edges), got {self.block_size}"
             )
+
+    def releases(self, graph: Graph) -> Released:
+        return InTheClear()
 
     def label(self) -> str:
         return f"block gossip, {self.block_size} edges"

@@ -14,6 +14,8 @@ import numpy as np
 
 from ..graphs.graph import Graph
 from .base import VALUE, Array, PairMethod, number
+from .registry import register
+from .released import Comparisons, Released
 
 __all__ = ["MOVES", "GapOracle"]
 
@@ -33,6 +35,7 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
         nodes[j, MOVES] += 1.0
 
 
+@register
 @dataclass(frozen=True)
 class GapOracle(PairMethod):
     """The ends move ε/2 towards each other if they differ by at least ε, and otherwise learn just that they do not.
@@ -64,6 +67,9 @@ class GapOracle(PairMethod):
 
     def parameters(self, graph: Graph) -> Array:
         return np.array([self.gap])
+
+    def releases(self, graph: Graph) -> Released:
+        return Comparisons()
 
     def label(self) -> str:
         return f"gap oracle, ε = {self.gap:g}"

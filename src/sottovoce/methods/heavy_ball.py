@@ -16,6 +16,8 @@ import numpy as np
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity, laplacian
 from .base import VALUE, Array, PairMethod, number
+from .registry import register
+from .released import InTheClear, Released
 
 __all__ = ["HeavyBallGossip"]
 
@@ -57,6 +59,7 @@ def settle(nodes: Array, step: int, parameters: Array) -> None:
         nodes[own, SETTLED] = step
 
 
+@register
 @dataclass(frozen=True)
 class HeavyBallGossip(PairMethod):
     """Pairwise gossip in which every node also repeats a share β of its last movement.
@@ -133,6 +136,9 @@ class HeavyBallGossip(PairMethod):
 
     def parameters(self, graph: Graph) -> Array:
         return np.array([self.momentum, self.relaxation])
+
+    def releases(self, graph: Graph) -> Released:
+        return InTheClear()
 
     def label(self) -> str:
         return f"heavy ball, β = {self.momentum:g}" + (f", ω = {self.relaxation:g}" if self.relaxation != 1.0 else "")

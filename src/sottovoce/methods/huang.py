@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from .base import VALUE, Array, number
+from .registry import register
 from .synchronous import WeightedMethod
 from .weights import Weights, check_weights
 
@@ -41,6 +42,7 @@ def receive(nodes: Array, i: int, sent: float, combined: float, step: int, param
     nodes[i, KEPT] += share * nodes[i, ADDED]
 
 
+@register
 @dataclass(frozen=True, eq=False, repr=False)
 class Huang(WeightedMethod):
     """Laplace noise on everything said, never withdrawn; the value moves a share of the way in each round.

@@ -14,6 +14,8 @@ import numpy as np
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from .base import VALUE, Array, brief, checked, per_node
+from .registry import register
+from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined
 from .weights import Weights, check_weights
 
@@ -34,6 +36,7 @@ def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> flo
     return float(nodes[i, VALUE] + offset)
 
 
+@register
 @dataclass(frozen=True, eq=False, repr=False)
 class ManitaraHadjicostis(WeightedMethod):
     """Offsets for the first ``num_rounds`` rounds, withdrawn together in the next; then plain averaging.
@@ -85,6 +88,12 @@ class ManitaraHadjicostis(WeightedMethod):
 
     def noisy_rounds(self, graph: Graph) -> int:
         return int(np.max(self.num_rounds))
+
+    def releases(self, graph: Graph) -> Released:
+        n = graph.num_nodes
+        rounds = per_node("num_rounds", self.num_rounds, n)
+        noise = FadingNoise(per_node("noise_std", self.noise_std, n), np.ones(n), rounds)
+        return LinearRounds(np.zeros(n), self.mixing(graph), noise, taken_back=rounds)
 
     def label(self) -> str:
         return f"Manitara–Hadjicostis, σ = {brief(self.noise_std)}, {brief(self.num_rounds)} rounds"

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..graphs.graph import Graph
 from .base import VALUE, Array, number
+from .registry import register
+from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined
-from .weights import Weights, check_weights
+from .weights import Weights, check_weights, minus_identity
 
 __all__ = ["MoMurray"]
 
@@ -34,6 +36,7 @@ def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> flo
     return float(shown)
 
 
+@register
 @dataclass(frozen=True, eq=False, repr=False)
 class MoMurray(WeightedMethod):
     """Synchronous averaging in which every node adds noise of shrinking amplitude and withdraws the previous one.
@@ -85,6 +88,12 @@ class MoMurray(WeightedMethod):
 
     def parameters(self, graph: Graph) -> Array:
         return np.array([self.noise_std, self.noise_decay])
+
+    def releases(self, graph: Graph) -> Released:
+        """With z for the value less the outstanding noise: s = z + fresh, z ← W s − fresh = z + (W − I)s."""
+        n = graph.num_nodes
+        noise = FadingNoise.equal(n, std=self.noise_std, decay=self.noise_decay)
+        return LinearRounds(np.ones(n), minus_identity(self.mixing(graph)), noise)
 
     def label(self) -> str:
         return f"Mo–Murray, σ = {self.noise_std:g}, φ = {self.noise_decay:g}"

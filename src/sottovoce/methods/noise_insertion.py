@@ -17,6 +17,8 @@ from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity
 from .base import VALUE, Array, PairMethod, brief, checked, per_node
+from .registry import register
+from .released import Released, WithdrawnNoise
 
 __all__ = ["NEGLIGIBLE", "NoiseInsertion", "information"]
 
@@ -45,6 +47,7 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
     nodes[j, AMPLITUDE] = next_j if next_j >= NEGLIGIBLE else 0.0
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class NoiseInsertion(PairMethod):
     """Algorithm 1 of the paper: gossip under noise that is gradually withdrawn.
@@ -108,6 +111,12 @@ class NoiseInsertion(PairMethod):
         nodes[:, AMPLITUDE] = per_node("noise_std", self.noise_std, graph.num_nodes)
         nodes[:, DECAY] = per_node("noise_decay", self.noise_decay, graph.num_nodes)
         return nodes
+
+    def releases(self, graph: Graph) -> Released:
+        return WithdrawnNoise(
+            per_node("noise_std", self.noise_std, graph.num_nodes),
+            per_node("noise_decay", self.noise_decay, graph.num_nodes),
+        )
 
     def label(self) -> str:
         return f"noise insertion, σ = {brief(self.noise_std)}, φ = {brief(self.noise_decay)}"

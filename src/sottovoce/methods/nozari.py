@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from .base import VALUE, Array, brief, checked, number, per_node
+from .registry import register
 from .synchronous import WeightedMethod
 from .weights import Weights, check_weights, laplacian_weights, weight_caveats
 
@@ -44,6 +45,7 @@ def receive(nodes: Array, i: int, sent: float, combined: float, step: int, param
     nodes[i, KEPT] += kept
 
 
+@register
 @dataclass(frozen=True, eq=False, repr=False)
 class Nozari(WeightedMethod):
     """Laplace noise of shrinking scale on everything said; a share of it stays in the value.

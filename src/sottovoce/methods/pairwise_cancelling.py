@@ -14,6 +14,8 @@ import numpy as np
 
 from ..graphs.graph import Graph
 from .base import VALUE, Array, number
+from .registry import register
+from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined
 from .weights import Weights, check_weights
 
@@ -33,6 +35,7 @@ def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> flo
     return float(nodes[i, VALUE])
 
 
+@register
 @dataclass(frozen=True, eq=False, repr=False)
 class PairwiseCancelling(WeightedMethod):
     """Neighbours add noise that cancels between them, once; then plain averaging.
@@ -79,6 +82,11 @@ class PairwiseCancelling(WeightedMethod):
     def messages_before(self, graph: Graph) -> int:
         """One each way on every edge, to agree on the noise."""
         return 2 * graph.num_edges
+
+    def releases(self, graph: Graph) -> Released:
+        n = graph.num_nodes
+        noise = FadingNoise.equal(n, std=self.own_noise_std, rounds=1)
+        return LinearRounds(np.zeros(n), self.mixing(graph), noise, pair_std=self.pair_noise_std)
 
     def label(self) -> str:
         own = f", own {self.own_noise_std:g}" if self.own_noise_std else ""

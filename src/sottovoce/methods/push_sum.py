@@ -12,6 +12,8 @@ from typing import ClassVar
 
 from ..graphs.graph import Graph
 from .base import VALUE, Array, PushMethod
+from .registry import register
+from .released import InTheClear, Released
 
 __all__ = ["PushSum"]
 
@@ -35,6 +37,7 @@ def collect(nodes: Array, i: int) -> None:
     nodes[i, VALUE] = nodes[i, SUM] / nodes[i, WEIGHT]
 
 
+@register
 @dataclass(frozen=True)
 class PushSum(PushMethod):
     """Every node sends half of its sum and half of its weight to a random neighbour (or itself), every round.
@@ -54,6 +57,9 @@ class PushSum(PushMethod):
         nodes[:, SUM] = private_values
         nodes[:, WEIGHT] = 1.0
         return nodes
+
+    def releases(self, graph: Graph) -> Released:
+        return InTheClear()
 
     def label(self) -> str:
         return "push-sum"

@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from ..graphs.graph import Graph
 from .base import VALUE, Array, PairMethod
+from .registry import register
+from .released import Released, WithdrawnNoise
 
 __all__ = ["StandardGossip"]
 
@@ -17,6 +22,7 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
     nodes[j, VALUE] = average
 
 
+@register
 @dataclass(frozen=True)
 class StandardGossip(PairMethod):
     """Both ends of the firing edge replace their values by the average of the two.
@@ -27,6 +33,9 @@ class StandardGossip(PairMethod):
     name: ClassVar[str] = "standard"
     num_fields: ClassVar[int] = 1
     update = staticmethod(update)
+
+    def releases(self, graph: Graph) -> Released:
+        return WithdrawnNoise(np.zeros(graph.num_nodes), np.zeros(graph.num_nodes))
 
     def label(self) -> str:
         return "standard gossip"

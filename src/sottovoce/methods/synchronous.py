@@ -9,6 +9,8 @@ import numpy as np
 
 from ..graphs.graph import Graph
 from .base import VALUE, Array, RoundMethod
+from .registry import register
+from .released import FadingNoise, LinearRounds, Released
 from .weights import Weights, check_weights, mixing_matrix, weight_caveats
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
+@register
 @dataclass(frozen=True, eq=False, repr=False)
 class SynchronousAveraging(WeightedMethod):
     """Plain synchronous averaging: x ← W x, all nodes at once. It hides nothing.
@@ -97,6 +100,9 @@ class SynchronousAveraging(WeightedMethod):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", check_weights(self.weights))
+
+    def releases(self, graph: Graph) -> Released:
+        return LinearRounds(np.zeros(graph.num_nodes), self.mixing(graph), FadingNoise.none(graph.num_nodes))
 
     def label(self) -> str:
         return "synchronous averaging"

@@ -20,7 +20,16 @@ from .base import Array
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["NAMED", "Weights", "check_weights", "mixing_matrix", "second_modulus", "weight_caveats", "weights_label"]
+__all__ = [
+    "NAMED",
+    "Weights",
+    "check_weights",
+    "minus_identity",
+    "mixing_matrix",
+    "second_modulus",
+    "weight_caveats",
+    "weights_label",
+]
 
 NAMED = ("metropolis", "max-degree")
 TOLERANCE = 1e-9
@@ -159,3 +168,10 @@ def weight_caveats(weights: Weights, graph: Graph) -> tuple[str, ...]:
 def weights_label(weights: Weights) -> str:
     """The name, or "given weights"."""
     return weights if isinstance(weights, str) else "given weights"
+
+
+def minus_identity(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """W − I."""
+    import scipy.sparse
+
+    return scipy.sparse.csr_array(matrix - scipy.sparse.eye_array(matrix.shape[0]))

@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 from typing import Any
 
-from .config import PeerConfig
-from .messages import Vector
-from .node import Peer
-from .status import Status
+from .membership.config import PeerConfig
+from .protocol.messages import Vector
+from .runtime.node import Peer
+from .runtime.status import Status
 
 __all__ = ["Peer", "PeerConfig", "Status", "average"]
 

@@ -11,46 +11,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import synchronous
-    from .account import Account
+    from .analysers.rounds import RoundsReport, audit_rounds
+    from .analysers.row_space import Reconstruction, reconstruct, recoverable
     from .attacks import Attack, attack
-    from .design import Exposure, exposure
-    from .gdp import compose, delta, epsilon, largest_mu
+    from .auditing import audit
+    from .exposures import Exposure, exposure
+    from .frontiers import Frontier, frontier
+    from .gaussian.account import Account
+    from .gaussian.gdp import compose, delta, epsilon, largest_mu
     from .limits import disclosed_by_broadcast, disclosed_eventually, groups
-    from .posterior import audit
     from .report import Report
-    from .rounds import RoundsReport, audit_rounds
-    from .row_space import Reconstruction, reconstruct, recoverable
-    from .tradeoff import Frontier, frontier
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
 # No module here is named like a function: importing it would hide the function behind it.
 _HOME = {
-    "Account": "account",
+    "Account": "gaussian.account",
     "Attack": "attacks",
     "CuriousNodes": "view",
     "EveryoneBut": "view",
-    "Exposure": "design",
-    "Frontier": "tradeoff",
+    "Exposure": "exposures",
+    "Frontier": "frontiers",
     "Pooled": "view",
-    "Reconstruction": "row_space",
+    "Reconstruction": "analysers.row_space",
     "Report": "report",
-    "RoundsReport": "rounds",
+    "RoundsReport": "analysers.rounds",
     "View": "view",
     "WireTap": "view",
     "attack": "attacks",
-    "audit": "posterior",
-    "audit_rounds": "rounds",
-    "compose": "gdp",
-    "delta": "gdp",
+    "audit": "auditing",
+    "audit_rounds": "analysers.rounds",
+    "compose": "gaussian.gdp",
+    "delta": "gaussian.gdp",
     "disclosed_by_broadcast": "limits",
     "disclosed_eventually": "limits",
-    "epsilon": "gdp",
-    "exposure": "design",
-    "frontier": "tradeoff",
+    "epsilon": "gaussian.gdp",
+    "exposure": "exposures",
+    "frontier": "frontiers",
     "groups": "limits",
-    "largest_mu": "gdp",
-    "reconstruct": "row_space",
-    "recoverable": "row_space",
+    "largest_mu": "gaussian.gdp",
+    "reconstruct": "analysers.row_space",
+    "recoverable": "analysers.row_space",
 }
 
 __all__ = [

@@ -1,6 +1,6 @@
 """The attack: the optimal estimate of every private value, computed from what a view saw of a run.
 
-It is the estimator whose error :mod:`.posterior` predicts: run on simulated transcripts its error has
+It is the estimator whose error :mod:`.auditing` predicts: run on simulated transcripts its error has
 exactly the posterior deviation. Gains do not depend on the numbers seen, so many transcripts of the same
 fired edges cost little more than one. The attack on noise-free gossip by row space is :mod:`.row_space`.
 """
@@ -17,8 +17,8 @@ from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.noise_insertion import NEGLIGIBLE
-from .posterior import checked_prior, flat_start, gaussian_start
-from .setting import Setting, noise_of, setting
+from .analysers.exchanges import Setting, noise_of, setting
+from .auditing import checked_prior, flat_start, gaussian_start
 from .view import View
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..graphs.graph import Graph
 from ..methods.standard import StandardGossip
-from .setting import setting
+from .analysers.exchanges import setting
 from .view import CuriousNodes, View
 
 __all__ = ["disclosed_by_broadcast", "disclosed_eventually", "groups"]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
-from . import gdp
+from .gaussian import gdp
 from .view import View
 
 if TYPE_CHECKING:

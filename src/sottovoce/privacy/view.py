@@ -1,4 +1,4 @@
-"""Views: who watches, and what they see. Descriptions only; what follows from a view is :mod:`.posterior`.
+"""Views: who watches, and what they see. Descriptions only; what follows from a view is :mod:`.auditing`.
 
 Every view is taken to know the graph, every node's σ and φ, and which edge fired at which step: the
 worst case. A view answers two questions about a graph: which nodes belong to the observer, and on which

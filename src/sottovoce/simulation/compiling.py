@@ -33,7 +33,7 @@ def cache_directory() -> Path:
     """
     package = Path(__file__).parent.parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(path for folder in _SOURCES for path in (package / folder).glob("*.py")):
+    for source in sorted(path for folder in _SOURCES for path in (package / folder).rglob("*.py")):
         digest.update(source.read_bytes())
     home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     root = Path(os.environ.get("SOTTOVOCE_CACHE_DIR") or Path(home) / "sottovoce")

@@ -40,16 +40,16 @@ def driver_of(solution: Solution) -> Span:
 def _bound(solution: Solution) -> tuple[Callable[..., None], tuple[Any, ...]]:
     method, graph, parameters = solution.method, solution.graph, solution.parameters
     if isinstance(method, PairMethod):
-        from .kernels import pair_driver
+        from .random.kernels import pair_driver
 
         kernel = pair_driver(type(method).update, uses_noise=type(method).uses_noise)
         return kernel, (graph.edges, solution.aliases.accept, solution.aliases.alias, parameters)
     if isinstance(method, BlockMethod):
-        from .blocks import block_driver
+        from .kinds.block import block_driver
 
         return block_driver(type(method).update), (graph.edges, method.block_size, parameters)
     if isinstance(method, RoundMethod):
-        from .rounds import KINDS, round_driver
+        from .kinds.round import KINDS, round_driver
 
         kernel = round_driver(type(method).send, type(method).receive, kind=KINDS[type(method).noise])
         field = -1 if method.edge_noise_field is None else method.edge_noise_field
@@ -57,7 +57,7 @@ def _bound(solution: Solution) -> tuple[Callable[..., None], tuple[Any, ...]]:
         indptr, indices = mixing.indptr.astype(np.int64), mixing.indices.astype(np.int64)
         return kernel, (graph.edges, field, method.noisy_rounds(graph), indptr, indices, mixing.data, parameters)
     if isinstance(method, PushMethod):
-        from .rounds import push_driver
+        from .kinds.round import push_driver
 
         return push_driver(type(method).push, type(method).collect), (graph.indptr, graph.neighbours)
     raise Unsupported(f"simulate cannot run {type(method).__name__}")

@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
+from ..foundation.cores import available_cores
+from ..foundation.progress import Progress, Report
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method, PairMethod
-from .aliases import alias_table
-from .cores import available_cores
 from .drivers import Span, driver_of, work_per_step
-from .progress import Progress, Report
+from .random.aliases import alias_table
+from .random.streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
 from .solution import Solution
-from .streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
 
 __all__ = ["resume", "simulate"]
 

@@ -16,8 +16,8 @@ from ..errors import InvalidFile, InvalidInput
 from ..graphs.files import write_atomically
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
-from ..methods.named import METHODS
-from .aliases import alias_table
+from ..scenario.methods import METHODS
+from .random.aliases import alias_table
 from .solution import Solution, Status, _aligned
 
 __all__ = ["load", "save"]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..errors import InvalidParameter, MissingDependency, Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod
-from .aliases import AliasTable
+from .random.aliases import AliasTable
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -157,7 +157,7 @@ class Solution:
     def _measure(
         self, active: npt.NDArray[np.int64], run: Callable[[Sequence[Callable[[], object]]], None], shares: int
     ) -> tuple[Array, Array]:
-        from .kernels import error_and_mass
+        from .random.kernels import error_and_mass
 
         squared = np.full(self.replicas, np.nan)
         masses = np.full((self.replicas, self.num_coordinates), np.nan)
@@ -205,7 +205,7 @@ class Solution:
         """The node tables with every node brought up to its replica's step: a copy, if the method is lazy."""
         if not self.method.lazy:
             return self.tables
-        from .kernels import settler
+        from .random.kernels import settler
 
         tables = self.tables.copy()
         active = np.arange(self.replicas) if active is None else active
@@ -324,13 +324,13 @@ class Solution:
         """
         steps, seed = self._span(start, stop, replica), np.uint64(self.seed)
         if isinstance(self.method, PairMethod):
-            from .kernels import edge_indices
+            from .random.kernels import edge_indices
 
             out = np.empty(steps, dtype=np.int64)
             edge_indices(out, start, replica, seed, self.graph.num_edges, self.aliases.accept, self.aliases.alias)
             return out
         if isinstance(self.method, BlockMethod):
-            from .blocks import block_indices
+            from .kinds.block import block_indices
 
             out = np.empty((steps, self.method.block_size), dtype=np.int64)
             block_indices(out, np.empty(self.graph.num_edges, dtype=np.int64), start, replica, seed)
@@ -352,13 +352,13 @@ class Solution:
             raise InvalidParameter(f"coordinate must be in [0, {self.num_coordinates - 1}], got {coordinate}")
         steps, seed = self._span(start, stop, replica), np.uint64(self.seed)
         if isinstance(self.method, PairMethod):
-            from .kernels import normal_draws
+            from .random.kernels import normal_draws
 
             out = np.empty((steps, 2))
             normal_draws(out, start, replica, coordinate, seed)
             return out
         if isinstance(self.method, RoundMethod) and self.method.noise:
-            from .rounds import KINDS, round_draws
+            from .kinds.round import KINDS, round_draws
 
             out = np.empty((steps, self.graph.num_nodes))
             round_draws(out, start, replica, coordinate, seed, KINDS[self.method.noise])

@@ -14,9 +14,9 @@ from typing import Any
 
 from .._version import __version__
 from ..errors import InvalidInput
-from ..graphs.named import FAMILIES
 from ..methods import NoiseInsertion
-from ..methods.named import METHODS, parse_method
+from ..scenario.graphs import FAMILIES
+from ..scenario.methods import METHODS, parse_method
 from .limits import Limits
 from .problem import VALUES
 

@@ -108,7 +108,7 @@ class Watcher:
         }
 
     def _members(self) -> dict[str, Any]:
-        from ..peer.config import PeerConfig
+        from ..peer.membership.config import PeerConfig
 
         assert self._network is not None
         paths = sorted(self._network.glob("*/peer.toml"))[:MOST_PEERS]
@@ -117,7 +117,7 @@ class Watcher:
 
     async def _ask(self, name: str, folder: Path) -> dict[str, Any] | None:
         """A peer's status, or ``None`` if it does not answer in time."""
-        from ..peer.control import ask
+        from ..peer.process.control import ask
 
         pending = self._pending.get(name)
         if pending is not None and not pending.done():

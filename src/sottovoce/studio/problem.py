@@ -20,10 +20,10 @@ import numpy as np
 from ..errors import InvalidGraph, InvalidParameter, InvalidValues
 from ..experiments.paper import private_values as uniform_values
 from ..graphs.graph import Graph
-from ..graphs.named import FAMILIES, parse_graph
 from ..methods import Method, NoiseInsertion
 from ..methods.base import Array
-from ..methods.named import parse_method
+from ..scenario.graphs import FAMILIES, parse_graph
+from ..scenario.methods import parse_method
 from .limits import Limits
 
 __all__ = ["FREE", "RECORDS", "VALUES", "Problem", "record_steps"]
@@ -236,7 +236,7 @@ def _first_bad(values: Array) -> int:
 
 
 def read_method(spec: str, graph: Graph) -> Method:
-    """Like :func:`~sottovoce.methods.named.parse_method`; a ``noise_decay`` of ``free`` is every node's largest."""
+    """Like :func:`~sottovoce.scenario.methods.parse_method`; a ``noise_decay`` of ``free`` is every node's largest."""
     if len(spec) > 200:
         raise InvalidParameter("method is too long: write name:parameter=value,…")
     name, _, rest = spec.partition(":")

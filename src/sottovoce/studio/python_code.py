@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..graphs.named import FAMILIES
 from ..methods import Method, NoiseInsertion
+from ..scenario.graphs import FAMILIES
 from .problem import FREE, RECORDS, VALUES, Problem
 
 __all__ = ["python_code"]

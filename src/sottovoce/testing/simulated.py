@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import ProtocolViolation
-from ..peer.clock import exponential, own_rate
-from ..peer.messages import Message, Vector
 from ..peer.protocol import PeerState, Protocol, Settings
-from ..privacy.account import Account
+from ..peer.protocol.messages import Message, Vector
+from ..peer.runtime.clock import exponential, own_rate
+from ..privacy.gaussian.account import Account
 
 __all__ = ["Conditions", "SimulatedNetwork", "SimulatedPeer"]
 

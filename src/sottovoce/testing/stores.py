@@ -20,7 +20,7 @@ import numpy as np
 
 from ..peer.protocol import Edge, PeerState
 from ..peer.store.base import Store
-from ..privacy.account import Account
+from ..privacy.gaussian.account import Account
 
 __all__ = ["StoreConformance", "some_state"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..peer.messages import Kind, Message, Stop
+from ..peer.protocol.messages import Kind, Message, Stop
 from ..peer.transport.base import CallFailed, Handler, Transport
 
 __all__ = ["Network", "TransportConformance", "hello", "request"]

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..peer.node import Peer
+from ..peer.runtime.node import Peer
 
 __all__ = ["SeededPeer", "VirtualClock", "run_virtually"]
 
@@ -68,7 +68,7 @@ class VirtualClock:
         return asyncio.get_running_loop().time()
 
     def stamp(self) -> int:
-        """As :meth:`sottovoce.peer.clock.Clock.stamp`."""
+        """As :meth:`sottovoce.peer.runtime.clock.Clock.stamp`."""
         return (int(self.now() * 1000) + 1 << 16) | self._random.getrandbits(16)
 
     def uniform(self) -> float:

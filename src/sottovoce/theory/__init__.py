@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .bounds import (
+    from .gossip.bounds import (
         contraction_factor,
         corollary_bound,
         error_bound,
@@ -18,9 +18,17 @@ if TYPE_CHECKING:
         slowest_nodes,
         threshold_decay,
     )
-    from .design import DecayCost, Plan, plan
-    from .duality import dual_gap, dual_value, duals_of_values, edge_duals, incidence, primal_value, values_of_duals
-    from .exact import ExpectedError, expected_error, expected_error_split
+    from .gossip.duality import (
+        dual_gap,
+        dual_value,
+        duals_of_values,
+        edge_duals,
+        incidence,
+        primal_value,
+        values_of_duals,
+    )
+    from .gossip.exact import ExpectedError, expected_error, expected_error_split
+    from .gossip.spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
     from .guarantees import (
         Acceleration,
         acceleration,
@@ -44,6 +52,7 @@ if TYPE_CHECKING:
         nozari_epsilon,
         seen_share,
     )
+    from .planner.planning import DecayCost, Plan, plan
     from .rounds import (
         consensus_factor,
         huang_variance,
@@ -52,10 +61,9 @@ if TYPE_CHECKING:
         mo_murray_factor,
         nozari_variance,
     )
-    from .spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
 
 _HOME = {
-    "bounds": (
+    "gossip.bounds": (
         "contraction_factor",
         "corollary_bound",
         "error_bound",
@@ -64,9 +72,9 @@ _HOME = {
         "slowest_nodes",
         "threshold_decay",
     ),
-    "exact": ("ExpectedError", "expected_error", "expected_error_split"),
-    "spectral": ("AsymptoticRate", "asymptotic_rate", "second_moment_rate"),
-    "duality": (
+    "gossip.exact": ("ExpectedError", "expected_error", "expected_error_split"),
+    "gossip.spectral": ("AsymptoticRate", "asymptotic_rate", "second_moment_rate"),
+    "gossip.duality": (
         "dual_gap",
         "dual_value",
         "duals_of_values",
@@ -106,7 +114,7 @@ _HOME = {
         "nozari_epsilon",
         "seen_share",
     ),
-    "design": ("DecayCost", "Plan", "plan"),
+    "planner.planning": ("DecayCost", "Plan", "plan"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
-from .setting import Chances, Floats
+from .gossip.setting import Chances, Floats
 
 __all__ = [
     "Acceleration",

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter, NumericalFailure
 from ..graphs.graph import Graph
+from .gossip.setting import Floats
 from .rounds import averaging_matrix, checked_decay
-from .setting import Floats
 
 __all__ = [
     "cancelling_covariance",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..errors import InvalidParameter, Unsupported
 from ..graphs.graph import Graph
 from ..methods import Huang, Nozari
-from .setting import Floats
+from .gossip.setting import Floats
 
 __all__ = [
     "averaging_matrix",

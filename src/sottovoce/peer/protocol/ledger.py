@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ...errors import ProtocolViolation
-from ..messages import Kind, Message, Stop
+from .messages import Kind, Message, Stop
 
 __all__ = ["COUNTER_JUMP", "Edge", "Reaction", "compose", "farewell", "meet", "step"]
 

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import InvalidParameter, ProtocolViolation
-from ..messages import Kind, Message, Vector, check_message, within
-from ..stopping import NOISE_MARGIN, Interval, RangeRule
 from .ledger import Edge, Reaction, compose, farewell, meet, step
+from .messages import Kind, Message, Vector, check_message, within
 from .noise import draw_if_needed, may_draw, rearm
 from .state import Link, PeerState, Pending, Settings
+from .stopping import NOISE_MARGIN, Interval, RangeRule
 
 __all__ = ["PRESUME_FROM", "Protocol"]
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...errors import InvalidParameter
 from ...methods.noise_insertion import NEGLIGIBLE
-from ...privacy.account import Account
-from ..messages import Message, Vector
+from ...privacy.gaussian.account import Account
 from .ledger import Edge
+from .messages import Message, Vector
 
 __all__ = ["Link", "PeerState", "Pending", "Settings"]
 

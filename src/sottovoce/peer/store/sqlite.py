@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import StoreError
-from ...privacy.account import Account
-from ..messages import Vector
+from ...privacy.gaussian.account import Account
 from ..protocol.ledger import Edge
+from ..protocol.messages import Vector
 from ..protocol.state import PeerState
 from .base import Identity, changed_edges, unchanged
 

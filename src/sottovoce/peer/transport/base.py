@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol
 
 from ...errors import TransportError
-from ..messages import Message
+from ..protocol.messages import Message
 
 __all__ = ["CallFailed", "FailureReason", "Handler", "Observer", "Quiet", "SilentObserver", "Transport"]
 
@@ -34,7 +34,7 @@ class CallFailed(TransportError):
 
 
 class Observer(Protocol):
-    """Where a transport and a node report what happened; see :class:`sottovoce.peer.metrics.PeerObserver`."""
+    """Where a transport and a node report what happened; see :class:`sottovoce.peer.process.metrics.PeerObserver`."""
 
     def count(self, event: str, neighbour: str = "") -> None:
         """Count one event, with the neighbour it concerns where that is one of the configured ones."""

@@ -12,8 +12,8 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from ...errors import ProtocolViolation
-from ..config import PeerConfig
-from ..messages import Kind, Message, Stop, Vector, check_message
+from ..membership.config import PeerConfig
+from ..protocol.messages import Kind, Message, Stop, Vector, check_message
 from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
@@ -31,7 +31,7 @@ class Codec:
     dimension
         Coordinates of every vector.
     flow_limit
-        Largest absolute value of a register; see :func:`sottovoce.peer.messages.check_message`.
+        Largest absolute value of a register; see :func:`sottovoce.peer.protocol.messages.check_message`.
     """
 
     def __init__(self, dimension: int, flow_limit: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 
-from ..messages import Message
+from ..protocol.messages import Message
 from .base import CallFailed, Handler, Transport
 
 __all__ = ["FaultyTransport"]

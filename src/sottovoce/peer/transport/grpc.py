@@ -23,9 +23,9 @@ import grpc
 from grpc import aio
 
 from ...errors import ConfigError, ProtocolViolation, TransportError
-from ..config import PeerConfig, split_address
-from ..identity import Credentials, check_identity
-from ..messages import Kind, Message
+from ..membership.config import PeerConfig, split_address
+from ..membership.identity import Credentials, check_identity
+from ..protocol.messages import Kind, Message
 from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
 from .codec import Codec
 
@@ -88,7 +88,7 @@ class GrpcTransport:
     config
         Name, network, listen address, neighbours, dimension.
     credentials
-        What :func:`sottovoce.peer.identity.check_identity` returned.
+        What :func:`sottovoce.peer.membership.identity.check_identity` returned.
     observer
         Where refusals and failures are counted and logged.
     """

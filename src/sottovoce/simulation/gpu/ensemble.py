@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.progress import Progress, Report
 from ...methods import NoiseInsertion, StandardGossip
 from ...methods.base import VALUE, Array
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
-from ..progress import Progress, Report
 from ..solution import Solution
 from . import compile_kernels, require_gpu
 

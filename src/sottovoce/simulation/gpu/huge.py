@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.progress import Progress, Report
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 from ...methods import NoiseInsertion, StandardGossip
 from ...methods.base import VALUE, Array, Method
 from ...methods.noise_insertion import AMPLITUDE, NEGLIGIBLE, OUTSTANDING
-from ..aliases import AliasTable
-from ..progress import Progress, Report
+from ..random.aliases import AliasTable
+from ..random.streams import check_seed
 from ..solution import Solution
-from ..streams import check_seed
 from . import compile_kernels, require_gpu
 
 __all__ = ["HugeResult", "HugeRun", "advance", "simulate_huge"]

@@ -1,0 +1,132 @@
+"""What a method shows, as frozen descriptions in the manner of ``dp_accounting``: facts, and no analysis.
+
+A method says once what its messages are made of (:meth:`sottovoce.methods.base.Method.releases`); everyone who says
+something about privacy asks for that description and never for the method's class. What follows from a description
+is found by :mod:`sottovoce.privacy.analysers`, each of which says which descriptions it understands.
+
+===================== ==========================================================================================
+:class:`NotStated`    nothing is said, so nothing may be concluded: *not analysed*
+:class:`InTheClear`   the first message of a node is its private value
+:class:`Comparisons`  the two ends learn only which value is larger, or whether they differ by a gap
+:class:`WithdrawnNoise`  pairwise exchanges of the value under Gaussian noise that is replaced at every activation
+:class:`LinearRounds` broadcasts in rounds, linear in the private values and in independent noise
+===================== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+__all__ = [
+    "Comparisons",
+    "FadingNoise",
+    "InTheClear",
+    "LinearRounds",
+    "NotStated",
+    "Released",
+    "WithdrawnNoise",
+]
+
+Array = npt.NDArray[np.float64]
+
+
+class Released:
+    """Base of all descriptions."""
+
+    words: ClassVar[str]
+    """For a table, when no analysis is made."""
+
+
+@dataclass(frozen=True)
+class NotStated(Released):
+    """The method does not say what it shows. Neither *in the clear* nor *private*: not analysed."""
+
+    words: ClassVar[str] = "not analysed"
+
+
+@dataclass(frozen=True)
+class InTheClear(Released):
+    """The first thing a node says to a neighbour is its private value."""
+
+    words: ClassVar[str] = "values in the clear"
+
+
+@dataclass(frozen=True)
+class Comparisons(Released):
+    """An exchange tells its two ends the outcome of one comparison of their values and nothing else."""
+
+    words: ClassVar[str] = "comparisons only"
+
+
+@dataclass(frozen=True, eq=False)
+class WithdrawnNoise(Released):
+    """At its t-th activation (t = 0, 1, …) node i shows x_i with fresh noise, of deviation σ_i φ_i^t,
+    in place of its last.
+
+    The exchange then moves both ends to the mean of what they showed. σ = 0 is standard gossip.
+    """
+
+    noise_std: Array
+    """``(n,)`` σ."""
+    noise_decay: Array
+    """``(n,)`` φ in [0, 1)."""
+
+    words: ClassVar[str] = "values under withdrawn noise"
+
+
+@dataclass(frozen=True, eq=False)
+class FadingNoise:
+    """Independent noise of every node in rounds 0 ≤ k < rounds, of standard deviation std · decay^k (0⁰ = 1)."""
+
+    std: Array
+    """``(n,)`` standard deviation in round 0."""
+    decay: Array
+    """``(n,)`` share kept per round."""
+    rounds: Array
+    """``(n,)`` how many rounds have noise; may be infinite."""
+    law: str = "normal"
+    """``"normal"`` or ``"laplace"``."""
+
+    @classmethod
+    def equal(cls, num_nodes: int, *, std: float, decay: float = 1.0, rounds: float = np.inf) -> FadingNoise:
+        """The same at every node."""
+        return cls(np.full(num_nodes, std), np.full(num_nodes, decay), np.full(num_nodes, rounds))
+
+    @classmethod
+    def none(cls, num_nodes: int) -> FadingNoise:
+        """No noise."""
+        return cls.equal(num_nodes, std=0.0, rounds=0)
+
+    def in_round(self, k: int) -> Array:
+        """``(n,)`` standard deviations in round k."""
+        return np.where(k < self.rounds, self.std * self.decay**k, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRounds(Released):
+    """In round k all nodes broadcast s = z + noise, less all they have added so far in the round where they take it back.
+
+    z is the node's value less what it will withdraw by itself; it starts at the private value and becomes
+    kept·z + moved·s. In round 0 the ends of every edge may also add, with opposite signs, a number of deviation
+    ``pair_std`` that both know.
+    """
+
+    kept: Array
+    """``(n,)``."""
+    moved: scipy.sparse.csr_array
+    """``(n, n)``."""
+    noise: FadingNoise
+    taken_back: Array | None = None
+    """``(n,)`` the round in which a node subtracts everything it added to earlier messages; ``None``: never."""
+    pair_std: float = 0.0
+    epsilon: float | None = None
+    """Proved differential privacy of values one apart against an observer of all messages; ``None``: none is."""
+
+    words: ClassVar[str] = "linear in the values and noise"

@@ -1,0 +1,1 @@
+"""Who belongs to a network: configuration, certificates, founding, renewal."""

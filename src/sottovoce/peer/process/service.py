@@ -1,0 +1,227 @@
+"""One peer as a process: everything is checked first, then it runs until a signal or the operator ends it.
+
+The node knows nothing of signals, sockets for the operator or metrics pages; they are put around it here. Nothing is
+written to disk before configuration, value, certificates and ports have been found good.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ConfigError, InvalidParameter, PeerError
+from ..membership.config import PeerConfig, split_address
+from ..membership.founding import edit_neighbours
+from ..membership.identity import Credentials, check_identity
+from ..runtime.node import Peer
+from ..transport.base import Transport
+from .control import ControlServer, decode_value
+from .metrics import MetricsServer, PeerObserver
+from .values import check_value
+
+__all__ = ["Checked", "check_everything", "run_peer"]
+
+
+_SHOWN = 8
+"""Coordinates of a long estimate that a status shows."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a peer starts from, all of it found good; the value does not appear in the repr."""
+
+    path: Path
+    config: PeerConfig
+    credentials: Credentials
+    value: NDArray[np.float64] | None
+
+    def __repr__(self) -> str:
+        return f"Checked({self.config.certificate_name!r})"
+
+
+def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
+    """Read the configuration and refuse, in one sentence, whatever would fail later. Changes nothing on disk."""
+    config = PeerConfig.load(path)
+    if value is not None:
+        value = check_value(value, dimension=config.dimension, limit=config.value_limit)
+    credentials = check_identity(config)
+    check_port(config.listen, "listen")
+    if config.metrics_listen is not None:
+        check_port(config.metrics_listen, "metrics_listen")
+    assert config.data_dir is not None
+    if config.data_dir.exists() and not config.data_dir.is_dir():
+        raise ConfigError(f"data_dir must be a folder, got {str(config.data_dir)!r}")
+    if value is None and not (config.data_dir / "peer.sqlite").exists():
+        raise ConfigError(f"peer {config.name!r} has not run before, so it needs its private value: --value-from FILE")
+    return Checked(path, config, credentials, value)
+
+
+def check_port(address: str, what: str) -> None:
+    """Whether this machine can listen there now."""
+    host, port = split_address(address, what)
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(where)
+    except OSError as error:
+        raise ConfigError(f"{what}: cannot listen on {address}: {error.strerror}") from None
+
+
+async def run_peer(checked: Checked, observer: PeerObserver, *, loss: float = 0.0) -> str:
+    """Run until SIGTERM, SIGINT, ``stop`` or ``leave``; returns which of "stopped" and "left" it was.
+
+    A store that fails (a full disk, say) also ends it, with that error.
+
+    Parameters
+    ----------
+    checked, observer
+        What to run; where to count and log.
+    loss
+        Share of messages to lose on purpose (chaos demonstration only).
+    """
+    transport = _transport(checked, observer, loss)
+    observer.note_expiry(checked.credentials.expires.timestamp())
+    async with Peer(checked.config, value=checked.value, transport=transport, observer=observer) as peer:
+        ending = _Ending()
+        async with _around(peer, checked, observer, ending):
+            observer.log("info", "peer started", neighbours=len(checked.config.neighbours))
+            watch = asyncio.ensure_future(_watch_store(peer, ending))
+            try:
+                how = await ending.wait()
+            finally:
+                watch.cancel()
+            observer.log("info", "peer stopping", how=how)
+    observer.log("info", "peer stopped", how=how)
+    if ending.failure is not None:
+        raise ending.failure
+    return how
+
+
+async def _watch_store(peer: Peer, ending: _Ending) -> None:
+    """A peer whose store fails must not go on: it could not keep its word."""
+    ending.failure = await peer.failed()
+    ending.come("failed")
+
+
+def _transport(checked: Checked, observer: PeerObserver, loss: float) -> Transport:
+    from ..transport.faulty import FaultyTransport
+    from ..transport.grpc import GrpcTransport
+
+    transport = GrpcTransport(checked.config, checked.credentials, observer)
+    return FaultyTransport(transport, loss) if loss else transport
+
+
+class _Ending:
+    """The one event that ends a peer's process, and why it came."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        self._how = "stopped"
+        self.failure: PeerError | None = None
+
+    def come(self, how: str) -> None:
+        if not self._event.is_set():
+            self._how = how
+            self._event.set()
+
+    async def wait(self) -> str:
+        await self._event.wait()
+        return self._how
+
+
+@contextlib.asynccontextmanager
+async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: _Ending) -> AsyncIterator[None]:
+    """Signals, the operator's socket and the metrics page, for as long as the peer runs."""
+    config = checked.config
+    assert config.data_dir is not None
+    control = ControlServer(config.data_dir, _Commands(peer, checked, observer, ending).by_name())
+    page = (
+        MetricsServer(config.metrics_listen, observer, lambda: peer.status().to_dict())
+        if config.metrics_listen
+        else None
+    )
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ending.come, "stopped")
+    try:
+        await control.start()
+        if page is not None:
+            await page.start()
+        yield
+    finally:
+        if page is not None:
+            await page.close()
+        await control.close()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+@dataclass(frozen=True)
+class _Commands:
+    """What the operator can ask of a running peer."""
+
+    peer: Peer
+    checked: Checked
+    observer: PeerObserver
+    ending: _Ending
+
+    def by_name(self) -> dict[str, Any]:
+        return {
+            "status": self.status,
+            "set-value": self.set_value,
+            "add": self.add,
+            "drop": self.drop,
+            "leave": self.leave,
+            "stop": self.stop,
+        }
+
+    async def status(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The status; of a long estimate only the beginning, unless all of it is asked for."""
+        status = self.peer.status().to_dict()
+        if status["estimate"] is not None and asked.get("full") is not True:
+            status["estimate"] = status["estimate"][:_SHOWN]
+        counts = self.observer.counts("refused-")
+        counts.pop("refused-by", None)  # that is us being refused
+        return {"status": status, "refusals": counts}
+
+    async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
+        config = self.checked.config
+        value = check_value(decode_value(asked.get("value")), dimension=config.dimension, limit=config.value_limit)
+        await self.peer.set_value(value, new_secret=asked.get("new_secret") is True)
+        self.observer.log("info", "value changed")
+        return {}
+
+    async def add(self, asked: dict[str, Any]) -> dict[str, Any]:
+        name, address = str(asked.get("neighbour")), str(asked.get("address"))
+        edit_neighbours(self.checked.path, name, address)  # the file first: a restart must know it too
+        await self.peer.add_neighbour(name, address)
+        self.observer.log("info", "neighbour added", neighbour=name)
+        return {}
+
+    async def drop(self, asked: dict[str, Any]) -> dict[str, Any]:
+        name = str(asked.get("neighbour"))
+        if name not in self.peer.status().to_dict()["neighbours"]:
+            raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
+        edit_neighbours(self.checked.path, name, None)
+        await self.peer.drop_neighbour(name)
+        self.observer.log("info", "neighbour dropped", neighbour=name)
+        return {}
+
+    async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        untold = await self.peer.leave()
+        self.ending.come("left")
+        return {"untold": untold}
+
+    async def stop(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        self.ending.come("stopped")
+        return {}

@@ -1,0 +1,178 @@
+"""What one peer says to another, as a value: no encoding and no transport here.
+
+Five kinds of message, all with the same header. A message shows the sender's side of the *edge
+ledger*: two single-writer registers whose difference is the flow across the edge. Counters always
+travel; the register values themselves only when the receiver may need them (rules R37 to R39 in
+:mod:`sottovoce.peer.protocol.ledger`), so that an ordinary exchange carries one vector each way.
+
+Nothing here prints a value: the representation of a message shows counters and sizes only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import ProtocolViolation
+
+__all__ = ["COUNTER_LIMIT", "Kind", "Message", "Stop", "Vector", "check_message"]
+
+Vector = npt.NDArray[np.float64]
+
+COUNTER_LIMIT = 2**62
+"""Every integer in a message lies in [0, COUNTER_LIMIT): no neighbour can push one of ours to overflow."""
+
+
+class Kind(IntEnum):
+    """The five messages."""
+
+    REQ = 1
+    """Asks for one exchange and shows the sender's noisy value."""
+    REP = 2
+    """Answers a request; carries the register step that *is* the exchange."""
+    BUSY = 3
+    """Answers a request that was not applied."""
+    HELLO = 4
+    """Shows the ledger, nothing else; what repairs an edge after any failure."""
+    BYE = 5
+    """The sender keeps no ledger for this edge: it left, or never knew the receiver."""
+
+
+class Stop(NamedTuple):
+    """The stopping layer's part of a message (rules R32 to R36); ``None`` for an interval means unbounded."""
+
+    round: int
+    low: Vector | None = None
+    high: Vector | None = None
+    previous_low: Vector | None = None
+    previous_high: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Message:
+    """One message on one edge.
+
+    Parameters
+    ----------
+    kind
+        Which of the five.
+    src, dst
+        Names of the sender and the receiver, as in their certificates.
+    src_sid, dst_sid
+        Life of the sender's end of the edge; life of the receiver's end as the sender knows it (0: unknown).
+    blank
+        The sender holds no ledger for this edge; ``s``, ``f``, ``r``, ``g`` are then meaningless.
+    s, f
+        The sender's own register: its counter, and its value where the receiver may need it (else ``None``).
+    r, g
+        The sender's copy of the receiver's register: the counter is acknowledgement and base of a request;
+        the value travels only when the receiver may hold no ledger (else ``None``).
+    xid
+        REQ: the sender's number for this request. REP, BUSY: the same number. Otherwise 0.
+    x
+        REQ only: the sender's noisy value.
+    stop
+        The stopping layer's part, or ``None``.
+    """
+
+    kind: Kind
+    src: str
+    dst: str
+    src_sid: int
+    dst_sid: int
+    blank: bool
+    s: int = 0
+    f: Vector | None = None
+    r: int = 0
+    g: Vector | None = None
+    xid: int = 0
+    x: Vector | None = None
+    stop: Stop | None = None
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors this message carries, the stopping layer's included."""
+        carried = [self.f, self.g, self.x, *(self.stop[1:] if self.stop else ())]
+        return sum(vector is not None for vector in carried)
+
+    def __repr__(self) -> str:
+        shown = f"{self.kind.name} {self.src}→{self.dst} lives {self.src_sid}/{self.dst_sid}"
+        ledger = " blank" if self.blank else f" s={self.s} r={self.r}"
+        return f"<{shown}{ledger} xid={self.xid} vectors={self.vectors}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Message):
+            return NotImplemented
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self.__slots__)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.src, self.dst, self.src_sid, self.dst_sid, self.s, self.r, self.xid))
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equality of fields; vectors bit for bit, because that is what the ledger promises."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return type(a) is type(b) and bool(a == b)
+
+
+def check_message(m: Message, *, dimension: int, flow_limit: float) -> None:
+    """Rule R31: refuse a message whose numbers could harm, before any of it is believed.
+
+    The noisy value ``x`` is checked here for shape only; its size is the responder's affair (R19).
+
+    Raises
+    ------
+    ProtocolViolation
+        Naming the field and what is allowed, never the value.
+    """
+    for name in ("src_sid", "dst_sid", "s", "r", "xid"):
+        if not 0 <= getattr(m, name) < COUNTER_LIMIT:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be in [0, 2**62)")
+    if (m.x is not None) != (m.kind is Kind.REQ):
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: a REQ carries x and nothing else does")
+    for name in ("f", "g", "x"):
+        _check_vector(m, name, getattr(m, name), dimension, None if name == "x" else flow_limit)
+    if m.stop is not None:
+        _check_stop(m, m.stop, dimension)
+
+
+def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int, limit: float | None) -> None:
+    if vector is None:
+        return
+    if vector.shape != (dimension,):
+        kind = m.kind.name
+        raise ProtocolViolation(f"{kind} from {m.src}: {name} must have {dimension} coordinates, got {vector.size}")
+    if limit is not None and not within(vector, limit):
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be finite and at most {limit:g} in size")
+
+
+def _check_stop(m: Message, stop: Stop, dimension: int) -> None:
+    if not 0 <= stop.round < COUNTER_LIMIT:
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.round must be in [0, 2**62)")
+    for name, low, high in (("", stop.low, stop.high), ("previous_", stop.previous_low, stop.previous_high)):
+        if (low is None) != (high is None):
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low and stop.{name}high come together")
+        if low is None or high is None:
+            continue
+        if low.shape != (dimension,) or high.shape != (dimension,):
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low must have {dimension} coordinates")
+        if not bool((low <= high).all()):  # also refuses NaN
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low must not exceed stop.{name}high")
+
+
+def within(vector: Vector, limit: float) -> bool:
+    """Whether every coordinate is a number of size at most ``limit`` (NaN and infinities are not).
+
+    Examples
+    --------
+    >>> within(np.array([1.0, -2.0]), 2.0), within(np.array([np.nan]), 2.0)
+    (True, False)
+    """
+    return bool((abs(vector) <= limit).all())

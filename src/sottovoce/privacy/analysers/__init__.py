@@ -1,0 +1,1 @@
+"""What follows from a view, one module for each description of what a method releases."""

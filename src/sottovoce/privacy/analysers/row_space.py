@@ -1,0 +1,160 @@
+"""The plain attack on noise-free gossip: which private values are in the row space of what was heard.
+
+Without noise every message is a known combination of private values, so that a value can be recovered
+exactly when its unit vector is a combination of those rows (El Mrini, Cyffers, Bellet 2024). All weights
+are fractions with powers of two below, so the question is decided in exact arithmetic modulo two primes:
+no tolerance, and no trouble at a hundred nodes, where weights range over 2^−60 … 1. A wrong answer would
+need both primes to divide the same minor, a chance of about 2^−62.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import Unsupported
+from ...graphs.graph import Graph
+from ...methods.base import Array
+from ...methods.standard import StandardGossip
+from ..attacks import transcript
+from ..view import View
+from .exchanges import checked_edges, setting
+
+if TYPE_CHECKING:
+    from ...simulation import Solution
+
+__all__ = ["Reconstruction", "reconstruct", "recoverable"]
+
+_PRIMES = (2_147_483_647, 2_147_483_629)
+_TRUSTED = 1e-6
+"""A floating-point combination is used if it gives the unit vector to this accuracy."""
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reconstruction:
+    """What the row-space attack recovers; returned by :func:`reconstruct`."""
+
+    recoverable: npt.NDArray[np.bool_]
+    """``(n,)`` whether the value follows exactly from what was heard (own values included)."""
+    estimate: Array
+    """``(n,)`` or ``(n, d)`` the recovered values; NaN where not recoverable, or only from exact messages."""
+    amplification: Array
+    """``(n,)`` by how much rounding errors of messages are magnified in the estimate; infinite where there is none."""
+
+    def __repr__(self) -> str:
+        count = int(self.recoverable.sum())
+        return f"<Reconstruction: {count} of {len(self.recoverable)} values follow from what was heard>"
+
+
+def recoverable(graph: Graph, fired_edges: npt.ArrayLike, view: View) -> npt.NDArray[np.bool_]:
+    """Which private values an observer of noise-free gossip can compute exactly.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> recoverable(sv.graphs.path(3), [0, 1, 0], sv.privacy.CuriousNodes([0])).tolist()
+    [True, True, True]
+    >>> recoverable(sv.graphs.path(3), [1, 0, 1], sv.privacy.CuriousNodes([0])).tolist()
+    [True, False, False]
+    """
+    edges = checked_edges(fired_edges, graph)
+    return _agreed([_Elimination(graph, edges, view, prime) for prime in _PRIMES])
+
+
+def reconstruct(run: Solution, view: View) -> Reconstruction:
+    """Recover private values from one replica of a noise-free run by linear algebra on the messages heard.
+
+    Raises
+    ------
+    Unsupported
+        If the run's method is not :class:`~sottovoce.StandardGossip`: under noise, use :func:`attack`.
+    """
+    if not isinstance(run.method, StandardGossip):
+        raise Unsupported(f"reconstruction by row space is for noise-free gossip, got {run.method.label()}; use attack")
+    graph, edges = run.graph, run.fired_edges()
+    columns = run.private_values.reshape(graph.num_nodes, -1)
+    eliminations = [_Elimination(graph, edges, view, prime) for prime in _PRIMES]
+    exact, useful = _agreed(eliminations), eliminations[0].used
+    honest = np.flatnonzero(~view.observers(graph))
+    own = np.flatnonzero(view.observers(graph))
+    weights = _weights(graph, edges, useful)
+    shown = transcript(graph, run.method, edges, np.zeros((len(edges), 2, 1)), columns)
+    heard = np.array([shown[step, side] for step, side in useful]).reshape(len(useful), columns.shape[1])
+    inverse = np.linalg.pinv(weights[:, honest]) if len(useful) else np.zeros((len(honest), 0))
+    found = inverse @ (heard - weights[:, own] @ columns[own])
+    off = np.abs(inverse @ weights[:, honest] - np.eye(len(honest))).max(axis=1, initial=0.0)
+    estimate = np.full(columns.shape, np.nan)
+    amplification = np.full(graph.num_nodes, np.inf)
+    estimate[own], amplification[own] = columns[own], 0.0
+    good = exact[honest] & (off <= _TRUSTED)
+    estimate[honest[good]] = found[good]
+    amplification[honest[good]] = np.abs(inverse[good]).sum(axis=1)
+    return Reconstruction(exact, estimate if run.private_values.ndim == 2 else estimate[:, 0], amplification)
+
+
+def _agreed(eliminations: list[_Elimination]) -> npt.NDArray[np.bool_]:
+    mask: npt.NDArray[np.bool_] = np.logical_and.reduce([each.recovered() for each in eliminations])
+    return mask
+
+
+def _weights(graph: Graph, edges: Integers, wanted: list[tuple[int, int]]) -> Array:
+    """``(len(wanted), n)`` weights of the private values in the messages (step, side)."""
+    rows = np.eye(graph.num_nodes)
+    places = {message: k for k, message in enumerate(wanted)}
+    out = np.zeros((len(wanted), graph.num_nodes))
+    for step, edge in enumerate(edges):
+        for side, node in enumerate(graph.edges[edge]):
+            if (step, side) in places:
+                out[places[step, side]] = rows[node]
+        rows[graph.edges[edge]] = 0.5 * rows[graph.edges[edge]].sum(axis=0)
+    return out
+
+
+class _Elimination:
+    """Reduced row echelon form, modulo a prime, of the rows heard so far."""
+
+    def __init__(self, graph: Graph, edges: Integers, view: View, prime: int) -> None:
+        prepared = setting(graph, StandardGossip(), view)
+        self.prime = prime
+        self.honest = np.flatnonzero(prepared.group_of >= 0)
+        self.num_nodes = graph.num_nodes
+        self.basis = np.zeros((0, len(self.honest)), dtype=np.int64)
+        self.pivots: list[int] = []
+        self.used: list[tuple[int, int]] = []
+        half = (prime + 1) // 2
+        rows = np.eye(graph.num_nodes, dtype=np.int64)[:, self.honest]
+        for step, edge in enumerate(edges):
+            pair = graph.edges[edge]
+            if prepared.heard[edge] and len(self.pivots) < len(self.honest):
+                for side, node in enumerate(pair):
+                    if self._add(rows[node]):
+                        self.used.append((step, side))
+            rows[pair] = (rows[pair].sum(axis=0) % prime) * half % prime
+
+    def recovered(self) -> npt.NDArray[np.bool_]:
+        """``(n,)`` values whose unit vector is in the row space; the observer's own count as recovered."""
+        mask = np.ones(self.num_nodes, dtype=np.bool_)
+        mask[self.honest] = False
+        alone = np.count_nonzero(self.basis, axis=1) == 1
+        mask[self.honest[np.array(self.pivots, dtype=np.int64)[alone]]] = True
+        return mask
+
+    def _add(self, row: Integers) -> bool:
+        """Reduce a row by the basis; keep it if something is left."""
+        prime = self.prime
+        if self.pivots:
+            shares = row[self.pivots][:, None]
+            row = (row - (shares * self.basis % prime).sum(axis=0)) % prime
+        if not row.any():
+            return False
+        pivot = int(np.argmax(row != 0))
+        row = row * pow(int(row[pivot]), -1, prime) % prime
+        self.basis = (self.basis - self.basis[:, pivot : pivot + 1] * row % prime) % prime
+        self.basis = np.vstack([self.basis, row])
+        self.pivots.append(pivot)
+        return True

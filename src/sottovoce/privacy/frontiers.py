@@ -1,0 +1,232 @@
+"""Choosing with privacy in mind: what noise costs in time at equal accuracy, for several ways to add it.
+
+Accuracy is measured on simulated runs, or exact where theory has it; privacy is audited. Nothing here is a bound.
+Who is exposed to whom in one run is :mod:`.exposures`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidParameter
+from ..graphs.graph import Graph
+from ..methods.base import Array, Method, number
+from ..methods.huang import Huang
+from ..methods.noise_insertion import NoiseInsertion
+from ..methods.nozari import Nozari
+from ..methods.standard import StandardGossip
+from ..theory import huang_epsilon, huang_variance, laplace_error, nozari_epsilon, nozari_variance
+from .analysers.rounds import linear_posterior
+from .exposures import exposure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Frontier", "Point", "frontier"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One choice of parameters, run until it reached the wanted accuracy."""
+
+    method: str
+    noise_std: float
+    """Standard deviation of the first noise."""
+    noise_decay: float
+    steps: int | None
+    """Steps until the expected error was small enough; ``None`` if it never was. A round counts as as many steps as
+    exchanges send the same number of messages: one per edge."""
+    neighbour_std: float
+    """Posterior deviation of a value to one of its neighbours, averaged over all of them."""
+    worst_std: float
+    """The smallest posterior deviation of any value to any single other node, averaged over runs."""
+    epsilon: float | None = None
+    """For Laplace noise: ε of all messages together, for two values one prior deviation apart."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frontier:
+    """Privacy against time at equal accuracy; returned by :func:`frontier`."""
+
+    graph: Graph
+    accuracy: float
+    prior_std: float
+    points: tuple[Point, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The points as records."""
+        return [dict(vars(point)) for point in self.points]
+
+    def efficient(self) -> list[Point]:
+        """Points that no other beats in both time and what a neighbour is left uncertain of."""
+        reached = sorted((p for p in self.points if p.steps is not None), key=lambda p: (p.steps, -p.neighbour_std))
+        best, kept = -1.0, []
+        for point in reached:
+            if point.neighbour_std > best:
+                kept.append(point)
+                best = point.neighbour_std
+        return kept
+
+    def plot(self) -> Figure:
+        """Uncertainty left against steps needed; see :mod:`sottovoce.plotting.privacy`."""
+        from ..plotting.privacy import draw_frontier
+
+        return draw_frontier(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Frontier on {self.graph.name}: {len(self.points)} choices at root-mean-square error {self.accuracy:g}>"
+        )
+
+
+def frontier(
+    graph: Graph,
+    *,
+    noise_stds: Sequence[float],
+    noise_decays: Sequence[float],
+    accuracy: float,
+    prior_std: float = 1.0,
+    max_steps: int = 20_000,
+    runs: int = 4,
+    seed: int = 0,
+) -> Frontier:
+    """Time and privacy of noise insertion over a grid of (σ, φ), of standard gossip, and of noise that stays.
+
+    All are compared at equal accuracy: root-mean-square deviation from the true mean of at most
+    ``accuracy``, in expectation, with private values N(0, ``prior_std``²). For pairwise methods the expectation is
+    over 200 simulated runs, and privacy is what single curious nodes are left uncertain of, by exact audits of
+    ``runs`` runs of that length.
+
+    One-shot noise is the plainest differentially private way: every node adds N(0, s²) once and never takes it
+    back, with s as large as the accuracy allows, s²/n ≤ ½ accuracy²; then all average plainly. A neighbour that
+    calls first knows the value to (1/τ² + 1/s²)^{−1/2}.
+
+    Nozari's method (s = 1, its best choice) and Huang's (s = ½, for φ above that) say everything under Laplace noise
+    of scale bφ^k, with b as large as the accuracy allows: the variance of the limit,
+    :func:`~sottovoce.theory.nozari_variance`, may be half of accuracy². Their rounds follow exactly from
+    :func:`~sottovoce.theory.laplace_error` and are counted in steps that send as many messages. Laplace
+    noise has no closed posterior, so what they leave to an observer is that of the best *linear* estimate, which needs
+    variances only: cleverer observers know more, so these points are drawn too high if anything. In return they have
+    a finite ε against somebody who knows all other values; the exact methods have none.
+
+    Parameters
+    ----------
+    graph
+        The network.
+    noise_stds, noise_decays
+        Grids of σ and φ; φ also for the Laplace methods.
+    accuracy
+        The root-mean-square deviation of the nodes' values from the true mean that counts as done.
+    prior_std
+        τ: spread of the private values and belief of the observers.
+    max_steps
+        Give up on a choice beyond this.
+    runs, seed
+        How many runs are audited per choice, and from which seed everything is drawn.
+    """
+    accuracy = number("accuracy", accuracy, low=0.0, low_open=True)
+    prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
+    for name, count in (("max_steps", max_steps), ("runs", runs)):
+        if int(count) != count or count < 1:
+            raise InvalidParameter(f"{name} must be a whole number ≥ 1, got {count!r}")
+    choices: list[Method] = [StandardGossip()]
+    choices += [NoiseInsertion(noise_std=s, noise_decay=d) for s, d in itertools.product(noise_stds, noise_decays)]
+    points = [
+        _point(graph, m, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps, runs=runs, seed=seed)
+        for m in choices
+    ]
+    points.append(_one_shot(graph, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps, runs=runs, seed=seed))
+    laplace = _laplace_methods(graph, noise_decays, accuracy)
+    points += [_laplace_point(graph, method, accuracy, prior_std, max_steps) for method in laplace]
+    return Frontier(graph, accuracy, prior_std, tuple(points))
+
+
+def _point(
+    graph: Graph, method: Method, *, accuracy: float, prior_std: float, max_steps: int, runs: int, seed: int
+) -> Point:
+    std, decay = (method.noise_std, method.noise_decay) if isinstance(method, NoiseInsertion) else (0.0, 0.0)
+    steps = _steps_until(graph, method, accuracy, prior_std, max_steps, seed)
+    tables = _tables(graph, method, steps or max_steps, prior_std, runs, seed)
+    return _summary(graph, tables, method.name, float(np.mean(std)), float(np.mean(decay)), steps)
+
+
+def _one_shot(graph: Graph, *, accuracy: float, prior_std: float, max_steps: int, runs: int, seed: int) -> Point:
+    """Noise added once: plain gossip on c + noise, of which c is a share plus an independent rest."""
+    noise = accuracy * math.sqrt(graph.num_nodes / 2)
+    spread = math.hypot(prior_std, noise)
+    steps = _steps_until(graph, StandardGossip(), accuracy / math.sqrt(2), spread, max_steps, seed)
+    share, rest = (prior_std / spread) ** 2, prior_std * noise / spread
+    noisy = _tables(graph, StandardGossip(), steps or max_steps, spread, runs, seed)
+    return _summary(graph, [np.hypot(share * table, rest) for table in noisy], "one-shot noise", noise, 1.0, steps)
+
+
+def _laplace_methods(graph: Graph, noise_decays: Sequence[float], accuracy: float) -> list[Nozari | Huang]:
+    """With the largest noise that leaves half of the squared accuracy to the mixing."""
+    wanted, size = 0.5 * accuracy**2, graph.num_nodes
+    nozari = [Nozari(math.sqrt(wanted / nozari_variance(1.0, decay, 1.0, size)), decay) for decay in noise_decays]
+    huang = [
+        Huang(math.sqrt(wanted / huang_variance(1.0, decay, 0.5, size)), decay, mixing_share=0.5)
+        for decay in noise_decays
+        if decay > 0.5
+    ]
+    return [*nozari, *huang]
+
+
+def _laplace_point(graph: Graph, method: Nozari | Huang, accuracy: float, prior_std: float, max_steps: int) -> Point:
+    size, scale, decay = graph.num_nodes, float(method.noise_scale), float(method.noise_decay)
+    longest = max_steps // graph.num_edges
+    # Values here have variance prior_std² around their own mean, as in _steps_until.
+    errors = laplace_error(graph, method, longest, value_std=prior_std * math.sqrt(size / (size - 1)))
+    late = np.flatnonzero(errors > accuracy**2)
+    rounds = 0 if len(late) == 0 else int(late[-1]) + 1
+    steps = None if rounds > longest else rounds * graph.num_edges
+    prior = np.full(size, prior_std)
+    table = np.array([linear_posterior(graph, method, node, prior, min(rounds, longest)) for node in range(size)])
+    if isinstance(method, Nozari):
+        epsilon = nozari_epsilon(scale, decay, sensitivity=prior_std)
+    else:
+        epsilon = huang_epsilon(scale, decay, method.mixing_share, sensitivity=prior_std)
+    return _summary(graph, [table], method.name, math.sqrt(2.0) * scale, decay, steps, epsilon)
+
+
+def _tables(graph: Graph, method: Method, num_steps: int, prior_std: float, runs: int, seed: int) -> list[Array]:
+    return [
+        exposure(graph, method, num_steps=num_steps, seed=seed + k, prior_std=prior_std).posterior_std
+        for k in range(runs)
+    ]
+
+
+def _summary(
+    graph: Graph,
+    tables: list[Array],
+    method: str,
+    std: float,
+    decay: float,
+    steps: int | None,
+    epsilon: float | None = None,
+) -> Point:
+    beside = np.concatenate([[t[i, j], t[j, i]] for t in tables for i, j in graph.edges])
+    off_diagonal = ~np.eye(graph.num_nodes, dtype=np.bool_)
+    worst = float(np.mean([t[off_diagonal].min() for t in tables]))
+    return Point(method, std, decay, steps, neighbour_std=float(beside.mean()), worst_std=worst, epsilon=epsilon)
+
+
+def _steps_until(
+    graph: Graph, method: Method, accuracy: float, prior_std: float, max_steps: int, seed: int
+) -> int | None:
+    from ..simulation import simulate
+
+    values = np.random.default_rng(seed).normal(0.0, prior_std, graph.num_nodes)
+    values *= prior_std / max(float(values.std()), 1e-300)
+    grid = np.unique(np.linspace(0, max_steps, 401).astype(int))
+    run = simulate(graph, values, method, num_steps=max_steps, seed=seed, replicas=200, record=grid)
+    mean_square = run.squared_error.mean(axis=0) / graph.num_nodes
+    reached = np.flatnonzero(mean_square > accuracy**2)
+    first = 0 if len(reached) == 0 else int(reached[-1]) + 1
+    return None if first >= len(run.steps) else int(run.steps[first])

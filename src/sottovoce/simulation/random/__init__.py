@@ -1,0 +1,1 @@
+"""Step-addressed randomness: its definition, its compiled form, and edges that are not equally likely."""

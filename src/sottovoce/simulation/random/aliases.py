@@ -1,0 +1,64 @@
+"""Edges that are not equally likely, in constant time per step: Walker's alias method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InvalidParameter
+from ...methods.base import Array
+
+__all__ = ["AliasTable", "alias_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class AliasTable:
+    """Edge e, chosen uniformly, is kept with probability ``accept[e]`` and replaced by ``alias[e]`` otherwise.
+
+    Both are empty when all edges are equally likely.
+    """
+
+    accept: Array
+    alias: npt.NDArray[np.int64]
+
+
+def alias_table(edge_probabilities: npt.ArrayLike | None, num_edges: int) -> AliasTable:
+    """Check the probabilities and build the table (Vose 1991).
+
+    Raises
+    ------
+    InvalidParameter
+        If there is not one per edge, one is negative or not finite, or they do not sum to one.
+    """
+    if edge_probabilities is None:
+        return AliasTable(np.empty(0), np.empty(0, dtype=np.int64))
+    probabilities = np.asarray(edge_probabilities, dtype=np.float64)
+    if probabilities.shape != (num_edges,):
+        raise InvalidParameter(
+            f"edge_probabilities must have one entry per edge ({num_edges}), got shape {probabilities.shape}"
+        )
+    if not np.all(probabilities >= 0):  # also refuses NaN
+        raise InvalidParameter(f"edge_probabilities must be ≥ 0, got {probabilities.min():g}")
+    total = float(probabilities.sum())
+    if not abs(total - 1.0) <= 1e-9:
+        raise InvalidParameter(f"edge_probabilities must sum to 1, got {total:g}")
+    return _vose(probabilities / total * num_edges)
+
+
+def _vose(share: Array) -> AliasTable:
+    """``share`` is probability × number of edges: each cell of size 1 is filled by at most two edges."""
+    accept = np.ones(len(share))
+    alias = np.arange(len(share))
+    small = np.flatnonzero(share < 1.0).tolist()
+    large = np.flatnonzero(share >= 1.0).tolist()
+    share = share.copy()
+    while small and large:
+        less, more = small.pop(), large[-1]
+        accept[less] = share[less]
+        alias[less] = more
+        share[more] -= 1.0 - share[less]
+        if share[more] < 1.0:
+            small.append(large.pop())
+    return AliasTable(accept, alias)

@@ -1,0 +1,207 @@
+"""A whole network on this machine: real processes, real TLS, real disks, and somebody who kills them.
+
+:class:`Stage` founds a network in a folder, starts one process per peer, watches them through their control sockets,
+kills, wipes and restarts them on request, and reads their stores afterwards. What it shows is in :mod:`.proof`; how
+it looks is the command line's affair.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import PeerError, SottovoceError
+from ..graphs import Graph
+from ..peer.membership.config import PeerConfig
+from ..peer.membership.founding import found_network
+from ..peer.membership.identity import write_private
+from ..peer.process.control import ask
+
+__all__ = ["Stage", "free_addresses"]
+
+_STOP_SECONDS = 15.0
+
+
+def free_addresses(count: int) -> list[str]:
+    """Loopback addresses with ports that nobody uses at this moment.
+
+    All are held open until the last is found, so that they differ.
+    """
+    with contextlib.ExitStack() as held:
+        ports = []
+        for _ in range(count):
+            trial = held.enter_context(socket.socket())
+            trial.bind(("127.0.0.1", 0))
+            ports.append(trial.getsockname()[1])
+    return [f"127.0.0.1:{port}" for port in ports]
+
+
+class Stage:
+    """A network of processes; use as a context manager, so that none outlives it.
+
+    Parameters
+    ----------
+    folder
+        Where the network is founded; must not exist.
+    graph
+        Who is whose neighbour.
+    private_values
+        One row per peer: a number or a vector each.
+    loss
+        Share of messages that every peer loses on purpose.
+    **settings
+        Fields of :class:`PeerConfig` for all peers.
+    """
+
+    def __init__(
+        self, folder: Path, graph: Graph, private_values: NDArray[np.float64], *, loss: float = 0.0, **settings: Any
+    ) -> None:
+        self.folder, self.graph, self.loss = folder, graph, loss
+        self.names = [f"p{number:02d}" for number in range(1, graph.num_nodes + 1)]
+        values = np.asarray(private_values, dtype=np.float64).reshape(graph.num_nodes, -1)
+        addresses = dict(zip(self.names, free_addresses(graph.num_nodes), strict=True))
+        self.configs = found_network("stage", addresses, graph, folder, days=2, dimension=values.shape[1], **settings)
+        for name, value in zip(self.names, values, strict=True):
+            self.write_value(name, value)
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.kill()
+        for process in self.processes.values():
+            process.wait()
+
+    def write_value(self, name: str, value: NDArray[np.float64]) -> None:
+        """Put a peer's private value into a file that only its owner can read."""
+        write_private(self.folder / name / "value.txt", " ".join(map(repr, value.tolist())).encode())
+
+    def data_dir(self, name: str) -> Path:
+        """The folder of a peer's durable state."""
+        return self.folder / name / "data"
+
+    def log_file(self, name: str) -> Path:
+        """Where a peer's log goes."""
+        return self.folder / name / "log.jsonl"
+
+    def journal_file(self, name: str) -> Path:
+        """Where a peer writes down when it applied an exchange, and with whom."""
+        return self.folder / name / "journal.txt"
+
+    def fired_edges(self) -> NDArray[np.int64]:
+        """The edges in the order in which exchanges were applied on them, from all peers' journals."""
+        number = {frozenset(map(int, edge)): index for index, edge in enumerate(self.graph.edges)}
+        entries = []
+        for node, name in enumerate(self.names):
+            path = self.journal_file(name)
+            for line in path.read_text(encoding="ascii").splitlines() if path.exists() else ():
+                moment, other = line.split()
+                entries.append((int(moment), number[frozenset((node, self.names.index(other)))]))
+        return np.array([edge for _, edge in sorted(entries)], dtype=np.int64)
+
+    def start(self, *names: str) -> None:
+        """Start these peers' processes (default: all)."""
+        for name in names or self.names:
+            command = [sys.executable, "-m", "sottovoce", "peer", "start", str(self.configs[name])]
+            command += ["--value-from", str(self.folder / name / "value.txt")]
+            command += ["--lose", str(self.loss)] if self.loss else []
+            command += ["--journal", str(self.journal_file(name))]
+            with self.log_file(name).open("ab") as log:
+                self.processes[name] = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                    env=_environment(),
+                )
+
+    def kill(self, name: str) -> None:
+        """End a peer at whatever it is doing, as a power cut would."""
+        process = self.processes[name]
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def wipe(self, name: str) -> None:
+        """Destroy a killed peer's disk."""
+        shutil.rmtree(self.data_dir(name), ignore_errors=True)
+
+    def stop(self, *names: str) -> dict[str, int]:
+        """Ask these peers (default: all) to end in good order; returns their exit codes."""
+        chosen = [name for name in names or self.names if name in self.processes]
+        for name in chosen:
+            if self.processes[name].poll() is None:
+                self.processes[name].send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + _STOP_SECONDS
+        codes = {}
+        for name in chosen:
+            try:
+                codes[name] = self.processes[name].wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                self.kill(name)
+                codes[name] = -signal.SIGKILL
+        return codes
+
+    def ask(self, name: str, command: str, **fields: Any) -> dict[str, Any]:
+        """Send an operator's command to a peer."""
+        return ask(self.data_dir(name), command, **fields)
+
+    def status(self, name: str) -> dict[str, Any] | None:
+        """A peer's status, or ``None`` while it does not answer."""
+        try:
+            status: dict[str, Any] = self.ask(name, "status")["status"]
+        except SottovoceError:
+            return None
+        return status
+
+    def statuses(self, names: Sequence[str] = ()) -> dict[str, dict[str, Any] | None]:
+        """The status of every peer."""
+        return {name: self.status(name) for name in names or self.names}
+
+    def wait_until(
+        self, condition: Any, *, seconds: float, names: Sequence[str] = (), pause: float = 0.2
+    ) -> Mapping[str, dict[str, Any] | None]:
+        """Wait until `condition` holds for the statuses of these peers; raise if a process ends or time is up."""
+        deadline = time.monotonic() + seconds
+        while True:
+            statuses = self.statuses(names)
+            if all(status is not None and condition(status) for status in statuses.values()):
+                return statuses
+            self.check_alive(names)
+            if time.monotonic() > deadline:
+                raise PeerError(f"{seconds:g} seconds were not enough")
+            time.sleep(pause)
+
+    def check_alive(self, names: Sequence[str] = ()) -> None:
+        """Raise if one of these peers' processes has ended by itself, with the end of its log."""
+        for name in names or list(self.processes):
+            process = self.processes.get(name)
+            if process is not None and process.poll() not in (None, -signal.SIGKILL):
+                tail = self.log_file(name).read_text(errors="replace").splitlines()[-3:]
+                raise PeerError(f"peer {name} ended with code {process.poll()}: {' | '.join(tail)}")
+
+    def config(self, name: str) -> PeerConfig:
+        """A peer's configuration as it is on disk now."""
+        return PeerConfig.load(self.configs[name])
+
+
+def _environment() -> dict[str, str]:
+    """The environment of this process, with our sources importable in the children and their threads kept few."""
+    source = str(Path(__file__).resolve().parents[2])
+    paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}

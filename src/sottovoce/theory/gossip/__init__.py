@@ -1,0 +1,1 @@
+"""Algorithm 1 and standard gossip: bounds, the exact expectation, rates, duality."""

@@ -1,0 +1,1 @@
+"""``plan``: steps, decay and noise for a wanted accuracy and privacy."""

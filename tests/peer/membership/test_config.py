@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.errors import ConfigError
+from sottovoce.peer.membership.config import PeerConfig, split_address
+from sottovoce.peer.membership.explanations import EXPLANATIONS
+from sottovoce.peer.membership.founding import config_text, edit_neighbours
+
+from ..helpers import make_config, tls_files
+
+
+def test_every_field_is_explained() -> None:
+    """Each field has meaning, formula and cost, and nothing else is explained."""
+    assert set(EXPLANATIONS) == {field.name for field in fields(PeerConfig)}
+    assert all(all(part.strip() for part in told) for told in EXPLANATIONS.values())
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [
+        ("name", "Ada"),
+        ("name", "a.b"),
+        ("name", ""),
+        ("name", "../etc"),
+        ("network", 7),
+        ("listen", "7001"),
+        ("listen", "127.0.0.1:70000"),
+        ("listen", "::1:7001"),
+        ("noise_std", 0),
+        ("noise_std", float("nan")),
+        ("noise_std", "1"),
+        ("noise_decay", 1.0),
+        ("noise_decay", 0.0),
+        ("smallest_std", -1),
+        ("smallest_std", 2.0),
+        ("diameter", 0),
+        ("diameter", 2.5),
+        ("diameter", True),
+        ("dimension", 1_000_001),
+        ("tolerance", 0),
+        ("rate", float("inf")),
+        ("retries", -1),
+        ("net_flow_limit", -1),
+        ("neighbours", {"a": "127.0.0.1:1"}),
+        ("neighbours", {"b": "nowhere"}),
+        ("neighbours", ["b"]),
+        ("metrics_listen", "0.0.0.0:9464"),
+        ("metrics_listen", "127.0.0.1.example.org:9464"),
+    ],
+)
+def test_a_bad_field_is_named(field: str, bad: object) -> None:
+    """A value outside its range is refused in one line that names the field."""
+    with pytest.raises(ConfigError, match=field.removesuffix("s")) as caught:
+        make_config(**{field: bad})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_written_file_reads_back(tmp_path: Path) -> None:
+    """config_text and load are inverse, and every field is commented in the text."""
+    config = make_config(
+        folder=tmp_path / "data",
+        neighbours={"b": "127.0.0.1:7002", "c-1": "[::1]:7003"},
+        tls=tls_files(tmp_path / "identity"),
+        smallest_std=0.25,
+        value_limit=1 / 3,
+        metrics_listen="127.0.0.1:9464",
+    )
+    path = tmp_path / "peer.toml"
+    path.write_text(config_text(config))
+    assert PeerConfig.load(path) == config
+    for told in EXPLANATIONS.values():
+        for part in told:
+            assert part.split(".")[0].split()[0] in path.read_text()
+
+
+def test_no_limit_is_written_as_zero(tmp_path: Path) -> None:
+    """An absent budget survives the file, where TOML has no null."""
+    path = tmp_path / "peer.toml"
+    path.write_text(config_text(make_config(folder=tmp_path / "d")))
+    assert "smallest_std = 0.0" in path.read_text()
+    assert PeerConfig.load(path).smallest_std is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name = ", "not valid TOML"),
+        ("nmae = 'a'", "unknown field 'nmae'"),
+        ("name = 'a'", "missing field 'network'"),
+        ("\xff\xfe", "not valid TOML"),
+        ("{good}\n[tls]\nkey = 'k'", "tls"),
+    ],
+)
+def test_a_malformed_file_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    """Broken TOML, unknown and missing fields each give one sentence."""
+    path = tmp_path / "peer.toml"
+    path.write_bytes(text.replace("{good}", config_text(make_config())).encode("latin-1"))
+    with pytest.raises(ConfigError, match=sentence):
+        PeerConfig.load(path)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    """A configuration that is not there is bad input."""
+    with pytest.raises(ConfigError, match="cannot read"):
+        PeerConfig.load(tmp_path / "none.toml")
+
+
+@given(st.text(max_size=40))
+def test_addresses_never_crash(text: str) -> None:
+    """Any text is either an address with a valid port or a ConfigError."""
+    try:
+        host, port = split_address(text, "listen")
+    except ConfigError:
+        return
+    assert host
+    assert 0 <= port <= 65535
+
+
+def test_neighbours_are_edited_in_place(tmp_path: Path) -> None:
+    """Adding and dropping a neighbour changes that one line of the file."""
+    path = tmp_path / "peer.toml"
+    config = make_config(folder=tmp_path / "d", neighbours={"b": "127.0.0.1:2", "c": "127.0.0.1:3"})
+    path.write_text(config_text(config))
+    before = path.read_text()
+    edit_neighbours(path, "d", "127.0.0.1:4")
+    assert PeerConfig.load(path) == replace(config, neighbours={**config.neighbours, "d": "127.0.0.1:4"})
+    edit_neighbours(path, "d", None)
+    assert path.read_text() == before
+    edit_neighbours(path, "b", None)
+    assert set(PeerConfig.load(path).neighbours) == {"c"}
+
+
+def test_a_bad_edit_leaves_the_file_alone(tmp_path: Path) -> None:
+    """A neighbour with a bad name is refused and nothing is written."""
+    path = tmp_path / "peer.toml"
+    path.write_text(config_text(make_config(folder=tmp_path / "d")))
+    before = path.read_text()
+    with pytest.raises(ConfigError):
+        edit_neighbours(path, "Not A Name", "127.0.0.1:4")
+    assert path.read_text() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["peer.toml"]

@@ -1,0 +1,118 @@
+"""The range rule by itself: rounds, epochs, intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sottovoce.peer.protocol.messages import Stop
+from sottovoce.peer.protocol.stopping import Interval, RangeRule
+
+
+class Line:
+    """Peers on a path that tell each other in turn; their values do not move."""
+
+    def __init__(self, values: list[float], *, diameter: int, tolerance: float) -> None:
+        self.values: list[float | None] = list(values)
+        self.rules = [RangeRule(diameter, tolerance, lambda k=k: self.sample(k)) for k in range(len(values))]  # type: ignore[misc]
+
+    def sample(self, k: int) -> Interval | None:
+        value = self.values[k]
+        return None if value is None else (np.array([value]), np.array([value]))
+
+    def neighbours(self, k: int) -> list[str]:
+        return [str(j) for j in (k - 1, k + 1) if 0 <= j < len(self.rules)]
+
+    def sweep(self) -> None:
+        for k in range(len(self.rules) - 1):
+            for src, dst in ((k, k + 1), (k + 1, k)):
+                self.rules[dst].hear(str(src), self.rules[src].stop_for(str(dst)), self.neighbours(dst))
+
+
+def test_all_learn_the_range_of_all() -> None:
+    """After two epochs everybody's interval is that of the whole path, end to end."""
+    line = Line([0.0, 0.1, 0.5, 0.2], diameter=3, tolerance=1.0)
+    for _ in range(40):
+        line.sweep()
+    for rule in line.rules:
+        assert rule.settled
+        assert rule.certified is not None
+        assert (rule.certified[0][0], rule.certified[1][0]) == (0.0, 0.5)
+        assert rule.error_bound(np.array([0.1])) == pytest.approx(0.4)
+
+
+def test_a_wide_range_is_not_settled() -> None:
+    """The bound is known and larger than the tolerance: nobody declares."""
+    line = Line([0.0, 0.1, 0.5, 0.2], diameter=3, tolerance=0.4)
+    for _ in range(40):
+        line.sweep()
+    assert not any(rule.settled for rule in line.rules)
+    assert all(rule.certified is not None for rule in line.rules)
+
+
+def test_one_silent_value_keeps_all_from_settling() -> None:
+    """A peer that must not tell its value poisons everybody's epoch, and nothing is certified."""
+    line = Line([0.0, 0.0, 0.0, 0.0], diameter=3, tolerance=1.0)
+    line.values[3] = None
+    for _ in range(40):
+        line.sweep()
+    assert not any(rule.settled or rule.certified for rule in line.rules)
+    line.values[3] = 0.0
+    for _ in range(40):
+        line.sweep()
+    assert all(rule.settled for rule in line.rules)
+
+
+def test_a_silent_neighbour_stalls_and_does_not_mislead() -> None:
+    """A peer that is never heard keeps its neighbour, and those behind it, in the same epoch."""
+    line = Line([0.0, 0.0, 0.0, 9.0], diameter=3, tolerance=1.0)
+    for _ in range(40):
+        for k in range(2):
+            for src, dst in ((k, k + 1), (k + 1, k)):
+                line.rules[dst].hear(str(src), line.rules[src].stop_for(str(dst)), line.neighbours(dst))
+    assert not any(rule.settled for rule in line.rules)
+    assert max(rule.round for rule in line.rules) < 6
+
+
+def test_a_change_unsettles_and_poisons_the_epoch() -> None:
+    """After a membership or value change the old bound is gone and a whole new epoch is needed."""
+    line = Line([0.0, 0.1], diameter=1, tolerance=1.0)
+    for _ in range(20):
+        line.sweep()
+    rule = line.rules[0]
+    rule.disturbed()
+    assert not rule.settled
+    assert rule.error_bound(np.array([0.0])) is None
+    assert rule.stop_for("1").low is None
+    for _ in range(20):
+        line.sweep()
+    assert rule.settled
+
+
+def test_the_last_epoch_travels_only_to_those_who_need_it() -> None:
+    """An interval costs bytes: two vectors in the same epoch, four to a peer that is behind, none when unbounded."""
+    line = Line([0.0, 0.1], diameter=1, tolerance=1.0)
+    assert line.rules[0].stop_for("1") == Stop(0)
+    for _ in range(9):
+        line.sweep()
+    counts = {sum(v is not None for v in line.rules[0].stop_for(name)[1:]) for name in ("1", "stranger")}
+    assert counts <= {2, 4}
+    assert sum(v is not None for v in line.rules[0].stop_for("stranger")[1:]) == 4
+
+
+def test_a_newcomer_starts_in_the_round_it_hears() -> None:
+    """It does not make the others wait through all the rounds it missed, and stays silent in that epoch (R35)."""
+    rule = RangeRule(2, 1.0, lambda: (np.zeros(1), np.zeros(1)))
+    rule.hear("old", Stop(41, np.zeros(1), np.ones(1)), ["old"])
+    assert rule.round == 42
+    assert rule.stop_for("old").low is None
+
+
+def test_jumping_far_ahead_only_poisons() -> None:
+    """A neighbour that claims to be epochs ahead cannot narrow anybody's interval."""
+    line = Line([0.0, 0.1], diameter=1, tolerance=1.0)
+    for _ in range(10):
+        line.sweep()
+    rule = line.rules[0]
+    rule.hear("1", Stop(rule.round + 100, np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)), ["1", "other"])
+    assert rule.stop_for("1").low is None

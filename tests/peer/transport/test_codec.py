@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from sottovoce.errors import ProtocolViolation
+from sottovoce.peer.protocol.messages import COUNTER_LIMIT, Kind, Message, Stop
+from sottovoce.peer.transport import sottovoce_pb2 as pb
+from sottovoce.peer.transport.codec import Codec
+
+DIMENSION = 2
+CODEC = Codec(DIMENSION, flow_limit=1e12)
+counters = st.integers(0, COUNTER_LIMIT - 1)
+names = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
+vectors = hnp.arrays(np.float64, DIMENSION, elements=st.floats(-1e12, 1e12))
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> tuple[np.ndarray | None, np.ndarray | None]:
+    if draw(st.booleans()):
+        return None, None
+    low = draw(vectors)
+    return low, low + draw(hnp.arrays(np.float64, DIMENSION, elements=st.floats(0, 1e6)))
+
+
+@st.composite
+def messages(draw: st.DrawFn) -> Message:
+    kind = draw(st.sampled_from(Kind))
+    stop = Stop(draw(counters), *draw(intervals()), *draw(intervals())) if draw(st.booleans()) else None
+    return Message(
+        kind,
+        draw(names),
+        draw(names),
+        draw(counters),
+        draw(counters),
+        blank=draw(st.booleans()),
+        s=draw(counters),
+        f=draw(st.none() | vectors),
+        r=draw(counters),
+        g=draw(st.none() | vectors),
+        xid=draw(counters),
+        x=draw(vectors) if kind is Kind.REQ else None,
+        stop=stop,
+    )
+
+
+@given(messages())
+def test_decoding_undoes_encoding(message: Message) -> None:
+    """Every valid message survives bit for bit and fits the size limit."""
+    content = CODEC.encode(message)
+    assert len(content) <= CODEC.max_bytes
+    assert CODEC.decode(content) == message
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=400))
+def test_arbitrary_bytes_are_refused_or_valid(content: bytes) -> None:
+    """Bytes either make a message that encodes again, or a ProtocolViolation; nothing else can happen."""
+    try:
+        message = CODEC.decode(content)
+    except ProtocolViolation:
+        return
+    assert CODEC.decode(CODEC.encode(message)) == message
+
+
+@settings(max_examples=300)
+@given(messages(), st.data())
+def test_mutated_messages_are_refused_or_valid(message: Message, data: st.DataObject) -> None:
+    """Flipping, cutting or inserting bytes never gives anything but a valid message or a refusal."""
+    content = bytearray(CODEC.encode(message))
+    for _ in range(data.draw(st.integers(1, 4))):
+        position = data.draw(st.integers(0, max(0, len(content) - 1)))
+        match data.draw(st.sampled_from(["flip", "cut", "insert"])):
+            case "flip" if content:
+                content[position] ^= 1 << data.draw(st.integers(0, 7))
+            case "cut":
+                del content[position:]
+            case _:
+                content[position:position] = data.draw(st.binary(max_size=8))
+    try:
+        decoded = CODEC.decode(bytes(content))
+    except ProtocolViolation:
+        return
+    assert decoded is None or all(
+        vector is None or np.isfinite(vector).all() for vector in (decoded.f, decoded.g, decoded.x)
+    )
+
+
+def wire(**fields: object) -> bytes:
+    return pb.Message(**({"kind": 4, "src": "a", "dst": "b", "src_sid": 1} | fields)).SerializeToString()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        wire(kind=0),
+        wire(kind=9),
+        wire(src=""),
+        wire(src="A"),
+        wire(dst="b.net"),
+        wire(dst="b\n"),
+        wire(src_sid=2**62),
+        wire(s=2**63),
+        wire(f=b""),
+        wire(f=b"\0" * 15),
+        wire(f=np.full(2, np.nan).tobytes()),
+        wire(f=np.full(2, 2e12).tobytes()),
+        wire(g=np.full(2, np.inf).tobytes()),
+        wire(x=np.zeros(2).tobytes()),
+        wire(kind=1),
+        wire(kind=1, x=np.full(2, np.inf).tobytes()),
+        wire(stop=pb.Stop(low=np.zeros(2).tobytes())),
+        wire(stop=pb.Stop(low=np.ones(2).tobytes(), high=np.zeros(2).tobytes())),
+        wire(stop=pb.Stop(low=np.full(2, np.nan).tobytes(), high=np.zeros(2).tobytes())),
+        wire(stop=pb.Stop(round=2**62)),
+        b"\0" * 5000,
+    ],
+)
+def test_each_field_is_checked(content: bytes) -> None:
+    """One defect anywhere refuses the whole message, in one sentence without numbers from it."""
+    with pytest.raises(ProtocolViolation) as caught:
+        CODEC.decode(content)
+    assert "\n" not in str(caught.value)
+
+
+def test_ordinary_messages_carry_one_vector() -> None:
+    """A request costs the value and a reply the register: 8 bytes a coordinate and under 150 bytes of header."""
+    big = Codec(10_000, flow_limit=1e12)
+    x = np.ones(10_000)
+    for message in (
+        Message(Kind.REQ, "alice", "bob", 2**50, 2**50, blank=False, s=10**6, r=10**6, xid=10**6, x=x),
+        Message(Kind.REP, "alice", "bob", 2**50, 2**50, blank=False, s=10**6, f=x, r=10**6, xid=10**6),
+    ):
+        assert 80_000 < len(big.encode(message)) < 80_150
+
+
+def test_unknown_fields_are_ignored() -> None:
+    """A later version may add fields; this one reads past them."""
+    assert CODEC.decode(wire() + b"\xf8\x06\x01") == CODEC.decode(wire())

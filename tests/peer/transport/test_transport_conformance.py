@@ -1,0 +1,91 @@
+"""The same conformance suite for the transport in memory and for gRPC over real sockets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.identity import Authority, issue_identity
+from sottovoce.peer.protocol.messages import Message
+from sottovoce.peer.transport.base import Handler
+from sottovoce.peer.transport.grpc import GrpcTransport
+from sottovoce.testing.memory_transport import Medium, MemoryTransport
+from sottovoce.testing.transport import DIMENSION, Network, TransportConformance
+
+EDGES = {"a": ["b"], "b": ["a", "c"], "c": ["b"]}
+
+
+async def silent(src: str, message: Message) -> None:
+    """Answers nothing."""
+
+
+class TestMemory(TransportConformance):
+    """In memory, without faults."""
+
+    @asynccontextmanager
+    async def network(self, handlers: Mapping[str, Handler]) -> AsyncIterator[Network]:
+        medium = Medium(dimension=DIMENSION)
+        network = {name: MemoryTransport(name, medium, set(others)) for name, others in EDGES.items()}
+        for name, transport in network.items():
+            await transport.serve(handlers.get(name, silent))
+        try:
+            yield network
+        finally:
+            for transport in network.values():
+                await transport.close()
+
+
+class TestGrpc(TransportConformance):
+    """Over TLS and loopback sockets."""
+
+    @pytest.fixture(autouse=True, scope="class")
+    @staticmethod
+    def _identities(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+        folder = tmp_path_factory.mktemp("net")
+        authority = Authority.create("net")
+        for name in EDGES:
+            issue_identity(authority, name, folder / name)
+        request.cls.folder = folder
+
+    folder: Path
+
+    def config(self, name: str) -> PeerConfig:
+        from sottovoce.peer.membership.config import TlsFiles
+
+        own = self.folder / name
+        return PeerConfig(
+            name=name,
+            network="net",
+            listen="127.0.0.1:0",
+            data_dir=own,
+            noise_std=1.0,
+            noise_decay=0.9,
+            smallest_std=None,
+            diameter=2,
+            dimension=DIMENSION,
+            backoff_max=0.2,
+            tls=TlsFiles(own / "peer.crt", own / "peer.key", own / "authority.crt"),
+        )
+
+    @asynccontextmanager
+    async def network(self, handlers: Mapping[str, Handler]) -> AsyncIterator[Network]:
+        network = {name: GrpcTransport.from_config(self.config(name)) for name in EDGES}
+        for name, transport in network.items():
+            await transport.serve(handlers.get(name, silent))
+        for name, others in EDGES.items():
+            for other in others:
+                network[name].add_neighbour(other, f"127.0.0.1:{network[other].port}")
+        try:
+            yield network
+        finally:
+            for transport in network.values():
+                await transport.close()
+
+    async def address(self, network: Network, name: str) -> str:
+        transport = network[name]
+        assert isinstance(transport, GrpcTransport)
+        return f"127.0.0.1:{transport.port}"
