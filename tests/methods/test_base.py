@@ -8,7 +8,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce import errors
-from sottovoce.methods.base import checked, number
+from sottovoce.foundation.arguments import checked, number
 from sottovoce.scenario.methods import METHODS, parse_method
 
 from .settings import GRAPH, SETTINGS, VALUES

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import number
 from ..graphs.graph import Graph
 from ..methods import (
     AcceleratedGossip,
@@ -35,7 +36,6 @@ from ..methods import (
     StandardGossip,
     SynchronousAveraging,
 )
-from ..methods.base import number
 from ..simulation import Solution, simulate
 from . import tables
 from .exposure import Exposure, exposure

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InvalidParameter
+from ..foundation.files import write_atomically
 from ..graphs import cycle, random_geometric
-from ..graphs.files import write_atomically
 from ..graphs.graph import Graph
 from ..methods import BinaryOracle, GapOracle, Method, NoiseInsertion, StandardGossip
 from ..methods.base import Array

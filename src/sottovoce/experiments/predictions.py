@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..foundation.arguments import per_node
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity
 from ..methods import (
@@ -34,7 +35,6 @@ from ..methods import (
     StandardGossip,
     SynchronousAveraging,
 )
-from ..methods.base import per_node
 from ..methods.weights import second_modulus
 from ..theory import adaptive_binary_factor, contraction_factor, heavy_ball_factor, huang_variance, nozari_variance
 

@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidFile, MissingDependency, SottovoceError
-from ..graphs.files import write_atomically
+from ..foundation.files import write_atomically
 
 if TYPE_CHECKING:
     import pyarrow

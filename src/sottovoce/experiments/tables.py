@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .compare import Row
 
-from ..graphs.files import write_atomically
+from ..foundation.files import write_atomically
 
 __all__ = ["HEADINGS", "cells", "csv_text", "latex", "markdown", "plain", "write"]
 

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph
-from .files import read_edges, write_atomically, write_edges
+from .files import read_edges, write_edges
 from .graph import Graph
 
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-__all__ = ["from_networkx", "from_scipy", "read_edges", "to_networkx", "to_scipy", "write_atomically", "write_edges"]
+__all__ = ["from_networkx", "from_scipy", "read_edges", "to_networkx", "to_scipy", "write_edges"]
 
 
 def from_networkx(graph: networkx.Graph[Any]) -> Graph:

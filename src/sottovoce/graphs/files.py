@@ -7,9 +7,8 @@ integer columns ``source`` and ``target``. Nodes are 0..n−1. What is wrong wit
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidFile, InvalidGraph, MissingDependency
+from ..foundation.files import write_atomically
 from .validation import chunks
 
 if TYPE_CHECKING:
     from .graph import Graph
 
-__all__ = ["read_edges", "write_atomically", "write_edges"]
+__all__ = ["read_edges", "write_edges"]
 
 
 def read_edges(path: str | os.PathLike[str]) -> Graph:
@@ -142,42 +142,3 @@ def _write_text(graph: Graph, path: Path) -> None:
         file.write(f"# {' '.join(graph.name.split())}\n")
         for part in chunks(graph.num_edges):
             file.writelines(f"{first} {second}\n" for first, second in graph.edges[part].tolist())
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Write beside ``path``, flush to disk, then rename into place: never half a file.
-
-    If ``write`` fails or is interrupted, what was at ``path`` before is untouched and nothing else is left.
-
-    Parameters
-    ----------
-    path
-        Where the file shall be; missing folders are made.
-    write
-        Called with the name of a new empty file in the same folder.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """So that the rename, too, survives a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

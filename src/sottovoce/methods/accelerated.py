@@ -14,9 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..foundation.arguments import number
+from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity, laplacian
-from .base import VALUE, Array, PairMethod, number
+from .base import VALUE, Array, PairMethod
 from .registry import register
 from .released import InTheClear, Released
 
@@ -26,8 +28,6 @@ AHEAD, SETTLED = 1, 2
 """Columns: v − x, and the step at which the row is true."""
 
 A, B, GAMMA = 0, 1, 2
-NEGLIGIBLE = 2.0**-511
-"""Differences below this are zero, before they become denormal and a hundred times slower to compute with."""
 
 DENSE_NODES = 2000
 """Up to here the spread is computed exactly, with dense matrices; beyond, a bound on it is used."""

@@ -12,8 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..foundation.arguments import number
 from ..graphs.graph import Graph
-from .base import VALUE, Array, PairMethod, number
+from .base import VALUE, Array, PairMethod
 from .registry import register
 from .released import Comparisons, Released
 

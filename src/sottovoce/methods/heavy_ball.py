@@ -13,9 +13,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..foundation.arguments import number
+from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity, laplacian
-from .base import VALUE, Array, PairMethod, number
+from .base import VALUE, Array, PairMethod
 from .registry import register
 from .released import InTheClear, Released
 
@@ -27,9 +29,6 @@ DIFFERENCE, SETTLED = 1, 2
 MOMENTUM, RELAXATION = 0, 1
 SPECTRAL_NODES = 2000
 """Beyond this a momentum that no graph of these degrees could cover is refused its guarantee without a spectrum."""
-
-NEGLIGIBLE = 2.0**-511
-"""Movements below this are zero, before they become denormal and a hundred times slower to compute with."""
 
 
 def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:

@@ -12,8 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import number
+from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
-from .base import VALUE, Array, number
+from .base import VALUE, Array
 from .registry import register
 from .synchronous import WeightedMethod
 from .weights import Weights, check_weights
@@ -24,7 +26,6 @@ KEPT, ADDED, AMPLITUDE = 1, 2, 3
 """Columns: s × (sum of the noise a node has said so far), which is what it put into the total; this round's; b q^t."""
 
 DECAY, SHARE = 0, 1
-NEGLIGIBLE = 2.0**-511
 
 
 def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:

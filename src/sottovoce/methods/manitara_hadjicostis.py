@@ -12,8 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import brief, checked, per_node
 from ..graphs.graph import Graph
-from .base import VALUE, Array, brief, checked, per_node
+from .base import VALUE, Array
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined

@@ -12,8 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..foundation.arguments import number
+from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
-from .base import VALUE, Array, number
+from .base import VALUE, Array
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined
@@ -23,7 +25,6 @@ __all__ = ["MoMurray"]
 
 OUTSTANDING, AMPLITUDE = 1, 2
 STD, DECAY = 0, 1
-NEGLIGIBLE = 2.0**-511
 
 
 def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:

@@ -14,20 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import brief, checked, per_node
+from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity
-from .base import VALUE, Array, PairMethod, brief, checked, per_node
+from .base import VALUE, Array, PairMethod
 from .registry import register
 from .released import Released, WithdrawnNoise
 
-__all__ = ["NEGLIGIBLE", "NoiseInsertion", "information"]
+__all__ = ["NoiseInsertion", "information"]
 
 OUTSTANDING, AMPLITUDE, DECAY = 1, 2, 3
-
-NEGLIGIBLE = 2.0**-511
-"""Amplitudes σφ^t below this are set to zero: their square, which is what an error or a variance
-would see of them, is below the smallest normal double. Without the cut φ^t wanders through
-denormal numbers, where one multiplication costs a hundred ordinary ones."""
 
 
 def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import brief, checked, number, per_node
+from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
-from .base import VALUE, Array, brief, checked, number, per_node
+from .base import VALUE, Array
 from .registry import register
 from .synchronous import WeightedMethod
 from .weights import Weights, check_weights, laplacian_weights, weight_caveats
@@ -26,8 +28,6 @@ __all__ = ["Nozari"]
 
 KEPT, ADDED, AMPLITUDE, DECAY, SHARE = 1, 2, 3, 4, 5
 """Columns: Σ_k s η(k) so far, the η of this round, b q^k, q and s."""
-
-NEGLIGIBLE = 2.0**-511
 
 
 def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:

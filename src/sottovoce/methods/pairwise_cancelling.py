@@ -12,8 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..foundation.arguments import number
 from ..graphs.graph import Graph
-from .base import VALUE, Array, number
+from .base import VALUE, Array
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined

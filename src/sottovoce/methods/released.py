@@ -111,7 +111,7 @@ class FadingNoise:
 
 @dataclass(frozen=True, eq=False)
 class LinearRounds(Released):
-    """In round k all nodes broadcast s = z + noise, less all they have added so far in the round where they take it back.
+    """In round k all nodes broadcast s = z + noise, less all they added so far in the round where they take that back.
 
     z is the node's value less what it will withdraw by itself; it starts at the private value and becomes
     kept·z + moved·s. In round 0 the ends of every edge may also add, with opposite signs, a number of deviation

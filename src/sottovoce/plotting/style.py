@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..graphs.files import write_atomically
+from ..foundation.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
-from ..methods.noise_insertion import NEGLIGIBLE
 from .analysers.exchanges import Setting, noise_of, setting
 from .auditing import checked_prior, flat_start, gaussian_start
 from .view import View

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import number
 from ..graphs.graph import Graph
-from ..methods.base import Array, Method, number
+from ..methods.base import Array, Method
 from ..methods.huang import Huang
 from ..methods.noise_insertion import NoiseInsertion
 from ..methods.nozari import Nozari

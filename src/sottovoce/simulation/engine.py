@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
+from ..foundation.arguments import whole
 from ..foundation.cores import available_cores
 from ..foundation.progress import Progress, Report
 from ..graphs.graph import Graph
@@ -111,8 +112,8 @@ def simulate(
         raise InvalidParameter(
             f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
         )
-    num_steps = _whole("num_steps", num_steps, low=1, high=2**62)
-    replicas = _whole("replicas", replicas, low=1, high=MAX_REPLICAS)
+    num_steps = whole("num_steps", num_steps, low=1, high=2**62)
+    replicas = whole("replicas", replicas, low=1, high=MAX_REPLICAS)
     _check_how(stop_at, threads, device)
     solution = Solution.at_start(
         graph=graph,
@@ -145,7 +146,7 @@ def resume(
     """
     _check_how(stop_at, threads, "cpu")
     begin = solution.num_steps
-    end = begin + _whole("num_steps", num_steps, low=1, high=2**62)
+    end = begin + whole("num_steps", num_steps, low=1, high=2**62)
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
     return _advance(solution.copy(), end, steps[steps > begin], stop_at=stop_at, threads=threads, report=progress)
 
@@ -164,15 +165,9 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
     if stop_at is not None and not (isinstance(stop_at, int | float) and stop_at > 0):
         raise InvalidParameter(f"stop_at must be a number > 0, got {stop_at!r}")
     if threads is not None:
-        _whole("threads", threads, low=1, high=4096)
+        whole("threads", threads, low=1, high=4096)
     if device not in {"cpu", "gpu"}:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
-
-
-def _whole(name: str, value: int, *, low: int, high: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value <= high:
-        raise InvalidParameter(f"{name} must be a whole number in [{low}, {high}], got {value!r}")
-    return int(value)
 
 
 def _check_values(private_values: npt.ArrayLike, graph: Graph) -> Array:
@@ -203,7 +198,7 @@ def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.N
     if record is None:
         record = int(np.clip(2 * (end - begin) // num_nodes, 100, 500))
     if isinstance(record, int | np.integer):
-        count = _whole("record", int(record), low=1, high=10**8)
+        count = whole("record", int(record), low=1, high=10**8)
         return np.unique(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
     steps = np.unique(np.asarray(record))
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):

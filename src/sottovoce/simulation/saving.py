@@ -13,7 +13,7 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import InvalidFile, InvalidInput
-from ..graphs.files import write_atomically
+from ..foundation.files import write_atomically
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..scenario.methods import METHODS

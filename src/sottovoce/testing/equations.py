@@ -15,6 +15,7 @@ from functools import singledispatch
 import numpy as np
 
 from ..errors import Unsupported
+from ..foundation.arguments import per_node
 from ..graphs.graph import Graph
 from ..methods import (
     AcceleratedGossip,
@@ -34,7 +35,7 @@ from ..methods import (
     StandardGossip,
     SynchronousAveraging,
 )
-from ..methods.base import Array, per_node
+from ..methods.base import Array
 from .reference import algorithm_1, edge_draw, fired_edge, fired_set, node_draw, push_target
 
 __all__ = ["iterates"]

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..foundation.arguments import per_node
 from ..graphs.graph import Graph
-from ..methods.base import Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod, per_node
+from ..methods.base import Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod
 from ..methods.noise_insertion import NoiseInsertion
 from ..simulation.random.aliases import AliasTable
 from ..simulation.random.streams import EDGE_NOISE, block, edge_of, laplace_of, normals_of

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidParameter
-from ...methods.noise_insertion import NEGLIGIBLE
+from ...foundation.numbers import NEGLIGIBLE
 from ...privacy.gaussian.account import Account
 from .ledger import Edge
 from .messages import Message, Vector

@@ -23,9 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.arguments import per_node
+from ...foundation.numbers import NEGLIGIBLE
 from ...graphs.graph import Graph
-from ...methods.base import Method, per_node
-from ...methods.noise_insertion import NEGLIGIBLE, NoiseInsertion
+from ...methods.base import Method
+from ...methods.noise_insertion import NoiseInsertion
 from ...methods.standard import StandardGossip
 from ..view import View
 

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.arguments import per_node
 from ...graphs.graph import Graph
-from ...methods.base import Array, Method, per_node
+from ...methods.base import Array, Method
 from ...methods.huang import Huang
 from ...methods.manitara_hadjicostis import ManitaraHadjicostis
 from ...methods.mo_murray import MoMurray

@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
+from ...foundation.arguments import checked, per_node
 from ...graphs.graph import Graph
 from ...methods import Method
-from ...methods.base import checked, per_node
 from .many import noise_sums, noise_sums_from_start, weighted_sums
 from .setting import Chances, Floats, Noise, as_steps, centred
 from .sums import geometric_sum, power

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
+from ...foundation.arguments import per_node
 from ...graphs.graph import Graph
 from ...graphs.spectrum import algebraic_connectivity
 from ...methods import Method, NoiseInsertion, StandardGossip
-from ...methods.base import per_node
 
 if TYPE_CHECKING:
     import scipy.sparse

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
+from ...foundation.arguments import checked, per_node
 from ...graphs.graph import Graph
 from ...methods import NoiseInsertion
-from ...methods.base import checked, per_node
 from ..gossip.setting import Chances, Floats
 from .explain import in_words, why_basis, why_costs, why_decay, why_result
 from .response import Basis, Groups, Response, affordable

@@ -1,0 +1,112 @@
+"""Checks of arguments. An error names the parameter, the allowed range and what it got."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidParameter
+
+__all__ = ["Array", "brief", "checked", "number", "per_node", "whole"]
+
+Array = npt.NDArray[np.float64]
+
+
+def whole(name: str, value: object, *, low: int, high: int) -> int:
+    """A whole number in [low, high]; booleans and fractions are refused.
+
+    Examples
+    --------
+    >>> whole("replicas", 0, low=1, high=10)
+    Traceback (most recent call last):
+    ...
+    sottovoce.errors.InvalidParameter: replicas must be a whole number in [1, 10], got 0
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value.__index__() <= high:
+        raise InvalidParameter(f"{name} must be a whole number in [{low}, {high}], got {value!r}")
+    return int(value.__index__())
+
+
+def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
+    """A scalar or one number per node, as ``(n,)`` floats.
+
+    Raises
+    ------
+    InvalidParameter
+        If a sequence was given whose length is not the number of nodes.
+    """
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim == 0:
+        return np.full(num_nodes, float(array))
+    if array.shape != (num_nodes,):
+        raise InvalidParameter(f"{name} must be one number or one per node ({num_nodes}), got {len(array)} numbers")
+    return array
+
+
+def checked(
+    name: str,
+    value: object,
+    *,
+    low: float,
+    high: float = np.inf,
+    low_open: bool = False,
+    high_open: bool = False,
+    why: str = "",
+) -> float | Array:
+    """A finite number, or a read-only vector of them, with every entry in [low, high], an end open if so asked.
+
+    ``why`` is added to the message: what goes wrong outside.
+
+    Examples
+    --------
+    >>> checked("noise_decay", 1.5, low=0, high=1, high_open=True)
+    Traceback (most recent call last):
+    ...
+    sottovoce.errors.InvalidParameter: noise_decay must be finite and in [0, 1), got 1.5
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{name} must be a number or one number per node, got {type(value).__name__}") from None
+    if array.ndim > 1:
+        raise InvalidParameter(f"{name} must be a number or one number per node, got shape {array.shape}")
+    outside = (
+        ~np.isfinite(array)
+        | (array <= low if low_open else array < low)
+        | (array >= high if high_open else array > high)
+    )
+    if outside.any():
+        interval = f"{'(' if low_open else '['}{low:g}, {high:g}{')' if high_open or np.isinf(high) else ']'}"
+        got = array if array.ndim == 0 else array[outside][0]
+        where = "" if array.ndim == 0 else f" at node {int(np.argmax(outside))}"
+        because = f" ({why})" if why else ""
+        raise InvalidParameter(f"{name} must be finite and in {interval}{because}, got {float(got):g}{where}")
+    if array.ndim == 0:
+        return float(array)
+    array.flags.writeable = False
+    return array
+
+
+def number(
+    name: str,
+    value: object,
+    *,
+    low: float,
+    high: float = np.inf,
+    low_open: bool = False,
+    high_open: bool = False,
+    why: str = "",
+) -> float:
+    """One finite number in the interval; sequences are refused. See :func:`checked`."""
+    result = checked(name, value, low=low, high=high, low_open=low_open, high_open=high_open, why=why)
+    if not isinstance(result, float):
+        raise InvalidParameter(f"{name} must be one number, got {len(result)} numbers")
+    return result
+
+
+def brief(parameter: float | Array) -> str:
+    """A number, or the range of a vector, for labels and reprs."""
+    if not isinstance(parameter, np.ndarray):
+        return f"{parameter:g}"
+    low, high = f"{parameter.min():.4g}", f"{parameter.max():.4g}"
+    return low if low == high else f"{low}…{high}"
