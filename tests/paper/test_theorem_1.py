@@ -46,8 +46,9 @@ def test_mass_is_conserved_at_every_step(graph: sv.Graph) -> None:
 @EQUAL
 def test_one_step_identity(graph: sv.Graph) -> None:
     """E G_{t+1} = E G_t − ¼ E yᵀL_p y + N ψ^t, checked on the exact second moments of y."""
+    from sottovoce.graphs.chances import Chances
     from sottovoce.theory.gossip.exact import SecondMomentMap, second_moments
-    from sottovoce.theory.gossip.setting import Chances, Noise
+    from sottovoce.theory.gossip.setting import Noise
 
     chances = Chances(graph)
     method = sv.NoiseInsertion(1.3, 0.8)

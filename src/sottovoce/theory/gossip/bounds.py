@@ -23,10 +23,11 @@ import numpy.typing as npt
 
 from ...errors import InvalidParameter
 from ...foundation.arguments import checked, per_node
+from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import Method
 from .many import noise_sums, noise_sums_from_start, weighted_sums
-from .setting import Chances, Floats, Noise, as_steps, centred
+from .setting import Floats, Noise, as_steps, centred
 from .sums import geometric_sum, power
 
 __all__ = [
@@ -58,7 +59,7 @@ def contraction_factor(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
     >>> contraction_factor(complete(3))
     0.5
     """
-    return 1.0 - _chances(graph, edge_probabilities).contraction_gap
+    return 1.0 - Chances(graph, edge_probabilities).contraction_gap
 
 
 def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None) -> Floats:
@@ -73,7 +74,7 @@ def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = 
     >>> float(threshold_decay(cycle(10))[0].round(7))
     0.9510565
     """
-    chances = _chances(graph, edge_probabilities)
+    chances = Chances(graph, edge_probabilities)
     share = np.divide(chances.contraction_gap, chances.nodes, out=np.zeros(graph.num_nodes), where=chances.nodes > 0)
     return np.sqrt(np.maximum(1.0 - share, 0.0))
 
@@ -97,7 +98,7 @@ def noise_envelope(
     >>> noise_envelope(complete(2), NoiseInsertion(noise_std=1.0, noise_decay=0.5), 3).round(9).tolist()
     [1.0, 0.25, 0.0625, 0.015625]
     """
-    chances = _chances(graph, edge_probabilities)
+    chances = Chances(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     steps = as_steps(num_steps, at)
     weights = chances.nodes * noise.variance
@@ -121,7 +122,7 @@ def slowest_nodes(
     >>> slowest_nodes(star(4), NoiseInsertion(noise_std=1.0, noise_decay=0.5)).tolist()
     [1, 2, 3]
     """
-    chances = _chances(graph, edge_probabilities)
+    chances = Chances(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     noisy = np.flatnonzero((noise.std > 0) & (chances.nodes > 0))
     gaps = noise.gap[noisy]
@@ -147,7 +148,7 @@ def outstanding_variance(
     >>> outstanding_variance(complete(2), NoiseInsertion(noise_std=2.0, noise_decay=0.5), [0, 1, 2]).tolist()
     [[0.0, 0.0], [4.0, 4.0], [1.0, 1.0]]
     """
-    chances = _chances(graph, edge_probabilities)
+    chances = Chances(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     steps = as_steps(None, at)[:, None]
     return noise.variance * chances.nodes * geometric_sum(steps, noise.gap, chances.nodes)
@@ -205,7 +206,7 @@ def error_bound(
         raise InvalidParameter(f"form must be one of {', '.join(_FORMS)}, got {form!r}")
     if connectivity is not None and edge_probabilities is None:
         connectivity = connectivity / graph.num_edges
-    chances = _chances(graph, edge_probabilities, connectivity)
+    chances = Chances(graph, edge_probabilities, connectivity)
     noise = Noise.of(method, chances)
     values = centred(graph, private_values)
     steps = as_steps(num_steps, at)
@@ -248,7 +249,7 @@ def corollary_bound(
     >>> corollary_bound(complete(2), [0.0, 0.0], 1.0, 0.51, 3).round(5).tolist()
     [0.0, 0.5, 0.49, 0.36015]
     """
-    chances = _chances(graph, edge_probabilities)
+    chances = Chances(graph, edge_probabilities)
     std = per_node("noise_std", checked("noise_std", noise_std, low=0.0), graph.num_nodes)
     most = graph.num_edges * float(chances.nodes.min())
     if not 0.0 < gamma <= most * (1 + 1e-12):
@@ -260,8 +261,3 @@ def corollary_bound(
     level = 0.25 * values.shape[1] * float(np.sum(chances.nodes * std**2))
     lag = steps if form == "printed" else np.maximum(steps - 1, 0)
     return np.asarray(0.5 * float(np.sum(values**2)) * power(gap, steps) + level * steps * power(gap, lag))
-
-
-def _chances(graph: Graph, edge_probabilities: npt.ArrayLike | None, connectivity: float | None = None) -> Chances:
-    given = None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64)
-    return Chances(graph, given, connectivity)

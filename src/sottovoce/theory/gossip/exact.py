@@ -29,10 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...graphs.chances import Chances, both_ends
 from ...graphs.graph import Graph
 from ...methods import Method
 from .bounds import outstanding_variance
-from .setting import Chances, Floats, Noise, as_steps, both_ends, centred
+from .setting import Floats, Noise, as_steps, centred
 
 __all__ = ["ExpectedError", "SecondMomentMap", "expected_error", "expected_error_split"]
 
@@ -181,8 +182,7 @@ def expected_error(
     >>> expected_error(path(3), [1.0, 1.0, 1.0], NoiseInsertion(noise_std=1.0, noise_decay=0.7), 4).round(4).tolist()
     [0.0, 0.5, 0.4962, 0.4318, 0.3529]
     """
-    given = None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64)
-    chances = Chances(graph, given)
+    chances = Chances(graph, edge_probabilities)
     values = centred(graph, private_values)
     check_size(graph)
     start = values @ values.T

@@ -23,11 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import NumericalFailure
+from ...graphs.chances import Chances, both_ends
 from ...graphs.graph import Graph
 from ...methods import Method
 from .bounds import slowest_nodes
 from .exact import SecondMomentMap, centred_both, check_size
-from .setting import Chances, Floats, Noise, both_ends
+from .setting import Floats, Noise
 from .sums import geometric_sum, power
 
 __all__ = ["AsymptoticRate", "asymptotic_rate", "second_moment_rate", "spectral_error"]
@@ -76,7 +77,7 @@ def asymptotic_rate(graph: Graph, method: Method, *, edge_probabilities: npt.Arr
     >>> fast.regime, round(fast.rate, 6)
     ('gossip', 0.963451)
     """
-    chances = _chances(graph, edge_probabilities)
+    chances = Chances(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     gossip = 1.0 - _gossip_gap(chances)
     slowest = slowest_nodes(graph, method, edge_probabilities=edge_probabilities)
@@ -93,7 +94,7 @@ def second_moment_rate(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
     >>> round(second_moment_rate(complete(4)), 12)
     0.666666666667
     """
-    return 1.0 - _gossip_gap(_chances(graph, edge_probabilities))
+    return 1.0 - _gossip_gap(Chances(graph, edge_probabilities))
 
 
 def spectral_error(start: Floats, noise: Noise, columns: int, chances: Chances, steps: npt.NDArray[np.int64]) -> Floats:
@@ -244,10 +245,6 @@ class Model:
             result[begin : begin + count] = (table @ modes + forced @ strength)[:count]
             modes = carry * modes + push @ strength
         return result
-
-
-def _chances(graph: Graph, edge_probabilities: npt.ArrayLike | None) -> Chances:
-    return Chances(graph, None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64))
 
 
 def _inner(first: Floats, second: Floats) -> float:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..gossip.setting import Chances, Floats
+from ...graphs.chances import Chances
+from ..gossip.setting import Floats
 
 if TYPE_CHECKING:
     from .response import Basis, Response

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from ...errors import InvalidParameter
 from ...foundation.arguments import checked, per_node
+from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import NoiseInsertion
-from ..gossip.setting import Chances, Floats
+from ..gossip.setting import Floats
 from .explain import in_words, why_basis, why_costs, why_decay, why_result
 from .response import Basis, Groups, Response, affordable
 from .search import DecayCost, Wish, best_decay, check_positive, decay_costs, hidden_std_left, solve
@@ -135,8 +136,7 @@ def plan(
     (736, 'exact', 0.9511)
     """
     wish = Wish(relative_error, probability, num_steps, hidden_std)
-    given = None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64)
-    chances = Chances(graph, given)
+    chances = Chances(graph, edge_probabilities)
     check_positive("value_std", value_std)
     if basis not in (None, "exact", "bound"):
         raise InvalidParameter(f"basis must be 'exact' or 'bound' (or None, to choose), got {basis!r}")

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import NumericalFailure
+from ...graphs.chances import Chances
 from ..gossip.exact import SecondMomentMap
-from ..gossip.setting import Chances, Floats, Noise
+from ..gossip.setting import Floats, Noise
 from ..gossip.spectral import Lanczos, settled_model
 from ..gossip.sums import geometric_sum, power
 
