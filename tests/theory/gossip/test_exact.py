@@ -227,6 +227,6 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(InvalidParameter, match="sum to 1"):
         sv.theory.expected_error(graph, np.zeros(5), method, 3, edge_probabilities=np.ones(5))
     with pytest.raises(Unsupported, match="StandardGossip"):
-        sv.theory.expected_error(graph, np.zeros(5), sv.Method(), 3)
+        sv.theory.expected_error(graph, np.zeros(5), sv.PushSum(), 3)
     with pytest.raises(Unsupported, match="error_bound"):
         sv.theory.expected_error(sv.graphs.cycle(9000), np.zeros(9000), method, 3)

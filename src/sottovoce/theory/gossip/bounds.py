@@ -26,6 +26,7 @@ from ...foundation.arguments import checked, per_node
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import Method
+from ...methods.noise_insertion import free_decay
 from .many import noise_sums, noise_sums_from_start, weighted_sums
 from .setting import Floats, Noise, as_steps, centred
 from .sums import geometric_sum, power
@@ -75,8 +76,7 @@ def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = 
     0.9510565
     """
     chances = Chances(graph, edge_probabilities)
-    share = np.divide(chances.contraction_gap, chances.nodes, out=np.zeros(graph.num_nodes), where=chances.nodes > 0)
-    return np.sqrt(np.maximum(1.0 - share, 0.0))
+    return free_decay(chances.contraction_gap, chances.nodes)
 
 
 def noise_envelope(

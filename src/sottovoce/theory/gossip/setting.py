@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues, Unsupported
-from ...foundation.arguments import per_node
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
-from ...methods import Method, NoiseInsertion, StandardGossip
+from ...methods import Method
+from ...methods.released import WithdrawnNoise
 
-__all__ = ["Floats", "Noise", "as_steps", "centred", "initial_error"]
+__all__ = ["Floats", "Noise", "as_steps", "centred"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,22 +32,20 @@ class Noise:
 
     @classmethod
     def of(cls, method: Method, chances: Chances) -> Noise:
-        """Read a method; standard gossip is noise insertion with σ = 0.
+        """Ask a method what it releases; standard gossip is noise insertion with σ = 0.
 
         Raises
         ------
         Unsupported
             For methods whose second moments do not follow this theory.
         """
-        size = chances.graph.num_nodes
-        if isinstance(method, StandardGossip):
-            std, decay = np.zeros(size), np.zeros(size)
-        elif isinstance(method, NoiseInsertion):
-            std = per_node("noise_std", method.noise_std, size)
-            decay = per_node("noise_decay", method.noise_decay, size)
-        else:
-            name = getattr(method, "name", type(method).__name__)
-            raise Unsupported(f"method must be StandardGossip or NoiseInsertion for this theory, got {name}")
+        shown = method.releases(chances.graph)
+        if not isinstance(shown, WithdrawnNoise):
+            raise Unsupported(
+                "method must average pairs under withdrawn noise for this theory, as StandardGossip and NoiseInsertion "
+                f"do, got {method.name}"
+            )
+        std, decay = shown.noise_std, shown.noise_decay
         return cls(std, decay, chances.nodes * ((1.0 - decay) * (1.0 + decay)))
 
     @property
@@ -75,11 +73,6 @@ def centred(graph: Graph, private_values: npt.ArrayLike) -> Floats:
     values = values.reshape(graph.num_nodes, -1)
     result: Floats = values - values.mean(axis=0)
     return result
-
-
-def initial_error(graph: Graph, private_values: npt.ArrayLike) -> float:
-    """G_0 = ½‖c − c̄‖²."""
-    return 0.5 * float(np.sum(centred(graph, private_values) ** 2))
 
 
 def as_steps(num_steps: int | None, at: npt.ArrayLike | None) -> npt.NDArray[np.int64]:
