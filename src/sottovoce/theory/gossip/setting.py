@@ -12,23 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues, Unsupported
+from ...foundation.arguments import Array
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import Method
 from ...methods.released import WithdrawnNoise
 
-__all__ = ["Floats", "Noise", "as_steps", "centred"]
-
-Floats = npt.NDArray[np.float64]
+__all__ = ["Noise", "as_steps", "centred"]
 
 
 @dataclass(frozen=True, eq=False)
 class Noise:
     """σ and φ of every node and the gap 1 − r_i = p_i (1 − φ_i²) of its squared amplitude."""
 
-    std: Floats
-    decay: Floats
-    gap: Floats
+    std: Array
+    decay: Array
+    gap: Array
 
     @classmethod
     def of(cls, method: Method, chances: Chances) -> Noise:
@@ -49,12 +48,12 @@ class Noise:
         return cls(std, decay, chances.nodes * ((1.0 - decay) * (1.0 + decay)))
 
     @property
-    def variance(self) -> Floats:
+    def variance(self) -> Array:
         """``(n,)`` σ_i²."""
         return self.std**2
 
 
-def centred(graph: Graph, private_values: npt.ArrayLike) -> Floats:
+def centred(graph: Graph, private_values: npt.ArrayLike) -> Array:
     """``(n, d)`` private values minus their mean; one number per node counts as d = 1.
 
     Raises
@@ -71,7 +70,7 @@ def centred(graph: Graph, private_values: npt.ArrayLike) -> Floats:
     if not np.isfinite(values).all():
         raise InvalidValues("private_values must be finite")
     values = values.reshape(graph.num_nodes, -1)
-    result: Floats = values - values.mean(axis=0)
+    result: Array = values - values.mean(axis=0)
     return result
 
 
