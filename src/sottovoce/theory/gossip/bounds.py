@@ -16,7 +16,7 @@ The expectation itself is in :mod:`.exact`. The proof is in the documentation (e
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,7 @@ __all__ = [
 
 Form = Literal["printed", "corrected", "sharpened"]
 
-_FORMS = ("printed", "corrected", "sharpened")
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 def contraction_factor(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None) -> float:
@@ -202,8 +202,8 @@ def error_bound(
     >>> error_bound(complete(2), [3.0, 3.0], method, 3, form="printed").round(5).tolist()
     [0.0, 0.245, 0.12005, 0.05882]
     """
-    if form not in _FORMS:
-        raise InvalidParameter(f"form must be one of {', '.join(_FORMS)}, got {form!r}")
+    if form not in FORMS:
+        raise InvalidParameter(f"form must be one of {', '.join(FORMS)}, got {form!r}")
     if connectivity is not None and edge_probabilities is None:
         connectivity = connectivity / graph.num_edges
     chances = Chances(graph, edge_probabilities, connectivity)
