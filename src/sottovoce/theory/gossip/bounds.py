@@ -5,9 +5,9 @@ factor by which node i's squared noise amplitude shrinks per step in expectation
 The three forms differ in one place each:
 
 printed
-    ψ^t where ψ^{t−1} belongs. False, already after one step; kept so that it can be shown to be.
+    ψ^t where ψ^{t−1} belongs. False already after one step; kept to be compared with.
 corrected
-    E G_k ≤ ρ^k G_0 + N Σ_{t=1}^{k} ρ^{k−t} ψ^{t−1}. An equality on complete graphs.
+    E G_k ≤ ρ^k G_0 + N Σ_{t=1}^{k} ρ^{k−t} ψ^{t−1}. An equality on complete graphs with equally likely edges.
 sharpened
     corrected minus ¼ Σ_i (p_i/(n−1) − α_p/n) Σ_{t<k} ρ^{k−1−t} E u_i²(t), which is never negative.
 

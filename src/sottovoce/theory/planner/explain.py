@@ -111,7 +111,7 @@ def in_words(values: Array) -> str:
 
 
 def _steps(count: int | None) -> str:
-    return "for ever" if count is None else f"{count:,} steps"
+    return "more than 10¹⁵ steps" if count is None else f"{count:,} steps"
 
 
 def _brief(value: float) -> str:
