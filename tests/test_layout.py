@@ -107,13 +107,7 @@ def test_a_peer_starts_light() -> None:
     assert loaded_after("import sottovoce.peer").isdisjoint({"numba", "scipy", "networkx", "matplotlib"})
 
 
-COMING: set[str] = set()
-"""Public names that have not landed yet; strict, so that landing one asks to have it removed here."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.xfail] if n in COMING else []) for n in sottovoce.__all__]
-)
+@pytest.mark.parametrize("name", sottovoce.__all__)
 def test_public_names_exist(name: str) -> None:
     """Every public name can be reached."""
     assert getattr(sottovoce, name) is not None
