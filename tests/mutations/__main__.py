@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import resource
 import signal
@@ -20,7 +21,7 @@ _MEMORY = 8 * 2**30
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try mutants, print which survived and the score; 0 if the score is high enough."""
+    """Try mutants until all are tried, time is over or Ctrl-C; say which survived. 0 if the score is high enough."""
     asked = _parser().parse_args(arguments)
     _set_limits()
     special = [named(ROOT, entry) for entry in NAMED]
@@ -30,9 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if asked.list:
         _say(*(mutant.name for mutant in chosen))
         return 0
-    with tempfile.TemporaryDirectory(prefix="sottovoce-mutants-") as folder:
+    verdicts: list[Verdict] = []
+    with tempfile.TemporaryDirectory(prefix="sottovoce-mutants-") as folder, contextlib.suppress(KeyboardInterrupt):
         workshops = [Workshop(ROOT, Path(folder) / str(k)) for k in range(asked.jobs)]
-        verdicts = []
         for verdict in try_all(chosen, workshops, seconds=60.0 * asked.minutes):
             verdicts.append(verdict)
             _say(f"{verdict.how:9} {verdict.mutant.name}")

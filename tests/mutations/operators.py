@@ -1,6 +1,7 @@
 """Mistakes of the usual kinds: where they are possible in a piece of source, and the source with one of them made.
 
-Nothing is run here. Messages of errors, docstrings, annotations, decorators and f-strings are left alone.
+Nothing is run here. What is written for readers is left alone: docstrings, messages of errors, reprs, annotations,
+f-strings; so are decorators.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _defines(node: ast.AST) -> set[str]:
 
 def _code(node: ast.AST, inside: list[str]) -> Iterator[tuple[list[str], ast.stmt | ast.expr]]:
     """``node`` and what is below it, except what no test should depend on; each with the names that it is inside."""
-    if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom) or _is_docstring(node) or _is_repr(node):
+    if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom) or _is_for_readers(node):
         return
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         inside = [*inside, node.name]
@@ -113,12 +114,11 @@ def _code(node: ast.AST, inside: list[str]) -> Iterator[tuple[list[str], ast.stm
                 yield from _code(child, inside)
 
 
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _is_repr(node: ast.AST) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name == "__repr__"
+def _is_for_readers(node: ast.AST) -> bool:
+    """Docstrings, reprs and lists of public names."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)
+    return bool(_defines(node) & {"__repr__", "__all__"})
 
 
 def _changes(node: ast.stmt | ast.expr) -> Iterator[tuple[ast.stmt | ast.expr, str]]:
