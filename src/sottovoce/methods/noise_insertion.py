@@ -22,7 +22,7 @@ from .base import VALUE, Array, PairMethod
 from .registry import register
 from .released import Released, WithdrawnNoise
 
-__all__ = ["NoiseInsertion", "information"]
+__all__ = ["NoiseInsertion", "free_decay", "information"]
 
 OUTSTANDING, AMPLITUDE, DECAY = 1, 2, 3
 
@@ -96,8 +96,7 @@ class NoiseInsertion(PairMethod):
         >>> NoiseInsertion.largest_free(cycle(10), noise_std=1.0).noise_decay.round(7).tolist()[:2]
         [0.9510565, 0.9510565]
         """
-        inside = 1.0 - algebraic_connectivity(graph) / (2.0 * graph.degrees)
-        return cls(noise_std=noise_std, noise_decay=np.sqrt(np.maximum(inside, 0.0)))
+        return cls(noise_std=noise_std, noise_decay=free_decay(0.5 * algebraic_connectivity(graph), graph.degrees))
 
     def validate(self, graph: Graph) -> None:
         per_node("noise_std", self.noise_std, graph.num_nodes)
@@ -128,6 +127,23 @@ class NoiseInsertion(PairMethod):
 
     def __hash__(self) -> int:
         return hash((np.asarray(self.noise_std).tobytes(), np.asarray(self.noise_decay).tobytes()))
+
+
+def free_decay(gap: float, chances: npt.ArrayLike) -> Array:
+    """``(n,)`` the largest φ_i with which noise fades at least as fast as 1 − gap: φ_i = √(1 − gap/p_i).
+
+    p_i is the chance that node i is activated at a step: its squared amplitude shrinks by r_i = 1 − p_i (1 − φ_i²) in
+    expectation, and r_i ≤ 1 − gap is asked. Gap and chances may have a common factor, so that α/2 and degrees serve
+    where edges are equally likely. A node that is never activated may have any φ: the answer is 1.
+
+    Examples
+    --------
+    >>> free_decay(0.25, [0.25, 0.5, 1.0]).round(4).tolist()
+    [0.0, 0.7071, 0.866]
+    """
+    chance = np.asarray(chances, dtype=np.float64)
+    share = np.divide(gap, chance, out=np.zeros(chance.shape), where=chance > 0)
+    return np.asarray(np.sqrt(np.maximum(1.0 - share, 0.0)))
 
 
 def information(
