@@ -56,10 +56,11 @@ class Question:
 class Report(Question):
     """What one view reveals in one run; returned by :func:`audit`.
 
-    All ``(n,)`` arrays have an entry for every node; the observer's own nodes have deviation 0 and infinite
-    information. Histories have one row per entry of :attr:`steps`. A value of a run of pairwise exchanges is disclosed
-    when its flat-prior deviation is zero, to ``tolerance`` of the prior deviation (of the largest σ if the prior is
-    flat).
+    What was asked is kept beside it: ``graph``, ``method``, ``view``, ``num_steps``, ``prior_std``, ``steps``,
+    ``tolerance``. All ``(n,)`` arrays have an entry for every node; the observer's own nodes have deviation 0 and
+    infinite information. Histories have one row per entry of ``steps``. A value of a run of pairwise exchanges is
+    disclosed when its flat-prior deviation is zero, to ``tolerance`` of the prior deviation (of the largest σ if the
+    prior is flat).
     """
 
     history: Array

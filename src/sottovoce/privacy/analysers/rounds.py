@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
-from ...foundation.arguments import per_node
+from ...foundation.arguments import per_node, whole
 from ...foundation.progress import Progress
 from ...graphs.graph import Graph
 from ...methods.base import Array
@@ -39,12 +39,7 @@ def supports(released: Released, view: View) -> TypeGuard[LinearRounds]:
 
 def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG001  (one signature for all analysers)
     """How many rounds were heard."""
-    given = np.asarray(fired_edges)
-    if given.ndim != 0 or not np.issubdtype(given.dtype, np.integer) or given < 0:
-        raise InvalidParameter(
-            f"fired_edges must be the number of rounds (num_rounds), a whole number ≥ 0, got {fired_edges!r}"
-        )
-    return int(given)
+    return whole("fired_edges (for rounds their number, num_rounds)", fired_edges, low=0, high=2**62)
 
 
 def audit(question: Question, released: LinearRounds, num_rounds: int, progress: Progress) -> RoundsReport:
