@@ -146,7 +146,7 @@ def guesses(
 ) -> list[list[float] | None]:
     """The curious node's best estimate of every private value after ``step``, in the order of :func:`privacy_history`.
 
-    ``None`` for a method that the attack does not understand; NaN where there is nothing to go by.
+    ``None`` for a method that the attack does not understand; NaN where nothing is known of a value.
     """
     from ..privacy import CuriousNodes, attack
     from ..simulation import simulate
