@@ -10,10 +10,10 @@ from sottovoce.simulation import compiling
 
 SCRIPT = """
 import sottovoce as sv
-from sottovoce.simulation.random import kernels
+from sottovoce.simulation.kinds import kind_of
 run = sv.simulate(sv.graphs.cycle(5), [1.0, 2.0, 3.0, 4.0, 5.0], sv.StandardGossip(), num_steps=10, seed=1)
-driver = kernels.pair_driver(sv.StandardGossip.update, uses_noise=False)
-print(sum(driver.stats.cache_hits.values()), sum(driver.stats.cache_misses.values()))
+kernel, _ = kind_of(run.method).driver(run.method, run.graph, run.aliases)
+print(sum(kernel.run.stats.cache_hits.values()), sum(kernel.run.stats.cache_misses.values()))
 """
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from sottovoce import errors
-from sottovoce.simulation import engine
+from sottovoce.simulation import running
 
 RING = sv.graphs.cycle(10)
 VALUES = np.random.default_rng(0).random(10)
@@ -81,7 +81,7 @@ def test_a_replica_does_not_depend_on_the_others():
 def test_chunks_do_not_matter(monkeypatch):
     """The result is the same bit for bit when the engine looks up every 256 steps."""
     whole = run(num_steps=3000, record=7, replicas=3)
-    monkeypatch.setattr(engine, "CHUNK", 1)
+    monkeypatch.setattr(running, "CHUNK", 1)
     np.testing.assert_array_equal(run(num_steps=3000, record=7, replicas=3).values, whole.values)
 
 
