@@ -141,6 +141,17 @@ def test_early_stop():
     np.testing.assert_array_equal(result.resume(100).values, result.values)
 
 
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_stopping_does_not_depend_on_the_unit_of_the_values(unit):
+    """The error that is compared is the relative one: in another unit each replica stops at the same step."""
+    runs = [
+        sv.simulate(RING, values, sv.StandardGossip(), num_steps=3000, seed=1, replicas=5, stop_at=1e-3, record=300)
+        for values in (VALUES, VALUES * unit)
+    ]
+    np.testing.assert_array_equal(runs[0].steps_done, runs[1].steps_done)
+    assert 0 < runs[0].steps_done.min() < runs[0].steps_done.max() < 3000
+
+
 def test_equal_values_have_an_absolute_error():
     """When there is nothing to average the relative error is the squared error itself."""
     result = sv.simulate(RING, np.ones(10), NOISY, num_steps=50, seed=1)

@@ -18,6 +18,7 @@ from ..errors import InvalidParameter, MissingDependency
 from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, Method
 from . import replay
+from .kinds import parameters_of
 from .random.aliases import AliasTable, alias_table
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Setup:
     @cached_property
     def parameters(self) -> Array:
         """What the method's functions need to know beside the node tables."""
-        return np.ascontiguousarray(self.method.parameters(self.graph), dtype=np.float64)
+        return parameters_of(self.method, self.graph)
 
     @property
     def true_mean(self) -> Any:

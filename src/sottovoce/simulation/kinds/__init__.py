@@ -25,7 +25,7 @@ from ..random.streams import Stream
 if TYPE_CHECKING:
     from ..compiling import Kernel
 
-__all__ = ["Kind", "functions_of", "kind_of"]
+__all__ = ["Kind", "base_of", "functions_of", "kind_of", "parameters_of"]
 
 MODULES: dict[type[Method], str] = {
     PairMethod: "pair",
@@ -71,12 +71,13 @@ class Kind(ABC):
 
 def kind_of(method: Method) -> Kind:
     """What runs ``method``."""
-    kind: Kind = import_module(f".{MODULES[_base_of(type(method))]}", __name__).KIND
+    kind: Kind = import_module(f".{MODULES[base_of(type(method))]}", __name__).KIND
     return kind
 
 
 @lru_cache
-def _base_of(cls: type[Method]) -> type[Method]:
+def base_of(cls: type[Method]) -> type[Method]:
+    """The abstract class that declares a method's functions."""
     for base in MODULES:
         if issubclass(cls, base):
             return base
@@ -92,12 +93,19 @@ def functions_of(method: Method) -> dict[str, Callable[..., Any]]:
         If one is missing or takes other arguments.
     """
     cls = type(method)
-    base = _base_of(cls)
+    base = base_of(cls)
     names = [name for name, attribute in vars(base).items() if isinstance(attribute, staticmethod)]
     functions = {name: getattr(cls, name) for name in names}
     for name, function in functions.items():
         _check_function(cls, getattr(base, name), function, name)
     return functions
+
+
+def parameters_of(method: Method, graph: Graph) -> Array:
+    """The parameters that all calls of a method's functions share: read-only, so that none can pass on a state."""
+    parameters = np.array(method.parameters(graph), dtype=np.float64)
+    parameters.flags.writeable = False
+    return parameters
 
 
 @lru_cache
