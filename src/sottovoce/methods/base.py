@@ -93,6 +93,13 @@ class Method(ABC):
         """Why this is allowed but outside the method's guarantee on ``graph``, one sentence each; usually none."""
         return ()
 
+    def needs(self) -> str:
+        """What a node must know that it cannot learn from its neighbours, as in "needs a common clock"; often nothing.
+
+        Such a method is a standard to compare with, or needs an agreement before the first step.
+        """
+        return ""
+
     def releases(self, graph: Graph) -> Released:
         """What the messages are made of. A method that does not say so is reported as *not analysed*."""
         return NotStated()
