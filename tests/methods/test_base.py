@@ -9,7 +9,8 @@ import pytest
 import sottovoce as sv
 from sottovoce import errors
 from sottovoce.foundation.arguments import checked, number
-from sottovoce.scenario.methods import METHODS, parse_method
+from sottovoce.methods import METHODS
+from sottovoce.scenario.methods import parse_method
 
 from .settings import GRAPH, SETTINGS, VALUES
 

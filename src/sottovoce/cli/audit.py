@@ -71,7 +71,7 @@ def command(
     from ..scenario.methods import parse_method
 
     graph = parse_graph(graph_spec, seed=seed)
-    method = parse_method(method_spec)
+    method = parse_method(method_spec, graph)
     view = _view(observers, taps, everyone_but)
     belief = None if flat else prior_std
     report, baseline = _audited(graph, method, view, belief, steps, seed, quiet=as_json)

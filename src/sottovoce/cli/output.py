@@ -1,4 +1,4 @@
-"""What all commands share in how they speak: options, tables for people, JSON for machines, values from files."""
+"""What all commands share: options, tables for people, JSON for machines."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from typing import Any, TypeVar
 
 import click
 import numpy as np
-import numpy.typing as npt
-
-from ..errors import InvalidFile
-from ..graphs.graph import Graph
 
 __all__ = [
     "graph_option",
     "json_option",
+    "load_option",
     "method_option",
     "print_json",
     "print_table",
-    "read_values",
     "seed_option",
+    "values_option",
     "without_suffix",
 ]
 
@@ -32,10 +29,33 @@ graph_option = click.option(
     "--graph", "graph_spec", default="cycle:10", show_default=True, metavar="SPEC",
     help="Family with sizes (cycle:10, rgg:100:seed=3, grid:5x8, …) or an edge-list file.",
 )  # fmt: skip
-method_option = click.option(
-    "--method", "method_spec", default="noise-insertion:noise_std=1,noise_decay=0.9", show_default=True, metavar="SPEC",
-    help="Method with parameters: name:parameter=value,…",
+values_option = click.option(
+    "--values", "values_spec", default="uniform", show_default=True, metavar="SPEC",
+    help="Private values: uniform, normal, ramp, spike, numbers as in 1,2.5,0, or a file (a line per node, or .npy).",
 )  # fmt: skip
+
+
+def _load(_context: click.Context, _parameter: click.Parameter, sources: tuple[str, ...]) -> None:
+    from ..scenario.loading import load_methods
+
+    for source in sources:
+        load_methods(source)
+
+
+load_option = click.option(
+    "--load", multiple=True, type=click.Path(), metavar="FILE.py", envvar="SOTTOVOCE_LOAD", expose_value=False,
+    callback=_load, help="A file, or module, with methods of your own to name; it is run. Repeat for more.",
+)  # fmt: skip
+
+
+def method_option(command: F) -> F:
+    """Add ``--method``, and ``--load`` with it."""
+    return click.option(
+        "--method", "method_spec", default="noise-insertion:noise_std=1,noise_decay=0.9", show_default=True,
+        metavar="SPEC", help="Method with parameters: name:parameter=value,…",
+    )(load_option(command))  # fmt: skip
+
+
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
 )
@@ -88,33 +108,3 @@ def print_table(
     console.print(table)
     for note in notes:
         console.print(note, highlight=False)
-
-
-def read_values(path: Path, graph: Graph) -> npt.NDArray[np.float64]:
-    """Private values: ``.npy``, or text with one number or one comma-separated vector per node and line.
-
-    Errors name the line, never what stands in it.
-    """
-    if not path.is_file():
-        raise InvalidFile(f"{path} does not exist or is not a file")
-    if path.suffix == ".npy":
-        try:
-            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-        except (ValueError, OSError, EOFError, TypeError):
-            raise InvalidFile(f"{path} is not a NumPy array of numbers") from None
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    except UnicodeDecodeError:
-        raise InvalidFile(f"{path} is not a text file of numbers") from None
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        if not line or line.startswith("#"):
-            continue
-        try:
-            rows.append([float(cell) for cell in line.replace(",", " ").split()])
-        except ValueError:
-            raise InvalidFile(f"{path}, line {number}: expected numbers") from None
-    if len({len(row) for row in rows}) != 1:
-        raise InvalidFile(f"{path} must have the same number of entries on each of {graph.num_nodes} lines")
-    array = np.array(rows)
-    return array[:, 0] if array.shape[1] == 1 else array

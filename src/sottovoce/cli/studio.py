@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from ..errors import InvalidParameter, MissingDependency
-from .output import json_option, print_json
+from .output import json_option, load_option, print_json
 
 DEFAULT_PORT = 8321
 
@@ -31,6 +31,7 @@ DEFAULT_PORT = 8321
     help=f"[default: {DEFAULT_PORT}, or any free one if it is taken; 0: any]",
 )
 @click.option("--network", type=click.Path(path_type=Path), help="Folder of a network of peers, for the live view.")
+@load_option
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @json_option
 def command(host: str, port: int | None, network: Path | None, browser: bool, as_json: bool) -> None:

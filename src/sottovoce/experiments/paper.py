@@ -19,6 +19,7 @@ from ..graphs import cycle, random_geometric
 from ..graphs.graph import Graph
 from ..methods import BinaryOracle, GapOracle, Method, NoiseInsertion, StandardGossip
 from ..methods.base import Array
+from ..scenario.values import uniform
 from ..simulation import Solution, simulate
 from ..theory import contraction_factor
 
@@ -32,7 +33,7 @@ __all__ = [
     "PanelResult",
     "RateLine",
     "by_degree",
-    "private_values",
+    "free_decays",
     "reproduce",
 ]
 
@@ -138,13 +139,13 @@ def by_degree(graph: Graph, gamma: float) -> NoiseInsertion:
     return NoiseInsertion(noise_std=1.0, noise_decay=np.sqrt(1.0 - gamma / graph.degrees))
 
 
-def _free_decays(graph: Graph) -> Array:
+def free_decays(graph: Graph) -> Array:
     """√(1 − α/(2 d_i))."""
     return np.asarray(NoiseInsertion.largest_free(graph, noise_std=1.0).noise_decay)
 
 
 def _smallest_free(graph: Graph) -> NoiseInsertion:
-    return NoiseInsertion(noise_std=1.0, noise_decay=float(_free_decays(graph).min()))
+    return NoiseInsertion(noise_std=1.0, noise_decay=float(free_decays(graph).min()))
 
 
 BINARY = (
@@ -229,7 +230,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                     published="γ = α/2 ≈ 0.17, one constant φ ≈ 0.983, the rate from theory and a histogram of "
                     "the φ_i; no levels are given in words",
                     lines=(RateLine("rate from theory, ρᵏ", contraction_factor),),
-                    histogram=Histogram("decay per node at the threshold", "φᵢ", _free_decays),
+                    histogram=Histogram("decay per node at the threshold", "φᵢ", free_decays),
                 ),
             ),
         ),
@@ -307,11 +308,6 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-def private_values(num_nodes: int, seed: int) -> Array:
-    """Uniform on [0, 1], one per node."""
-    return np.random.default_rng([seed, num_nodes]).random(num_nodes)
-
-
 def reproduce(name: str, *, seed: int = 1, replicas: int = 1) -> Iterator[PanelResult]:
     """Run a published experiment panel by panel; all curves of a panel see the same edges fire.
 
@@ -324,7 +320,7 @@ def reproduce(name: str, *, seed: int = 1, replicas: int = 1) -> Iterator[PanelR
         raise InvalidParameter(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {name!r}")
     for panel in EXPERIMENTS[name].panels:
         graph = panel.graph()
-        values = private_values(graph.num_nodes, seed)
+        values = uniform(graph.num_nodes, seed)
         runs = tuple(
             (
                 curve.label,

@@ -15,8 +15,8 @@ from .._version import __version__
 from ..errors import InvalidFile, InvalidInput
 from ..foundation.files import write_atomically
 from ..graphs.graph import Family, Graph
+from ..methods import METHODS
 from ..methods.base import Method
-from ..scenario.methods import METHODS
 from .random.aliases import alias_table
 from .solution import Solution, Status, _aligned
 
