@@ -12,7 +12,7 @@ from sottovoce.errors import InvalidParameter
 from sottovoce.scenario.graphs import GivenGraph
 from sottovoce.scenario.methods import MethodSpec
 from sottovoce.scenario.scenario import Scenario
-from sottovoce.scenario.values import ListedValues
+from sottovoce.scenario.values import ValuesSpec
 
 NOISY = "noise-insertion:noise_std=1,noise_decay=0.9"
 
@@ -40,7 +40,7 @@ GIVEN = GivenGraph(sv.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)],
         scenario(methods=[NOISY, "standard", "mo-murray:noise_std=1,noise_decay=0.9"]),
         scenario(graph="rgg:25", values="normal", methods=["noise-insertion:noise_std=0.1,noise_decay=free"]),
         scenario(graph="grid:3x4", values="spike"),
-        Scenario(GIVEN, ListedValues((0.1, -2.5, 1 / 3, 1e-17)), (MethodSpec("standard"),), 3, 40),
+        Scenario(GIVEN, ValuesSpec.of([0.1, -2.5, 1 / 3, 1e-17]), (MethodSpec("standard"),), 3, 40),
     ],
     ids=lambda asked: asked.graph.name,
 )
@@ -64,5 +64,5 @@ def test_what_cannot_be_made_is_said_when_it_is_built() -> None:
 
 def test_private_values_are_in_no_repr() -> None:
     """Not before and not after they were made."""
-    asked = Scenario(GIVEN, ListedValues((0.125, 0.25, 0.5, 7.75)), (MethodSpec("standard"),), 3, 40).built()
+    asked = Scenario(GIVEN, ValuesSpec.of([0.125, 0.25, 0.5, 7.75]), (MethodSpec("standard"),), 3, 40).built()
     assert "7.75" not in repr(asked)

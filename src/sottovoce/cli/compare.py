@@ -10,11 +10,12 @@ from .output import (
     graph_option,
     json_option,
     load_option,
+    plot_option,
     print_json,
     print_table,
     seed_option,
     values_option,
-    without_suffix,
+    write_figure,
 )
 
 FAST = ["method", "steps", "messages", "relative error", "factor", "guaranteed"]
@@ -42,7 +43,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option("--observer", type=click.IntRange(min=0), default=0, show_default=True, help="The curious node.")
 @click.option("--prior-std", type=float, help="Its uncertainty beforehand.  [default: that of the private values]")
 @values_option
-@click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+@plot_option
 @click.option("--csv", "csv_file", type=PATH, help="Write every number, unrounded.")
 @click.option("--curves", "curves_file", type=PATH, help="Write the curves as CSV.")
 @click.option("--latex", "latex_file", type=PATH, help="Write a LaTeX table.")
@@ -70,9 +71,7 @@ def command(
     )  # fmt: skip
     written: list[Path] = []
     if plot_stem is not None:
-        from ..plotting.style import save_figure
-
-        written += save_figure(found.plot(), without_suffix(plot_stem, ".png", ".svg"))
+        written += write_figure(found.plot(), plot_stem)
     for path, write in (
         (csv_file, found.to_csv),
         (curves_file, found.curves_csv),

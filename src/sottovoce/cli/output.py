@@ -6,21 +6,26 @@ import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
     "graph_option",
     "json_option",
     "load_option",
     "method_option",
+    "plot_option",
     "print_json",
     "print_table",
     "seed_option",
     "values_option",
     "without_suffix",
+    "write_figure",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -59,6 +64,7 @@ def method_option(command: F) -> F:
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
 )
+plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 
@@ -71,6 +77,13 @@ def without_suffix(path: Path, *suffixes: str) -> Path:
     ('run-0.9', 'a')
     """
     return path.with_suffix("") if path.suffix in suffixes else path
+
+
+def write_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write ``stem.png`` and ``stem.svg``, whether or not ``stem`` already ends so."""
+    from ..plotting.style import save_figure
+
+    return save_figure(figure, without_suffix(stem, ".png", ".svg"))
 
 
 def print_json(payload: dict[str, Any]) -> None:

@@ -23,20 +23,14 @@ COLUMNS = ["curve", "φ is", "relative error", "1e-8 at step", "mean off by"]
 @click.option("--all", "everything", is_flag=True, help="Every experiment.")
 @click.option("--list", "only_list", is_flag=True, help="Say which there are.")
 @click.option(
-    "--replicas",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
+    "--replicas", type=click.IntRange(min=1), default=1, show_default=True,
     help="More than 1: medians with 10–90 % bands instead of the paper's single runs.",
-)
+)  # fmt: skip
 @seed_option
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out"),
-    show_default=True,
+    "--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True,
     help="Folder for figures and data.",
-)
+)  # fmt: skip
 @json_option
 def command(
     names: tuple[str, ...], everything: bool, only_list: bool, replicas: int, seed: int, out: Path, as_json: bool

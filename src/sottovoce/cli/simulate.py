@@ -11,11 +11,13 @@ from .output import (
     graph_option,
     json_option,
     method_option,
+    plot_option,
     print_json,
     print_table,
     seed_option,
     values_option,
     without_suffix,
+    write_figure,
 )
 
 if TYPE_CHECKING:
@@ -30,26 +32,16 @@ if TYPE_CHECKING:
 @seed_option
 @values_option
 @click.option("--stop-at", type=float, help="Stop a replica once its relative error is at most this.")
-@click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+@plot_option
 @click.option(
-    "--save",
-    "save_file",
-    type=click.Path(path_type=Path),
+    "--save", "save_file", type=click.Path(path_type=Path),
     help="Write the whole run as FILE.npz (private values included).",
-)
+)  # fmt: skip
 @json_option
 def command(
-    graph_spec: str,
-    method_spec: str,
-    steps: int,
-    replicas: int,
-    seed: int,
-    values_spec: str,
-    stop_at: float | None,
-    plot_stem: Path | None,
-    save_file: Path | None,
-    as_json: bool,
-) -> None:
+    graph_spec: str, method_spec: str, steps: int, replicas: int, seed: int, values_spec: str, stop_at: float | None,
+    plot_stem: Path | None, save_file: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Run one method on one graph and say how far it got.
 
     \b
@@ -63,10 +55,7 @@ def command(
     run = simulate(graph, asked.private_values, method, num_steps=steps, seed=seed, replicas=replicas, stop_at=stop_at)
     written: list[Path] = []
     if plot_stem is not None:
-        from ..plotting.style import save_figure
-
-        figure = run.plot().figure
-        written += save_figure(figure, without_suffix(plot_stem, ".png", ".svg"))  # type: ignore[arg-type]
+        written += write_figure(run.plot().figure, plot_stem)  # type: ignore[arg-type]
     if save_file is not None:
         stem = without_suffix(save_file, ".npz")
         written.append(stem.with_name(f"{stem.name}.npz"))

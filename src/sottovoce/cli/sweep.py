@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("spec_file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
+    "--out", type=click.Path(path_type=Path), required=True,
     help="Folder of the dataset; an earlier sweep there goes on.",
-)
+)  # fmt: skip
 @load_option
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster, or 'local' to start one here.")
 @json_option

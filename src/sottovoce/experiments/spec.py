@@ -27,7 +27,7 @@ from ..methods.registry import find_method
 from ..scenario.graphs import describe_graph
 from ..scenario.loading import Origin, load_methods, origin_of
 from ..scenario.methods import MethodSpec, split_method
-from ..scenario.values import ListedValues, describe_values
+from ..scenario.values import ValuesSpec
 
 __all__ = ["Audit", "SweepSpec", "Task", "read_spec", "spec_from"]
 
@@ -191,12 +191,11 @@ class SweepSpec:
 
 
 def _values(text: str) -> str:
-    described = describe_values(text)
-    if isinstance(described, ListedValues):
+    if ValuesSpec.parse(text).numbers is not None:
         raise InvalidParameter(
             "values of a sweep must be a name or a file: its dataset says how values were drawn, and would hold these"
         )
-    return str(described)
+    return text
 
 
 def _check_range(name: str, settings: Mapping[str, Any], sample: int | None) -> None:

@@ -32,7 +32,7 @@ from ..foundation.cores import available_cores
 from ..foundation.progress import Progress, Report
 from ..scenario.graphs import parse_graph
 from ..scenario.methods import MethodSpec
-from ..scenario.values import describe_values
+from ..scenario.values import ValuesSpec
 from ..simulation import simulate
 from .bench import cpu_model
 from .exposure import exposure
@@ -89,7 +89,7 @@ def _rows(task: Task) -> list[Row]:
         task.origin.load()
     graph = parse_graph(task.graph)
     method = MethodSpec(task.method, task.parameters).build(graph)
-    values = describe_values(task.values).build(graph.num_nodes, task.seed)
+    values = ValuesSpec.parse(task.values).build(graph.num_nodes, task.seed)
     run = simulate(
         graph, values, method, num_steps=task.num_steps, replicas=task.replicas, seed=task.seed,
         record=min(task.record, task.num_steps), threads=1, progress=False,

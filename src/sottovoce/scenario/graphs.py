@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Self
 
 from ..errors import InvalidGraph, InvalidParameter
 from ..foundation.arguments import shown, whole
@@ -21,18 +21,11 @@ from ..foundation.text import listed, number_in
 from ..graphs import generators
 from ..graphs.graph import Graph
 
-__all__ = ["FAMILIES", "GivenGraph", "GraphFile", "GraphSpec", "Size", "describe_graph", "make_graph", "parse_graph"]
+__all__ = ["FAMILIES", "GivenGraph", "GraphFile", "GraphSpec", "describe_graph", "make_graph", "parse_graph"]
 
 Number = int | float
 BYTES_PER_EDGE = 24
 """Held while a graph is made, at least."""
-
-
-class Size(NamedTuple):
-    """How large a graph is, or would be."""
-
-    nodes: float
-    edges: float
 
 
 @dataclass(frozen=True)
@@ -105,7 +98,7 @@ class GraphSpec:
     --------
     >>> spec = describe_graph("grid:rows=2:cols=3")
     >>> str(spec), spec.size(), spec.to_python()
-    ('grid:2x3', Size(nodes=6.0, edges=7.0), 'sv.graphs.grid(2, 3)')
+    ('grid:2x3', (6.0, 7.0), 'sv.graphs.grid(2, 3)')
     """
 
     family: str
@@ -162,9 +155,9 @@ class GraphSpec:
             return self
         return GraphSpec(self.family, (*self.arguments, ("seed", seed)))
 
-    def size(self) -> Size:
+    def size(self) -> tuple[float, float]:
         """Nodes and edges of the graph, of a random family about how many; nothing is made."""
-        return Size(*self._recipe.size(**{name: _real(value) for name, value in self.arguments if name != "seed"}))
+        return self._recipe.size(**{name: _real(value) for name, value in self.arguments if name != "seed"})
 
     def build(self) -> Graph:
         """Make the graph.
@@ -188,18 +181,22 @@ class GraphSpec:
         return f"sv.graphs.{self._recipe.generator.__name__}({', '.join(self._written())})"
 
 
+class _Fixed:
+    """A graph with nothing random in it."""
+
+    def with_seed(self, seed: int | None) -> Self:
+        """Itself."""
+        return self
+
+
 @dataclass(frozen=True)
-class GraphFile:
+class GraphFile(_Fixed):
     """An edge-list file of this machine."""
 
     path: str
 
     def __str__(self) -> str:
         return self.path
-
-    def with_seed(self, seed: int | None) -> GraphFile:
-        """Itself: nothing in it is random."""
-        return self
 
     def build(self) -> Graph:
         """Read the file."""
@@ -211,14 +208,10 @@ class GraphFile:
 
 
 @dataclass(frozen=True)
-class GivenGraph:
-    """A graph that no words describe: it can be run and written as Python."""
+class GivenGraph(_Fixed):
+    """A graph that no words describe; it can still be written as Python."""
 
     graph: Graph
-
-    def with_seed(self, seed: int | None) -> GivenGraph:
-        """Itself: nothing in it is random."""
-        return self
 
     def build(self) -> Graph:
         """The graph."""

@@ -11,7 +11,7 @@ from ..graphs.graph import Graph
 from ..methods import Method
 from .graphs import GivenGraph, GraphFile, GraphSpec, describe_graph
 from .methods import MethodSpec, is_ours
-from .values import DrawnValues, ListedValues, ValuesFile, describe_values
+from .values import ValuesSpec
 
 __all__ = ["Scenario"]
 
@@ -30,7 +30,7 @@ class Scenario:
     """
 
     graph_spec: GraphSpec | GraphFile | GivenGraph
-    values_spec: DrawnValues | ValuesFile | ListedValues
+    values_spec: ValuesSpec
     method_specs: tuple[MethodSpec, ...]
     seed: int
     num_steps: int
@@ -38,7 +38,7 @@ class Scenario:
     @classmethod
     def parse(cls, *, graph: str, values: str, methods: Sequence[str], seed: int, num_steps: int) -> Scenario:
         """Read the three grammars."""
-        described = describe_graph(graph), describe_values(values)
+        described = describe_graph(graph), ValuesSpec.parse(values)
         return cls(*described, tuple(MethodSpec.parse(text) for text in methods), seed, num_steps)
 
     @cached_property
@@ -96,7 +96,7 @@ class Scenario:
     def _imports(self, values: str) -> str:
         lines = ["import numpy as np"] if "np." in values else []
         lines += ["import sottovoce as sv"]
-        lines += ["import sottovoce.scenario.values"] if "sottovoce." in values else []
+        lines += ["from sottovoce.scenario.values import read_values"] if "read_values" in values else []
         foreign = {(cls.__module__, cls.__name__) for cls in map(type, self.methods) if not is_ours(cls)}
         lines += [f"from {module} import {name}" for module, name in sorted(foreign)]
         return "".join(f"{line}\n" for line in lines)

@@ -1,21 +1,22 @@
-"""Private values in words: a way to draw them, a file, or the numbers themselves.
+"""Private values in words: a way to make them, a file, or the numbers themselves.
 
-==============================  =================================================================================
-``uniform``, ``normal``         drawn from the seed: on [0, 1], or with mean 0 and deviation 1
-``ramp``                        evenly from 0 to 1
-``spike``                       node 0 holds n, all others 0: the mean is 1
-a path                          ``.npy``, or text with one number or one vector per node and line
-``1.5,2,0``                     one number per node
-==============================  =================================================================================
+=======================  ===========================================================================================
+``uniform``, ``normal``  drawn from the seed: on [0, 1], or with mean 0 and deviation 1
+``ramp``                 evenly from 0 to 1
+``spike``                node 0 holds n, all others 0: the mean is 1
+a path                   ``.npy``, or text with one number or one vector per node and line
+``1.5,2,0``              one number per node
+=======================  ===========================================================================================
 
 No error and no repr shows a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ..foundation.arguments import Array
 from ..foundation.files import is_file
 from ..foundation.text import listed, number_in, number_rows
 
-__all__ = ["WAYS", "DrawnValues", "ListedValues", "ValuesFile", "describe_values", "read_values", "uniform"]
+__all__ = ["WAYS", "ValuesSpec", "read_values", "uniform"]
 
 LARGEST = 1e100
 
@@ -34,8 +35,7 @@ def uniform(num_nodes: int, seed: int) -> Array:
     return np.random.default_rng([seed, num_nodes]).random(num_nodes)
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """A way to make private values: for people, from (number of nodes, seed), and as an expression of Python."""
 
     title: str
@@ -61,107 +61,80 @@ WAYS: dict[str, Way] = {
 
 
 @dataclass(frozen=True)
-class DrawnValues:
-    """Values that a name of :data:`WAYS` and a seed determine."""
+class ValuesSpec:
+    """A name of :data:`WAYS` or the path of a file; or one number per node.
 
-    way: str
+    Examples
+    --------
+    >>> ValuesSpec.parse("spike").build(4, seed=1).tolist()
+    [4.0, 0.0, 0.0, 0.0]
+    >>> spec = ValuesSpec.parse("1, 2.50, 0")
+    >>> spec, str(spec), spec.to_python(3, seed=1)
+    (ValuesSpec(source='numbers'), '1,2.5,0', '[1.0, 2.5, 0.0]')
+    """
+
+    source: str
+    numbers: tuple[float, ...] | None = field(default=None, repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> ValuesSpec:
+        """Read a name, the path of a file, or numbers separated by commas.
+
+        Raises
+        ------
+        InvalidFile
+            If there is no comma and no file of that name.
+        InvalidValues
+            If there is a comma, and something else than numbers around it.
+        """
+        if text in WAYS or is_file(text):
+            return cls(text)
+        known = f"{', '.join(WAYS)}, a file, or numbers separated by commas"
+        if "," not in text:
+            raise InvalidFile(f"{text} does not exist or is not a file; values must be {known}")
+        numbers = [number for part in text.split(",") if (number := number_in(part)) is not None]
+        if len(numbers) <= text.count(","):
+            raise InvalidValues(f"values must be {known}")
+        return cls.of(numbers)
+
+    @classmethod
+    def of(cls, numbers: Sequence[float]) -> ValuesSpec:
+        """These numbers."""
+        return cls("numbers", tuple(numbers))
 
     def __str__(self) -> str:
-        return self.way
+        return self.source if self.numbers is None else ",".join(map(repr, self.numbers))
 
     def build(self, num_nodes: int, seed: int) -> Array:
-        """``(n,)`` values."""
-        return WAYS[self.way].make(num_nodes, seed)
-
-    def to_python(self, num_nodes: int, seed: int) -> str:
-        """An expression that makes the same numbers, after ``import numpy as np``."""
-        return WAYS[self.way].python.format(seed=seed, n=num_nodes)
-
-
-@dataclass(frozen=True)
-class ValuesFile:
-    """A file with a number, or a vector, per node."""
-
-    path: str
-
-    def __str__(self) -> str:
-        return self.path
-
-    def build(self, num_nodes: int, seed: int) -> Array:
-        """``(n,)`` or ``(n, d)`` values; whether they fit the graph is checked where they are used."""
-        return read_values(self.path)
-
-    def to_python(self, num_nodes: int, seed: int) -> str:
-        """An expression that reads them, after ``import sottovoce.scenario.values``."""
-        return f"sottovoce.scenario.values.read_values({self.path!r})"
-
-
-@dataclass(frozen=True)
-class ListedValues:
-    """One number per node."""
-
-    numbers: tuple[float, ...] = field(repr=False)
-
-    def __str__(self) -> str:
-        return ",".join(map(repr, self.numbers))
-
-    def build(self, num_nodes: int, seed: int) -> Array:
-        """``(n,)`` values.
+        """``(n,)`` values, from a file perhaps ``(n, d)``; whether a file fits the graph is checked by its user.
 
         Raises
         ------
         InvalidValues
-            If there is not one per node, or one is not finite or above 1e100 in size.
+            If there is not one number per node, or one is not finite or above 1e100 in size.
         """
-        if len(self.numbers) != num_nodes:
-            raise InvalidValues(
-                f"values must be one number per node: the graph has {num_nodes} nodes, got {len(self.numbers)}"
-            )
-        sizes = np.array([abs(number) <= LARGEST for number in self.numbers])
-        if not sizes.all():
-            raise InvalidValues(
-                f"values must be finite and at most {LARGEST:g} in size; the one of node {int(np.argmin(sizes))} is not"
-            )
+        if self.numbers is None:
+            return WAYS[self.source].make(num_nodes, seed) if self.source in WAYS else read_values(self.source)
+        given = len(self.numbers)
+        if given != num_nodes:
+            raise InvalidValues(f"values must be one number per node: the graph has {num_nodes} nodes, got {given}")
+        fits = [abs(number) <= LARGEST for number in self.numbers]
+        if not all(fits):
+            where = fits.index(False)
+            raise InvalidValues(f"values must be finite and at most {LARGEST:g} in size; that of node {where} is not")
         return np.array(self.numbers, dtype=np.float64)
 
     def to_python(self, num_nodes: int, seed: int) -> str:
-        """A list."""
-        return listed([float(number) for number in self.numbers])
-
-
-def describe_values(text: str) -> DrawnValues | ValuesFile | ListedValues:
-    """Read a name of :data:`WAYS`, numbers separated by commas, or the path of a file.
-
-    Examples
-    --------
-    >>> describe_values("spike").build(4, seed=1).tolist()
-    [4.0, 0.0, 0.0, 0.0]
-    >>> str(describe_values("1, 2.50, 0"))
-    '1,2.5,0'
-
-    Raises
-    ------
-    InvalidFile
-        If there is no comma and no file of that name.
-    InvalidValues
-        If there is a comma, and something else than numbers around it.
-    """
-    if text in WAYS:
-        return DrawnValues(text)
-    if is_file(text):
-        return ValuesFile(text)
-    if "," not in text:
-        raise InvalidFile(
-            f"{text} does not exist or is not a file; values may also be {', '.join(WAYS)} or numbers between commas"
-        )
-    numbers = [number_in(part) for part in text.split(",")]
-    if None in numbers:
-        raise InvalidValues(f"values must be one of {', '.join(WAYS)}, a file, or numbers separated by commas")
-    return ListedValues(tuple(number for number in numbers if number is not None))
+        """An expression that makes the same numbers, after ``import numpy as np``; a file needs :func:`read_values`."""
+        if self.numbers is not None:
+            return listed([float(number) for number in self.numbers])
+        if self.source in WAYS:
+            return WAYS[self.source].python.format(seed=seed, n=num_nodes)
+        return f"read_values({self.source!r})"
 
 
 def read_values(path: str) -> Array:
-    """Private values: ``.npy``, or text with one number or one vector per node and line.
+    """Private values from ``.npy``, or text with one number or one vector per node and line.
 
     Errors name the line, never what stands in it.
     """

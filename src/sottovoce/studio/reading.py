@@ -21,7 +21,7 @@ from ..graphs.graph import Graph
 from ..scenario.graphs import GivenGraph, GraphSpec, describe_graph
 from ..scenario.methods import MethodSpec
 from ..scenario.scenario import Scenario
-from ..scenario.values import WAYS, DrawnValues, ListedValues
+from ..scenario.values import WAYS, ValuesSpec
 from .limits import Limits
 
 __all__ = ["RECORDS", "read_scenario", "record_steps"]
@@ -98,9 +98,9 @@ def _read_family(text: str, limits: Limits) -> GraphSpec:
     return spec
 
 
-def _read_values(given: object) -> DrawnValues | ListedValues:
+def _read_values(given: object) -> ValuesSpec:
     if isinstance(given, str) and given in WAYS:
-        return DrawnValues(given)
+        return ValuesSpec(given)
     if not isinstance(given, list) or not all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
         raise InvalidValues(f"values must be one of {', '.join(WAYS)} or a list of numbers")
-    return ListedValues(tuple(given))
+    return ValuesSpec.of(given)
