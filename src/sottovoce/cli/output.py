@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 import numpy as np
@@ -40,17 +41,22 @@ values_option = click.option(
 )  # fmt: skip
 
 
-def _load(_context: click.Context, _parameter: click.Parameter, sources: tuple[str, ...]) -> None:
-    from ..scenario.loading import load_methods
+def load_option(command: F) -> F:
+    """Add ``--load``: files or modules with methods that are imported before the command runs."""
 
-    for source in sources:
-        load_methods(source)
+    @click.option(
+        "--load", "sources", multiple=True, type=click.Path(), metavar="FILE.py", envvar="SOTTOVOCE_LOAD",
+        help="A file, or module, with methods of your own to name; it is run. Repeat for more.",
+    )  # fmt: skip
+    @functools.wraps(command)
+    def loaded(*arguments: Any, sources: tuple[str, ...], **options: Any) -> Any:
+        from ..scenario.loading import load_methods
 
+        for source in sources:
+            load_methods(source)
+        return command(*arguments, **options)
 
-load_option = click.option(
-    "--load", multiple=True, type=click.Path(), metavar="FILE.py", envvar="SOTTOVOCE_LOAD", expose_value=False,
-    callback=_load, help="A file, or module, with methods of your own to name; it is run. Repeat for more.",
-)  # fmt: skip
+    return cast("F", loaded)
 
 
 def method_option(command: F) -> F:
