@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sottovoce.errors import ConfigError
 from sottovoce.peer.membership.config import PeerConfig, split_address
 from sottovoce.peer.membership.explanations import EXPLANATIONS
-from sottovoce.peer.membership.founding import config_text, edit_neighbours
+from sottovoce.peer.membership.files import config_text, edit_neighbours
 
 from ..helpers import make_config, tls_files
 

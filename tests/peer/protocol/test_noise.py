@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 import sottovoce.peer
-from sottovoce.peer.runtime.budget import _one_normal, account_for, normal_from_bytes, system_normal
+from sottovoce.peer.protocol.noise import account_for
 from sottovoce.peer.runtime.node import Peer
+from sottovoce.peer.runtime.randomness import _one_normal, normal_from_bytes, system_normal
 
 
 def test_it_is_standard_normal() -> None:

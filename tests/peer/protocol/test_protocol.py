@@ -27,7 +27,8 @@ def peer(name: str, value: float = 1.0, *, budget: float = np.inf, draws: Any = 
     rng = np.random.default_rng(ord(name[0]))
     state = PeerState(np.full(more.get("dimension", 1), value), Account(1.0, 0.5, budget=budget))
     draw = draws or (rng.standard_normal)
-    return Protocol(Settings(name=name, refill=100.0, **more), state, draw=draw, stamp=lambda: next(STAMP))
+    settings = Settings(name=name, diameter=1, bucket_refill=100.0, **more)
+    return Protocol(settings, state, draw=draw, stamp=lambda: next(STAMP))
 
 
 def talk(a: Protocol, b: Protocol, message: Message | None) -> list[Message]:
@@ -305,7 +306,7 @@ def test_a_clock_that_went_back_is_put_right() -> None:
         exchange(a, b)
     flow = a.state.edges["bob"].flow
     state = PeerState(np.array([1.0]), Account(1.0, 0.5))
-    fresh = Protocol(Settings(name="ada"), state, draw=np.zeros, stamp=lambda: 5)
+    fresh = Protocol(Settings(name="ada", diameter=1), state, draw=np.zeros, stamp=lambda: 5)
     for _ in range(3):
         talk(fresh, b, fresh.add("bob"))
     assert fresh.state.edges["bob"].flow == flow
@@ -394,7 +395,7 @@ def test_mutated_messages_never_break_the_ledger(data: st.DataObject) -> None:
 
 def test_calling_fast_does_not_drain_noise() -> None:
     """A neighbour that asks 100 times between two of our own ticks gets as many exchanges as the bucket holds (R28)."""
-    a, b = acquainted(burst=6.0)
+    a, b = acquainted(bucket_burst=6.0)
     for _ in range(100):
         exchange(a, b)
     assert b.events["applied", "ada"] == 6
@@ -498,7 +499,7 @@ def test_recovery_waits_for_all_neighbours() -> None:
     """With an empty disk no exchange is started before every neighbour answered or patience ended (R3)."""
     b, c = peer("bob", 5.0), peer("cyd", 6.0)
     state = PeerState(np.array([1.0]), Account(1.0, 0.5))
-    a = Protocol(Settings(name="ada"), state, draw=np.zeros, stamp=lambda: next(STAMP), recovering=True)
+    a = Protocol(Settings(name="ada", diameter=1), state, draw=np.zeros, stamp=lambda: next(STAMP), recovering=True)
     b.add("ada")
     c.add("ada")
     a.add("cyd")

@@ -472,10 +472,10 @@ def test_a_flood_of_messages_is_cut_off() -> None:
             town.peer("p1", config=town.config("p1", ["p0"])) as other,
         ):
             await asyncio.sleep(5.0)
-            request = replace(other._running.greet("p0"), kind=Kind.REQ, x=np.zeros(1))
+            request = replace(other._protocol.greet("p0"), kind=Kind.REQ, x=np.zeros(1))
             draws = peer.status().draws
             for xid in range(1000):
-                await peer._on_message("p1", replace(request, xid=10_000 + xid))
+                await peer._talker.hear("p1", replace(request, xid=10_000 + xid))
             assert town.observers["p0"].counts["flood"] >= 850
             assert peer.status().draws <= draws + 7
 
@@ -506,7 +506,7 @@ def test_a_settled_peer_whose_disk_fails_stops() -> None:
         ):
             await asyncio.gather(peer.settled(1000), other.settled(1000))
             await asyncio.gather(peer.quiet(1000), other.quiet(1000))
-            peer._store = FullDisk(0)
+            peer._keeper._store = FullDisk(0)
             assert "disk is full" in str(await asyncio.wait_for(peer.failed(), 1000))
             exchanges = other.status().exchanges
             await asyncio.sleep(100)
@@ -525,11 +525,11 @@ def test_violations_are_counted_and_change_nothing() -> None:
             town.peer("p1", config=town.config("p1", ["p0"])) as other,
         ):
             await asyncio.sleep(5.0)
-            good = other._running.greet("p0")
-            state = peer._running.state
+            good = other._protocol.greet("p0")
+            state = peer._protocol.state
             for bad in (replace(good, s=2**40), replace(good, f=np.array([np.nan]), s=good.s + 1), replace(good, r=-1)):
-                assert await peer._on_message("p1", bad) is None
-            assert peer._running.state is state
+                assert await peer._talker.hear("p1", bad) is None
+            assert peer._protocol.state is state
             assert town.observers["p0"].counts["violation"] == 3
 
     run_virtually(story())

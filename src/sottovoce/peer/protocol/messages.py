@@ -10,6 +10,7 @@ Nothing here prints a value: the representation of a message shows counters and 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -19,9 +20,13 @@ import numpy.typing as npt
 
 from ...errors import ProtocolViolation
 
-__all__ = ["COUNTER_LIMIT", "Kind", "Message", "Stop", "Vector", "check_message"]
+__all__ = ["COUNTER_LIMIT", "LABEL", "Kind", "Message", "Stop", "Vector", "check_message", "within"]
 
 Vector = npt.NDArray[np.float64]
+
+LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+"""Names of peers and networks. They become DNS labels in certificates, file names and log fields, and are kept to what
+is safe in all three."""
 
 COUNTER_LIMIT = 2**62
 """Every integer in a message lies in [0, COUNTER_LIMIT): no neighbour can push one of ours to overflow."""
@@ -125,7 +130,7 @@ def _same(a: Any, b: Any) -> bool:
 def check_message(m: Message, *, dimension: int, flow_limit: float) -> None:
     """Rule R31: refuse a message whose numbers could harm, before any of it is believed.
 
-    The noisy value ``x`` is checked here for shape only; its size is the responder's affair (R19).
+    The noisy value ``x`` is checked here for shape only; the responder checks its size (R19).
 
     Raises
     ------

@@ -6,19 +6,16 @@ kinds, names, counters, the length of every vector, finite numbers, bounds in pa
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from google.protobuf.message import DecodeError
 
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
-from ..protocol.messages import Kind, Message, Stop, Vector, check_message
+from ..protocol.messages import LABEL, Kind, Message, Stop, Vector, check_message
 from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
 
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _WIRE = np.dtype("<f8")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
 
@@ -102,7 +99,7 @@ class Codec:
         except ValueError:
             raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
         for name in (wire.src, wire.dst):
-            if not _NAME.fullmatch(name):
+            if not LABEL.fullmatch(name):
                 raise ProtocolViolation("src and dst must be names of peers")
         return Message(
             kind=kind,
