@@ -153,8 +153,9 @@ def test_settled_is_never_said_too_early(seed: int) -> None:
             protocol = peer.protocol
             if protocol is not None and protocol.settled and name not in said:
                 said[name] = float(abs(protocol.state.shown - net.true_mean()).max())
-                assert protocol.error_bound is not None
-                assert said[name] <= protocol.error_bound
+                bound = protocol.rule.error_bound(protocol.state.shown)
+                assert bound is not None
+                assert said[name] <= bound
         return len(said) == len(names)
 
     assert net.run(2000.0, until=watch)

@@ -133,8 +133,8 @@ def shown(status: dict[str, Any]) -> dict[str, Any]:
     estimate = status.get("estimate")
     answer["estimate"] = None if estimate is None else list(estimate)[:COORDINATES]
     answer["dimension"] = status.get("dimension", 1)
-    floor, account = status.get("smallest_std"), status.get("account") or 0.0
-    answer["budgetLeft"] = 1.0 - min(1.0, account * floor**2) if floor else None
+    share = status.get("budget_share")
+    answer["budgetLeft"] = None if share is None else 1.0 - share
     answer["neighbours"] = {
         name: {"state": neighbour.get("state"), "lastHeard": neighbour.get("last_heard")}
         for name, neighbour in status.get("neighbours", {}).items()

@@ -22,6 +22,7 @@ from ..errors import ProtocolViolation
 from ..peer.protocol import PeerState, Protocol, Settings
 from ..peer.protocol.messages import Message, Vector
 from ..privacy.gaussian.account import Account
+from . import balance
 
 __all__ = ["Conditions", "SimulatedNetwork", "SimulatedPeer"]
 
@@ -160,7 +161,7 @@ class SimulatedNetwork:
     def leave(self, name: str, *, told: bool = True) -> None:
         """``name`` leaves for good. ``told``: the operators of its neighbours drop it too."""
         peer = self.peers.pop(name)
-        others = [next(iter(link - {name})) for link in self.links if name in link]
+        others = self._neighbours(name)
         self.links = {link for link in self.links if name not in link}
         if peer.protocol is not None:
             for other in others:
@@ -239,44 +240,26 @@ class SimulatedNetwork:
 
     def true_mean(self) -> Vector:
         """The mean of the private values of the members."""
-        return np.asarray(np.mean([state.value for state in self.states().values()], axis=0))
+        return balance.true_mean(self.states())
 
     def largest_error(self) -> float:
         """Largest |estimate − true mean| over peers and coordinates."""
-        mean = self.true_mean()
-        return max(float(abs(x - mean).max()) for x in self.estimates().values())
+        return balance.largest_error(self.states())
 
     def asymmetric_edges(self) -> list[tuple[str, str]]:
         """Edges whose two flows do not cancel bit for bit."""
-        states, wrong = self.states(), []
-        for a, b in (sorted(link) for link in self.links):
-            mine, theirs = states[a].edges.get(b), states[b].edges.get(a)
-            both = mine is not None and theirs is not None
-            flows = [0.0 if e is None or e.blank else e.f - e.g for e in (mine, theirs)]
-            if not both or np.any(flows[0] + flows[1] != 0):
-                wrong.append((a, b))
-        return wrong
+        return balance.asymmetric_edges(self.states(), self._pairs())
 
     def mass_error(self) -> float:
         """|Σx − Σc − Σu|: zero but for rounding whenever no reply is missing."""
-        states = self.states().values()
-        total: Any = sum(s.shown - s.value - (0.0 if s.noise is None else s.noise) for s in states)
-        return float(abs(np.asarray(total)).max())
+        return float(abs(balance.unaccounted(self.states())).max())
 
     def broken_invariants(self) -> list[str]:
         """V2 and V3 on every edge whose two ends know each other's life; true at every instant, whatever fails."""
-        states, broken = self.states(), []
-        for a, b in (pair for link in self.links for pair in itertools.permutations(sorted(link))):
-            writer, copier = states[a].edges.get(b), states[b].edges.get(a)
-            if writer is None or copier is None or writer.blank or copier.blank:
-                continue
-            if (writer.sid, writer.psid) != (copier.psid, copier.sid):
-                continue
-            if not copier.r <= writer.s <= copier.r + 1:
-                broken.append(f"V2 {a}→{b}: register at {writer.s}, copy at {copier.r}")
-            elif writer.s == copier.r and writer.f.tobytes() != copier.g.tobytes():
-                broken.append(f"V3 {a}→{b}: register and copy differ at {writer.s}")
-        return broken
+        return balance.broken_invariants(self.states(), self._pairs())
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        return sorted((min(link), max(link)) for link in self.links)
 
     # -- machinery ------------------------------------------------------------------------------
 

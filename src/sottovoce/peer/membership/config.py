@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError
-from ..protocol.messages import LABEL
 from ..protocol.settings import Settings, check_number
 from .explanations import EXPLANATIONS
 
 __all__ = ["PeerConfig", "TlsFiles", "split_address"]
+
+# Names become DNS labels in certificates, file names and log fields, so they are kept to what is safe in all three.
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 def split_address(address: object, what: str) -> tuple[str, int]:
@@ -43,7 +45,7 @@ def split_address(address: object, what: str) -> tuple[str, int]:
 
 def check_label(name: object, what: str) -> str:
     """A peer or network name: lower-case letters, digits and inner hyphens, at most 63."""
-    if not isinstance(name, str) or not LABEL.fullmatch(name):
+    if not isinstance(name, str) or not _LABEL.fullmatch(name):
         raise ConfigError(f"{what} must be 1 to 63 lower-case letters, digits or inner hyphens, got {name!r}")
     return name
 

@@ -77,8 +77,8 @@ class Authority:
     def save(self, folder: Path) -> None:
         """Write ``authority.crt`` and ``authority.key`` (readable by the owner only) into `folder`."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(folder / "authority.key", _key_pem(self.key))
-        (folder / "authority.crt").write_bytes(_pem(self.certificate))
+        write_private(folder / "authority.key", key_pem(self.key))
+        (folder / "authority.crt").write_bytes(pem(self.certificate))
 
     @classmethod
     def load(cls, folder: Path) -> Authority:
@@ -132,9 +132,9 @@ def issue_identity(authority: Authority, name: str, folder: Path, *, days: int =
     certificate = authority.sign(request, days=days)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     files = TlsFiles(folder / "peer.crt", folder / "peer.key", folder / "authority.crt")
-    write_private(files.key, _key_pem(key))
-    write_atomically(files.certificate, lambda draft: draft.write_bytes(_pem(certificate)))
-    write_atomically(files.authority, lambda draft: draft.write_bytes(_pem(authority.certificate)))
+    write_private(files.key, key_pem(key))
+    write_atomically(files.certificate, lambda draft: draft.write_bytes(pem(certificate)))
+    write_atomically(files.authority, lambda draft: draft.write_bytes(pem(authority.certificate)))
     return files
 
 
@@ -172,16 +172,6 @@ def check_identity(config: PeerConfig, *, now: dt.datetime | None = None) -> Cre
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only its owner can read, never for an instant with wider permissions."""
     write_atomically(path, lambda draft: draft.write_bytes(content), mode=0o600)
-
-
-def request_pem(request: CertificateSigningRequest) -> bytes:
-    """The text form of a request."""
-    return _pem(request)
-
-
-def private_key_pem(key: EllipticCurvePrivateKey) -> bytes:
-    """The text form of a key; write it with :func:`write_private` only."""
-    return _key_pem(key)
 
 
 def load_request(path: Path) -> CertificateSigningRequest:
@@ -324,13 +314,15 @@ def _sign(builder: CertificateBuilder, key: EllipticCurvePrivateKey) -> Certific
     return builder.sign(key, hashes.SHA256())
 
 
-def _pem(signed: Certificate | CertificateSigningRequest) -> bytes:
+def pem(signed: Certificate | CertificateSigningRequest) -> bytes:
+    """The text form of a certificate or a request."""
     from cryptography.hazmat.primitives.serialization import Encoding
 
     return signed.public_bytes(Encoding.PEM)
 
 
-def _key_pem(key: EllipticCurvePrivateKey) -> bytes:
+def key_pem(key: EllipticCurvePrivateKey) -> bytes:
+    """The text form of a key; write it with :func:`write_private` only."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

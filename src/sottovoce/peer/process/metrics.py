@@ -80,7 +80,7 @@ class PeerObserver:
         self._exchanges.set(status.get("exchanges") or 0)
         if status.get("noise_std"):
             self._noise.set((status.get("noise_left") or 0.0) / status["noise_std"])
-        self._budget.set((status.get("account") or 0.0) * (status.get("smallest_std") or 0.0) ** 2)
+        self._budget.set(status.get("budget_share") or 0.0)
         self._neighbours.clear()
         for neighbour in status.get("neighbours", {}).values():
             self._neighbours.labels(str(neighbour.get("state", "unknown"))).inc()

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,27 +81,14 @@ def _from_npy(content: bytes, name: str) -> NDArray[np.float64]:
 
 
 def _from_text(text: str, name: str) -> NDArray[np.float64]:
-    stripped = text.strip()
-    if stripped.startswith("["):
-        return _from_json(stripped, name)
+    """Numbers separated by spaces, commas or line ends, with or without the brackets of a list."""
+    bare = text.strip()
+    text = bare[1:-1] if bare.startswith("[") and bare.endswith("]") else text
     numbers: list[float] = []
     for number, line in enumerate(text.splitlines(), start=1):
         where = f"line {number} of the value file {name!r}"
         numbers.extend(_number(word, where) for word in line.replace(",", " ").split())
     return np.array(numbers, dtype=np.float64)
-
-
-def _from_json(text: str, name: str) -> NDArray[np.float64]:
-    try:
-        entries: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidFile(f"the value file {name!r} starts like a list but is not one") from None
-    if not all(isinstance(entry, int | float) and not isinstance(entry, bool) for entry in entries):
-        raise InvalidFile(f"the list in the value file {name!r} must hold numbers only")
-    try:
-        return np.array([float(entry) for entry in entries], dtype=np.float64)
-    except OverflowError:
-        raise InvalidFile(f"the list in the value file {name!r} holds a number too large for float64") from None
 
 
 def _from_csv(text: str, name: str, column: str | None) -> NDArray[np.float64]:

@@ -11,7 +11,6 @@ What may be shown of the value is decided in :mod:`.disclosure`, when to call wh
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Self
@@ -71,14 +70,12 @@ class Protocol:
         self.pending: Pending | None = None
         self.exchanges = 0
         """Exchanges that moved this peer's value since the start."""
-        self.events: Counter[tuple[str, str]] = Counter()
-        """(event, neighbour) → how often, since the start; for metrics."""
         self._links = {name: Link() for name in state.edges}
         self.rule = RangeRule(
             settings.diameter, settings.tolerance, lambda: own_interval(self.state, self._links, settings)
         )
         self._draw = draw
-        self._on_event = on_event
+        self._count = on_event or (lambda *_: None)
         self._stamp = stamp
         self._zero = abs(state.value * 0)
 
@@ -343,11 +340,6 @@ class Protocol:
         """Whether nobody needs this peer to hurry (R36)."""
         return self.rule.quiet(self.state.active)
 
-    @property
-    def error_bound(self) -> float | None:
-        """How far x can be from the mean of all private values, or ``None`` if that is not known."""
-        return self.rule.error_bound(self.state.shown)
-
     # -- helpers --------------------------------------------------------------------------------
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
@@ -375,11 +367,6 @@ class Protocol:
         if disagreement > 2.0 * self.settings.tolerance and self.rule.settled:  # R36
             self.rule.disturbed(membership=False)
         self.rule.value_changed()
-
-    def _count(self, event: str, name: str) -> None:
-        self.events[event, name] += 1
-        if self._on_event is not None:
-            self._on_event(event, name)
 
 
 def _size(vector: Vector) -> float:

@@ -10,7 +10,6 @@ Nothing here prints a value: the representation of a message shows counters and 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -20,13 +19,9 @@ import numpy.typing as npt
 
 from ...errors import ProtocolViolation
 
-__all__ = ["COUNTER_LIMIT", "LABEL", "Kind", "Message", "Stop", "Vector", "check_message", "within"]
+__all__ = ["COUNTER_LIMIT", "Kind", "Message", "Stop", "Vector", "check_message", "within"]
 
 Vector = npt.NDArray[np.float64]
-
-LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-"""Names of peers and networks. They become DNS labels in certificates, file names and log fields, and are kept to what
-is safe in all three."""
 
 COUNTER_LIMIT = 2**62
 """Every integer in a message lies in [0, COUNTER_LIMIT): no neighbour can push one of ours to overflow."""

@@ -52,6 +52,8 @@ class PeerStatus:
     account, known_to
         Information shown about the private value, and the standard deviation to which all others together
         could know it (infinite: nothing was shown).
+    budget_share
+        How much of the privacy budget is spent, from 0 to 1; ``None``: there is no limit.
     """
 
     name: str
@@ -67,6 +69,7 @@ class PeerStatus:
     account: float
     known_to: float
     smallest_std: float | None
+    budget_share: float | None
     budget_spent: bool
     exchanges: int
     round: int
@@ -109,6 +112,7 @@ def status_of(
         account=account.information,
         known_to=account.std,
         smallest_std=smallest_std,
+        budget_share=None if smallest_std is None else min(1.0, account.information * smallest_std**2),
         budget_spent=not account.affords(),
         exchanges=protocol.exchanges,
         round=protocol.rule.round,
