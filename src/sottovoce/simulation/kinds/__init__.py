@@ -36,10 +36,8 @@ MODULES: dict[type[Method], str] = {
 
 
 class Kind(ABC):
-    """What is particular to a kind of method. Two kinds of round need no more than a driver and a plain runner."""
+    """What is particular to a kind of method; what is said here already is so for rounds."""
 
-    everyone_acts: ClassVar[bool] = True
-    """Whether all nodes act in every step; otherwise the ends of the edges that fire do."""
     weighted: ClassVar[bool] = False
     """Whether edges need not be equally likely."""
 
