@@ -169,12 +169,10 @@ def information(
     >>> float(information(1.0, 0.0, 1)), float(information(1.0, 0.0, 2))
     (1.0, inf)
     """
-    std, decay, count = np.broadcast_arrays(
-        *(np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages))
-    )
+    std, decay, count = (np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -2.0 * np.log(decay)
         last = np.exp(rate * (count - 1.0))  # its last term times a sum that neither overflows nor cancels
-        total = np.where(count <= 1.0, count, last * (np.expm1(-count * rate) / np.expm1(-rate)))
-        total = np.where((decay == 0.0) & (count > 1.0), np.inf, total)
+        total = last * (np.expm1(-count * rate) / np.expm1(-rate))
+        total = np.where(decay == 0.0, np.where(count > 1.0, np.inf, count), total)
         return np.where(count == 0.0, 0.0, total / std**2)
