@@ -14,7 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.testing.reference import edge_draw, fired_edge, fired_set, node_draw, push_target
+from sottovoce.simulation.kinds.block import fired_set
+from sottovoce.simulation.kinds.pair import fired_edge
+from sottovoce.simulation.kinds.push import push_target
+from sottovoce.simulation.kinds.round import edge_draw, node_draw
+from sottovoce.simulation.random.streams import Stream
 
 from .settings import GRAPH, VALUES
 
@@ -35,6 +39,11 @@ class Replay:
         """The private values."""
         return VALUES.copy()
 
+    @property
+    def stream(self) -> Stream:
+        """The random words of this replica."""
+        return Stream(self.seed, self.replica)
+
     def steps(self) -> range:
         """All steps."""
         return range(self.num_steps)
@@ -42,29 +51,28 @@ class Replay:
     def edges(self) -> Iterator[np.ndarray]:
         """For each step e_i − e_j of the edge that fires."""
         for step in self.steps():
-            i, j = self.graph.edges[fired_edge(self.graph, self.seed, step, replica=self.replica)]
+            i, j = self.graph.edges[fired_edge(self.graph, self.stream, step)]
             yield np.eye(self.graph.num_nodes)[i] - np.eye(self.graph.num_nodes)[j]
 
     def sets(self, size: int) -> Iterator[np.ndarray]:
         """For each step the ends of the edges that fire together."""
         for step in self.steps():
-            yield self.graph.edges[fired_set(self.graph, size, self.seed, step, replica=self.replica)]
+            yield self.graph.edges[fired_set(self.graph, size, self.stream, step)]
 
     def targets(self, step: int) -> list[int]:
         """To whom each node sends in a round."""
-        nodes = range(self.graph.num_nodes)
-        return [push_target(self.graph, i, self.seed, step, replica=self.replica) for i in nodes]
+        return [push_target(self.graph, self.stream, step, i) for i in range(self.graph.num_nodes)]
 
     def draws(self, method: sv.Method, step: int) -> np.ndarray:
         """Every node's draw of unit scale in a round."""
         nodes = range(self.graph.num_nodes)
-        return np.array([node_draw(method, self.graph, i, self.seed, step, replica=self.replica) for i in nodes])
+        return np.array([node_draw(method, self.graph, self.stream, step, i) for i in nodes])
 
     def shared(self) -> np.ndarray:
         """Bᵀg: one standard normal per edge, added at its first end and subtracted at its second."""
         total = np.zeros(self.graph.num_nodes)
         for edge, (i, j) in enumerate(self.graph.edges):
-            draw = edge_draw(edge, self.seed, replica=self.replica)
+            draw = edge_draw(self.stream, edge)
             total[i] += draw
             total[j] -= draw
         return total

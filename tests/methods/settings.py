@@ -22,7 +22,7 @@ FURTHER: list[sv.Method] = [
 ]
 """Beside the customary settings, where a method has another branch."""
 
-SETTINGS: list[sv.Method] = [*(m for cls in METHODS.values() for m in cls.customary(GRAPH)), *FURTHER]
+SETTINGS = {m.label(): m for m in [*(m for cls in METHODS.values() for m in cls.customary(GRAPH)), *FURTHER]}
 
 
 def off_average(values: np.ndarray, axis: int = -1) -> np.ndarray:

@@ -42,10 +42,7 @@ from .settings import GRAPH, VALUES
         (lambda: sv.MoMurray(noise_std=[1.0, 2.0], noise_decay=0.5), "one number"),
         (lambda: sv.ManitaraHadjicostis(noise_std=1.0, num_rounds=0), "num_rounds"),
         (lambda: sv.ManitaraHadjicostis(noise_std=1.0, num_rounds=2.5), "whole"),
-        (
-            lambda: sv.Nozari(noise_scale=1.0, noise_decay=0.2, noise_share=1.3),
-            r"\(0.3, 1\)",
-        ),
+        (lambda: sv.Nozari(noise_scale=1.0, noise_decay=0.2, noise_share=1.3), r"\(0.3, 1\)"),
         (lambda: sv.Nozari(noise_scale=1.0, noise_decay=0.5, noise_share=2.0), r"noise_share .* \(0, 2\)"),
         (lambda: sv.Nozari(noise_scale=1.0, noise_decay=[0.5, 0.6], noise_share=[1.0, 1.0, 1.0]), "lengths"),
         (lambda: sv.Nozari(noise_scale=1.0, noise_decay=0.5, step_size=0.1, weights="metropolis"), "exclude"),
@@ -200,9 +197,9 @@ def test_a_method_without_its_rule_cannot_be_made(kind, missing):
     [
         (
             {"update": staticmethod(lambda nodes, i, j: None)},
-            r"takes \(nodes, i, j, draw_i, .*got \(nodes, i",
+            r"update\(nodes, i, j, draw_i, .*got update\(nodes, i, j\)",
         ),
-        ({"update": lambda self, nodes, i, j, a, b, step, p: None}, r"static method .*, got \(self, nodes"),
+        ({"update": lambda self, nodes, i, j, a, b, step, p: None}, r"as a static method, got update\(self, nodes"),
         ({"lazy": True}, "must define settle"),
     ],
 )

@@ -2,7 +2,7 @@
 
 Methods differ in what a step is, so they are given the same number of *messages* unless asked otherwise. What
 is measured stands beside what is known beforehand (:meth:`~sottovoce.methods.base.Method.guarantee`), what a curious
-neighbour learns (:mod:`.exposure`), and what a method needs to know.
+neighbour learns (:mod:`.neighbour`), and what a method needs to know.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..graphs.graph import Graph
 from ..methods import METHODS, Method
 from ..simulation import Solution, simulate
 from . import tables
-from .exposure import Exposure, exposure
+from .neighbour import Neighbour, curious_neighbour
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -253,10 +253,10 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
     )
 
 
-def _seen(run: Solution, observer: int, prior_std: float) -> Exposure:
+def _seen(run: Solution, observer: int, prior_std: float) -> Neighbour:
     if run.graph.num_nodes > AUDITED_NODES:
-        return Exposure(None, None, f"not computed beyond {AUDITED_NODES} nodes")
-    return exposure(run.method, run, observer, prior_std, AUDITED_STEPS)
+        return Neighbour(None, None, f"not computed beyond {AUDITED_NODES} nodes")
+    return curious_neighbour(run, observer, prior_std, AUDITED_STEPS)
 
 
 def fitted_factor(steps: npt.NDArray[np.int64], errors: npt.NDArray[np.float64]) -> float | None:

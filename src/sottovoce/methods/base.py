@@ -85,6 +85,9 @@ class Method(Value, ABC):
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
     not touched catch up later. Whoever reads values calls :meth:`settle` first, on a copy."""
 
+    in_rounds: ClassVar[bool] = False
+    """Whether all nodes act in every step."""
+
     assumes_equal_edges: ClassVar[bool] = False
     """Whether the guarantee is for edges that are equally likely only."""
 
@@ -195,6 +198,8 @@ class BlockMethod(Method):
 class RoundMethod(Method):
     """A synchronous method: in a round every node sends one number to all neighbours and combines what it receives."""
 
+    in_rounds: ClassVar[bool] = True
+
     noise: ClassVar[str] = ""
     """What :attr:`send`'s draw is: ``""`` (always zero), ``"normal"`` or ``"laplace"``, of unit scale."""
 
@@ -229,6 +234,8 @@ class RoundMethod(Method):
 
 class PushMethod(Method):
     """In a round every node sends to one target, uniform over its neighbours and itself."""
+
+    in_rounds: ClassVar[bool] = True
 
     @staticmethod
     @abstractmethod
@@ -274,7 +281,7 @@ def _check_signature(cls: type[Method], name: str, declared: inspect.Signature) 
     try:
         got.bind(*declared.parameters)
     except TypeError:
-        asked = ", ".join(declared.parameters)
+        asked = f"{name}({', '.join(declared.parameters)})"
         raise InvalidParameter(
-            f"{cls.__qualname__}.{name} must be a static method that takes ({asked}), got ({', '.join(got.parameters)})"
+            f"method {cls.__qualname__} must define {asked} as a static method, got {name}({', '.join(got.parameters)})"
         ) from None

@@ -113,7 +113,7 @@ def find_method(name: str) -> type[Method]:
     """
     if name not in METHODS:
         raise InvalidParameter(
-            f"method must be one of {', '.join(METHODS)}, got {name!r} (import the module of your own method first)"
+            f"method must be one of {', '.join(METHODS)}, got {name!r} (one of your own: import it, or --load its file)"
         )
     return METHODS[name]
 

@@ -1,0 +1,166 @@
+"""A peer's account of itself at one moment, for its operator: numbers, and a sentence that says what they are worth.
+
+Nothing in it tells the private value or the noise; the gate is in :mod:`.disclosure`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from .calling import Contacts
+from .disclosure import shown_error, shown_estimate, too_noisy
+from .ledger import Edge
+from .machine import Protocol
+from .messages import Vector
+
+__all__ = ["NeighbourStatus", "PeerStatus", "explain", "status_of"]
+
+
+@dataclass(frozen=True)
+class NeighbourStatus:
+    """One neighbour, as seen from here.
+
+    Parameters
+    ----------
+    state
+        ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
+    last_heard
+        Seconds since its last message; ``None``: not since the start.
+    """
+
+    state: str
+    last_heard: float | None
+
+
+@dataclass(frozen=True)
+class PeerStatus:
+    """A peer at one moment.
+
+    Parameters
+    ----------
+    estimate
+        The current value; ``None`` until an exchange has moved it.
+    plus_minus
+        A bound on its distance, in any coordinate, from the mean of all members' private values; ``None``: not known.
+    statement
+        The same in words: what holds now, or what it is waiting for.
+    noise_left
+        Standard deviation of the noise in place (not the noise).
+    account, known_to
+        Information shown about the private value, and the standard deviation to which all others together
+        could know it (infinite: nothing was shown).
+    budget_share
+        How much of the privacy budget is spent, from 0 to 1; ``None``: there is no limit.
+    """
+
+    name: str
+    network: str
+    dimension: int
+    estimate: Vector | None
+    plus_minus: float | None
+    settled: bool
+    statement: str
+    noise_left: float
+    noise_std: float
+    draws: int
+    account: float
+    known_to: float
+    smallest_std: float | None
+    budget_share: float | None
+    budget_spent: bool
+    exchanges: int
+    round: int
+    uptime: float
+    neighbours: Mapping[str, NeighbourStatus]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; infinities become ``None``."""
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain["estimate"] = None if self.estimate is None else self.estimate.tolist()
+        plain["neighbours"] = {name: vars(one) for name, one in self.neighbours.items()}
+        return {key: None if isinstance(value, float) and math.isinf(value) else value for key, value in plain.items()}
+
+    def __repr__(self) -> str:
+        return f"<PeerStatus {self.name} {'settled' if self.settled else 'not settled'} exchanges={self.exchanges}>"
+
+
+def status_of(
+    protocol: Protocol,
+    contacts: Contacts,
+    *,
+    network: str,
+    smallest_std: float | None,
+    now: float,
+    started: float,
+) -> PeerStatus:
+    """What may be said about a peer at the time ``now``."""
+    state, account, settings = protocol.state, protocol.state.account, protocol.settings
+    return PeerStatus(
+        name=settings.name,
+        network=network,
+        dimension=settings.dimension,
+        estimate=shown_estimate(state),
+        plus_minus=shown_error(state, protocol.rule),
+        settled=protocol.settled,
+        statement=explain(protocol, [name for name in state.active if contacts.unreachable(name)]),
+        noise_left=state.amplitude,
+        noise_std=account.noise_std,
+        draws=account.messages,
+        account=account.information,
+        known_to=account.std,
+        smallest_std=smallest_std,
+        budget_share=None if smallest_std is None else min(1.0, account.information * smallest_std**2),
+        budget_spent=not account.affords(),
+        exchanges=protocol.exchanges,
+        round=protocol.rule.round,
+        uptime=now - started,
+        neighbours={name: _neighbour(edge, name, contacts, now) for name, edge in sorted(state.edges.items())},
+    )
+
+
+def _neighbour(edge: Edge, name: str, contacts: Contacts, now: float) -> NeighbourStatus:
+    state = "parted" if edge.parted else "blank" if edge.blank else "open"
+    if contacts.unreachable(name) and not edge.parted:
+        state = "unreachable"
+    return NeighbourStatus(state, contacts.silence(name, now))
+
+
+def explain(protocol: Protocol, unreachable: list[str]) -> str:
+    """An honest statement of the error, or of what stands in the way of one."""
+    state = protocol.state
+    bound = shown_error(state, protocol.rule)
+    if bound is not None:
+        word = "settled" if protocol.settled else "not settled yet"
+        return f"{word}: the estimate is within {bound:.3g} of the mean of all members' private values"
+    if not state.active:
+        return "no neighbours: the estimate is the own value"
+    blank = [name for name in state.active if state.edges[name].blank]
+    if blank:
+        return f"no bound: waiting for {_few(blank)}; if one is gone for good, its neighbours must drop it"
+    if unreachable:
+        return f"no bound: no answer from {_few(unreachable)}; if one is gone for good, its neighbours must drop it"
+    account = state.account
+    if not account.affords():
+        return _spent(protocol)
+    if too_noisy(state, protocol.settings):
+        return f"no bound yet: noise of standard deviation {state.amplitude:.3g} is still in place"
+    return "no bound yet: waiting until all peers have been heard of"
+
+
+def _spent(protocol: Protocol) -> str:
+    size, tolerance = protocol.state.amplitude, protocol.settings.tolerance
+    if protocol.state.account.messages == 0:
+        return "the privacy budget is spent: nothing is shown until the private value is replaced by an unrelated one"
+    if too_noisy(protocol.state, protocol.settings):
+        return (
+            f"the privacy budget is spent: noise of standard deviation {size:.3g} stays for good, too much to settle "
+            f"to {tolerance:g}; with all n peers alike the mean is off by about {size:.3g}/√n"
+        )
+    return "no bound yet: waiting until all peers have been heard of; the privacy budget is spent, the last noise stays"
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
