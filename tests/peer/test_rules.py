@@ -13,8 +13,8 @@ import pytest
 
 import sottovoce.peer
 
-HERE = Path(__file__).parent
-PAGES = HERE.parents[1] / "docs" / "explanation"
+TESTS = Path(__file__).parents[1]
+PAGES = TESTS.parent / "docs" / "explanation"
 SOURCES = Path(sottovoce.peer.__file__).parents[1]
 ROW = re.compile(r"^\| (R\d+) \| (.+?) \| `([\w.]+)` \| `([\w/]+\.py)::(\w+)` \|$", re.MULTILINE)
 RULE = re.compile(r"\bR\d+\b")
@@ -54,7 +54,7 @@ def test_a_row_names_code_and_a_test(row: Row) -> None:
     assert row.rule in RULE.findall(inspect.getsource(module))
     functions = {
         node.name: node
-        for node in ast.walk(ast.parse((HERE / row.file).read_text(encoding="utf-8")))
+        for node in ast.walk(ast.parse((TESTS / row.file).read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert ast.get_docstring(functions[row.test])
@@ -62,6 +62,11 @@ def test_a_row_names_code_and_a_test(row: Row) -> None:
 
 def test_every_rule_that_is_cited_is_written_out() -> None:
     """A number in the sources, in the tests or on the page that explains the protocol leads to a row."""
-    files = [*SOURCES.glob("peer/**/*.py"), *SOURCES.glob("testing/*.py"), *HERE.rglob("*.py"), PAGES / "protocol.md"]
+    files = [
+        *SOURCES.glob("peer/**/*.py"),
+        *SOURCES.glob("testing/*.py"),
+        *TESTS.glob("peer/**/*.py"),
+        PAGES / "protocol.md",
+    ]
     cited = {rule for file in files for rule in RULE.findall(file.read_text(encoding="utf-8"))}
     assert cited <= {row.rule for row in ROWS}

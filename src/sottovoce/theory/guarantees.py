@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import Array as Floats
+from ..graphs.chances import Chances
 from ..graphs.graph import Graph
-from .gossip.setting import Chances, Floats
 
 __all__ = [
     "Acceleration",
@@ -32,10 +33,6 @@ __all__ = [
     "inverse_root_binary_bound",
     "push_sum_factor",
 ]
-
-
-def _chances(graph: Graph, edge_probabilities: npt.ArrayLike | None) -> Chances:
-    return Chances(graph, None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64))
 
 
 def _inside(name: str, value: float, low: float, high: float) -> None:
@@ -62,7 +59,7 @@ def averaging_time(
     (119, 716)
     """
     _inside("accuracy", accuracy, 0.0, 1.0)
-    gap = _chances(graph, edge_probabilities).contraction_gap
+    gap = Chances(graph, edge_probabilities).contraction_gap
     if gap >= 1.0:
         return 0.0, 1.0
     unit = math.log(1.0 / accuracy) / -math.log1p(-gap)
@@ -84,7 +81,7 @@ def high_probability_steps(
     """
     _inside("relative_error", relative_error, 0.0, math.inf)
     _inside("probability", probability, 0.0, 1.0)
-    gap = _chances(graph, edge_probabilities).contraction_gap
+    gap = Chances(graph, edge_probabilities).contraction_gap
     target = relative_error * (1.0 - probability)
     if target >= 1.0:
         return 0
@@ -265,7 +262,7 @@ def acceleration(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = Non
     """
     import scipy.linalg
 
-    chances = _chances(graph, edge_probabilities)
+    chances = Chances(graph, edge_probabilities)
     ends = graph.edges
     laplacian = chances.laplacian.toarray()
     size = graph.num_nodes

@@ -1,0 +1,125 @@
+"""How likely each edge of a graph is to fire at a step, and what follows from that alone.
+
+The paper lets every edge fire equally often. No proof needs that: with p_e the chance of edge e,
+p_i = Σ_{e∋i} p_e takes the place of d_i/m and L_p = Σ p_e b_e b_eᵀ the place of L/m.
+Rates are kept as *gaps*, 1 − ρ, because on a long cycle ρ rounds to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InvalidGraph, InvalidParameter
+from ..foundation.arguments import Array
+from .graph import Graph
+from .spectrum import algebraic_connectivity
+from .spectrum.ritz import assembled
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+__all__ = ["Chances", "both_ends"]
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """The chance of every edge and of every node, the mean Laplacian and its contraction.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    edge_probabilities
+        ``(m,)`` numbers ≥ 0 that add up to one, in the order of ``graph.edges``; ``None`` for equal ones.
+    connectivity
+        α_p = λ₂(L_p) if it is known already (α/m for equal probabilities); otherwise it is computed when needed.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import path
+    >>> chances = Chances(path(3), [0.25, 0.75])
+    >>> chances.nodes.tolist()
+    [0.25, 1.0, 0.75]
+    >>> round(Chances(path(3)).contraction_gap, 12)
+    0.25
+    """
+
+    graph: Graph
+    edge_probabilities: npt.ArrayLike | None = None
+    connectivity: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.edge_probabilities is not None:
+            object.__setattr__(self, "edge_probabilities", _checked_probabilities(self.graph, self.edge_probabilities))
+
+    @cached_property
+    def edges(self) -> Array:
+        """``(m,)`` p_e."""
+        if self.edge_probabilities is None:
+            return np.full(self.graph.num_edges, 1.0 / self.graph.num_edges)
+        return np.asarray(self.edge_probabilities)
+
+    @cached_property
+    def nodes(self) -> Array:
+        """``(n,)`` p_i: the chance that node i is activated at a step."""
+        if self.edge_probabilities is None:
+            return np.asarray(self.graph.degrees / self.graph.num_edges)
+        return np.minimum(both_ends(self.graph, self.edges), 1.0)
+
+    @cached_property
+    def laplacian(self) -> scipy.sparse.csr_array:
+        """L_p = Σ p_e b_e b_eᵀ in CSR form."""
+        return assembled(self.graph.edges, self.edges, self.nodes)
+
+    @cached_property
+    def alpha(self) -> float:
+        """α_p, the second smallest eigenvalue of L_p."""
+        if self.connectivity is not None:
+            return float(self.connectivity)
+        if self.edge_probabilities is None:
+            return float(algebraic_connectivity(self.graph)) / self.graph.num_edges
+        return _weighted_connectivity(self.graph, self.edges)
+
+    @property
+    def contraction_gap(self) -> float:
+        """1 − ρ = α_p/2, at most one (reached on two nodes)."""
+        return min(self.alpha / 2.0, 1.0)
+
+
+def both_ends(graph: Graph, per_edge: Array) -> Array:
+    """``(n,)`` the sum of an edge quantity over the edges of each node."""
+    ends, size = graph.edges, graph.num_nodes
+    return np.asarray(
+        np.bincount(ends[:, 0], per_edge, size) + np.bincount(ends[:, 1], per_edge, size), dtype=np.float64
+    )
+
+
+def _checked_probabilities(graph: Graph, given: npt.ArrayLike) -> Array:
+    chances = np.asarray(given, dtype=np.float64)
+    if chances.shape != (graph.num_edges,):
+        raise InvalidParameter(
+            f"edge_probabilities must have one entry per edge ({graph.num_edges}), got shape {chances.shape}"
+        )
+    if not np.all(chances >= 0):  # also refuses NaN
+        raise InvalidParameter(f"edge_probabilities must be ≥ 0, got {chances.min():g}")
+    total = float(chances.sum())
+    if not abs(total - 1.0) <= 1e-9:
+        raise InvalidParameter(f"edge_probabilities must sum to 1, got {total:g}")
+    result: Array = chances / total
+    return result
+
+
+def _weighted_connectivity(graph: Graph, chances: Array) -> float:
+    """λ₂ of the weighted Laplacian; zero where the edges that do fire leave the graph in pieces."""
+    fires = chances > 0
+    if not fires.all():
+        try:
+            graph = Graph.from_edges(graph.edges[fires], num_nodes=graph.num_nodes)
+        except InvalidGraph:
+            return 0.0
+    return float(algebraic_connectivity(graph, weights=chances[fires]))
