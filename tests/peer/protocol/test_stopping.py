@@ -116,3 +116,17 @@ def test_jumping_far_ahead_only_unbounds() -> None:
     rule = line.rules[0]
     rule.hear("1", Stop(rule.round + 100, np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)), ["1", "other"])
     assert rule.stop_for("1").low is None
+
+
+def test_the_clock_slows_down_once_the_neighbour_has_settled_too() -> None:
+    """Not before it is heard in the round in which this peer settled, and not later (R36)."""
+    point = (np.zeros(1), np.zeros(1))
+    rule = RangeRule(1, 1.0, lambda: point)
+    for number in range(4):
+        assert not rule.quiet(["1"])
+        rule.hear("1", Stop(number, *point), ["1"])
+    assert rule.settled
+    assert not rule.quiet(["1"])
+    rule.hear("1", Stop(4, *point), ["1"])
+    assert rule.quiet(["1"])
+    assert not rule.quiet(["1", "unheard"])
