@@ -46,7 +46,7 @@ _HOSTILE = ("tests/attacks/test_a_hostile_neighbour.py::test_refused_messages_le
 _STORE = ("tests/peer/store",)
 _NODE = ("tests/peer/runtime",)
 _KERNEL = ("tests/agreement/test_methods_equal_their_equations.py", "tests/methods/test_base.py")
-_ENGINE = ("tests/simulation/test_engine.py::test_early_stop",)
+_ENGINE = ("tests/simulation/test_engine.py::test_stopping_does_not_depend_on_the_unit_of_the_values",)
 
 TARGETS = (
     Target("sottovoce.foundation.arguments", ("src/sottovoce/foundation", "tests/methods/test_base.py")),
@@ -160,8 +160,8 @@ NAMED = (
     ),
     Named(
         "the wanted error is compared with the unscaled error",
-        "sottovoce.simulation.solution.Solution.record",
-        "squared <= stop_at * self._scale",
+        "sottovoce.simulation.running._record",
+        "squared <= stop_at * setup.scale",
         "squared <= stop_at",
         _ENGINE,
     ),
