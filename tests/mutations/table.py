@@ -40,12 +40,13 @@ _ACCOUNT = (
     "tests/agreement/test_account_is_audit.py",
 )
 _LEDGER = ("tests/peer/protocol",)
+_GATES = ("tests/peer/protocol/test_disclosure.py",)
 _IDENTITY = ("tests/peer/membership/test_identity.py",)
 _TLS = ("tests/peer/transport/test_tls.py",)
-_HOSTILE = ("tests/attacks/test_a_hostile_neighbour.py::test_refused_messages_leave_the_store_as_it_was",)
+_TRANSPORTS = ("tests/peer/transport/test_transport_conformance.py",)
 _STORE = ("tests/peer/store",)
 _NODE = ("tests/peer/runtime",)
-_KERNEL = ("tests/agreement/test_methods_equal_their_equations.py", "tests/methods/test_base.py")
+_KERNEL = ("tests/methods/test_standard.py", "tests/methods/test_noise_insertion.py")
 _ENGINE = ("tests/simulation/test_engine.py::test_stopping_does_not_depend_on_the_unit_of_the_values",)
 
 TARGETS = (
@@ -57,7 +58,10 @@ TARGETS = (
     Target("sottovoce.methods.standard.update", _KERNEL),
     Target("sottovoce.peer.protocol.ledger", _LEDGER),
     Target("sottovoce.peer.protocol.stopping", _LEDGER),
-    Target("sottovoce.peer.runtime.budget.normal_from_bytes", ("tests/peer/protocol", "src/sottovoce/peer/runtime")),
+    Target("sottovoce.peer.protocol.disclosure", _GATES),
+    Target("sottovoce.peer.protocol.calling", ("tests/peer/protocol/test_calling.py", "src/sottovoce/peer/protocol")),
+    Target("sottovoce.peer.protocol.machine", _LEDGER),
+    Target("sottovoce.peer.runtime.randomness.normal_from_bytes", (*_NODE, "src/sottovoce/peer/runtime")),
     Target("sottovoce.peer.membership.identity.check_identity", _IDENTITY),
     Target("sottovoce.peer.membership.identity._single_name", _IDENTITY),
     Target("sottovoce.peer.membership.identity.Authority.sign", _IDENTITY),
@@ -68,11 +72,25 @@ TARGETS = (
 
 NAMED = (
     Named(
-        "a peer without noise may show its value after an exchange",
-        "sottovoce.peer.runtime.node._was_moved",
-        "return exchanged and state.noise is not None",
-        "return exchanged",
-        _NODE,
+        "a peer without noise may show its estimate after an exchange",
+        "sottovoce.peer.protocol.disclosure.shown_estimate",
+        "if exchanged and state.noise is not None else None",
+        "if exchanged else None",
+        _GATES,
+    ),
+    Named(
+        "an error bound is shown where the estimate is hidden",
+        "sottovoce.peer.protocol.disclosure.shown_error",
+        "None if shown_estimate(state) is None else rule.error_bound(state.shown)",
+        "rule.error_bound(state.shown)",
+        _GATES,
+    ),
+    Named(
+        "a value is shown although too few edges are open",
+        "sottovoce.peer.protocol.disclosure.may_show",
+        "state.open_edges >= settings.min_open_edges and ",
+        "",
+        _GATES,
     ),
     Named(
         "the private value stays on the peer object",
@@ -82,18 +100,18 @@ NAMED = (
         _NODE,
     ),
     Named(
-        "the names in a reply are not compared with the certificate",
-        "sottovoce.peer.transport.grpc.GrpcTransport.call",
-        "(reply.src, reply.dst) != (dst, self.name)",
+        "the names in a request or a reply are not compared with the certificates",
+        "sottovoce.peer.transport.codec.Codec.decode",
+        "(message.src, message.dst) != (src, dst)",
         "False",
-        _TLS,
+        _TRANSPORTS,
     ),
     Named(
-        "the names in a request are not compared with the certificate",
-        "sottovoce.peer.transport.grpc.GrpcTransport._decode",
-        "message is None or (message.src, message.dst) != (src, self.name)",
-        "message is None",
-        _HOSTILE,
+        "a neighbour may speak in the name of another",
+        "sottovoce.peer.runtime.talking.Talker._receive",
+        "if message.src != name:",
+        "if False:",
+        _NODE,
     ),
     Named(
         "a caller's certificate may carry two names",
@@ -125,17 +143,17 @@ NAMED = (
     ),
     Named(
         "what is sent is not stored first",
-        "sottovoce.peer.runtime.node.Peer._ask",
-        "self._commit()",
+        "sottovoce.peer.runtime.talking.Talker._ask",
+        "self._keeper.commit()",
         "pass",
         _NODE,
     ),
     Named(
         "the settled margin covers one standard deviation instead of six",
-        "sottovoce.peer.protocol.stopping.NOISE_MARGIN",
+        "sottovoce.peer.protocol.disclosure.NOISE_MARGIN",
         "6.0",
         "1.0",
-        _LEDGER,
+        _GATES,
     ),
     Named(
         "a register may go back",
@@ -167,10 +185,10 @@ NAMED = (
     ),
     Named(
         "the guarantee of noise insertion ignores the noise",
-        "sottovoce.experiments.predictions",
-        "max(contraction_factor(graph), float(noise[std > 0].max(initial=0.0)))",
-        "contraction_factor(graph)",
-        ("tests/agreement/test_predictions_equal_theory.py",),
+        "sottovoce.methods.noise_insertion.NoiseInsertion.guarantee",
+        "max(1.0 - chances.contraction_gap, float(noise[noisy].max(initial=0.0)))",
+        "1.0 - chances.contraction_gap",
+        ("tests/methods/test_noise_insertion.py",),
     ),
     Named(
         "a value known a thousand times less well counts as disclosed",
