@@ -67,6 +67,16 @@ def test_a_method_of_ones_own_is_named_on_the_command_line(folder: Path) -> None
     assert [row["method"] for row in json.loads(both.stdout)["rows"]] == ["lazy", "standard gossip"]
 
 
+def test_a_file_of_methods_may_be_renamed(folder: Path) -> None:
+    """The kernel that was kept on disk under the old name is used, or made again; it does not ask for the old file."""
+    asked = ("--method", "lazy:theta=0.7", "--steps", "20", "--json")
+    before = run(folder, "simulate", "--load", "lazy_methods.py", *asked)
+    (folder / "lazy_methods.py").rename(folder / "calm_methods.py")
+    after = run(folder, "simulate", "--load", "calm_methods.py", *asked)
+    assert after.returncode == 0, after.stderr
+    assert json.loads(after.stdout)["relative_error"] == json.loads(before.stdout)["relative_error"]
+
+
 def test_a_sweep_loads_it_in_every_worker_and_notices_a_change(folder: Path) -> None:
     """The file is part of what determines a run: when it changes, the runs are done again, with the new rule."""
     (folder / "s.toml").write_text(SWEEP, encoding="utf-8")
