@@ -92,9 +92,9 @@ class Fingerprint:
         if isinstance(value, np.ndarray) and not value.dtype.hasobject and value.nbytes <= LARGEST_ARRAY:
             return ("array", value.dtype.descr, value.shape, value.flags.c_contiguous, value.tobytes())
         if _from_library(value):
-            return ("library", _home(value), value.__name__)
-        if isinstance(value, np.ufunc) and getattr(np, name := str(value.__name__), None) is value:
-            return ("ufunc", name)
+            return ("library", _home(value), _name(value))
+        if isinstance(value, np.ufunc) and getattr(np, _name(value), MISSING) is value:
+            return ("ufunc", _name(value))
         self.by_identity.append(value)
         return ("object", id(value))
 
@@ -147,7 +147,15 @@ def _home(value: Any) -> str:
 
 
 def _from_library(value: Any) -> bool:
-    return hasattr(value, "__name__") and _home(value).partition(".")[0] in LIBRARIES
+    """Whether a library has it under its name; what a user made with a library's help does not count."""
+    home = _home(value)
+    if home.partition(".")[0] not in LIBRARIES:
+        return False
+    return isinstance(value, ModuleType) or getattr(sys.modules.get(home), _name(value), MISSING) is value
+
+
+def _name(value: Any) -> str:
+    return str(getattr(value, "__name__", ""))
 
 
 # -- copies -----------------------------------------------------------------------------------------
