@@ -183,7 +183,8 @@ def _copy_function(value: Any, key: object, names: Names, copies: dict[object, A
     function: FunctionType = _plain(value)
     names = _names(function.__code__)
     cells = tuple(CellType() for _ in function.__code__.co_freevars)
-    known: dict[str, Any] = {"__name__": function.__module__}
+    # What is kept on disk names this module, which is there when it is read; the user's may be renamed by then.
+    known: dict[str, Any] = {"__name__": __name__}
     fresh = FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
     fresh.__kwdefaults__ = function.__kwdefaults__
     compiler: Callable[[Any], Any] = numba.jit(**getattr(value, "targetoptions", OPTIONS))
