@@ -61,9 +61,9 @@ class Fingerprint:
 
     def add(self, value: Any, names: Names = frozenset()) -> None:
         """Add one value; if it is a module, what it has under ``names``."""
-        value = _plain(value)
+        options, value = getattr(value, "targetoptions", OPTIONS), _plain(value)
         if isinstance(value, FunctionType) and not _from_library(value):
-            self._say("function", _code_digest(value.__code__))
+            self._say("function", _code_digest(value.__code__), sorted(options.items()))
             self._add_parts(value, _names(value.__code__))
         elif isinstance(value, ModuleType) and not _from_library(value):
             self._say("module", value.__name__)
@@ -90,7 +90,7 @@ class Fingerprint:
         if isinstance(value, DESCRIBED):
             return (type(value).__qualname__, repr(value))
         if isinstance(value, np.ndarray) and not value.dtype.hasobject and value.nbytes <= LARGEST_ARRAY:
-            return ("array", value.dtype.descr, value.shape, value.flags.c_contiguous, value.tobytes())
+            return ("array", value.dtype.descr, value.shape, value.strides, value.tobytes())
         if _from_library(value):
             return ("library", _home(value), _name(value))
         if isinstance(value, np.ufunc) and getattr(np, _name(value), MISSING) is value:
