@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .engine import resume, simulate
+from .replay import fired_edges
 from .solution import Solution, Status
 
-__all__ = ["Solution", "Status", "resume", "simulate"]
+__all__ = ["Solution", "Status", "fired_edges", "resume", "simulate"]
