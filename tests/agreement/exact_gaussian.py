@@ -7,14 +7,15 @@ message is a row over all private values and all draws, and every variance is an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 
 Row = list[Fraction]
 
 
 class Transcript:
-    """Rows of all messages that a view sees, over (honest private values, draws of honest nodes)."""
+    """Rows of all messages that a view sees, over (honest private values, seals, draws of honest nodes)."""
 
     def __init__(
         self,
@@ -24,13 +25,18 @@ class Transcript:
         noise_decay: Sequence[Fraction],
         observers: set[int],
         tapped: set[tuple[int, int]] = frozenset(),  # type: ignore[assignment]
+        seals: Mapping[tuple[int, int], Fraction] = MappingProxyType({}),
     ) -> None:
         self.num_nodes = num_nodes
-        width = num_nodes + 2 * len(exchanges)
+        width = num_nodes + len(seals) + 2 * len(exchanges)
         values: list[Row] = [[Fraction(int(k == i)) for k in range(width)] for i in range(num_nodes)]
         outstanding: list[Row] = [[Fraction(0)] * width for _ in range(num_nodes)]
         scale = list(noise_std)
         column = num_nodes
+        for (i, j), std in seals.items():
+            known = i in observers or j in observers
+            values[i][column], values[j][column] = (Fraction(0),) * 2 if known else (std, -std)
+            column += 1
         messages: list[Row] = []
         for i, j in exchanges:
             for p in (i, j):
