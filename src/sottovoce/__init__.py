@@ -25,6 +25,7 @@ from .methods import (
     Nozari,
     PairwiseCancelling,
     PushSum,
+    SealedGossip,
     StandardGossip,
     SynchronousAveraging,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "Nozari",
     "PairwiseCancelling",
     "PushSum",
+    "SealedGossip",
     "Solution",
     "StandardGossip",
     "Status",

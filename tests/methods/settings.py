@@ -10,6 +10,8 @@ from sottovoce.scenario.methods import METHODS
 SETTINGS: dict[str, sv.Method] = {
     "standard": sv.StandardGossip(),
     "noise-insertion": sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8),
+    "sealed": sv.SealedGossip(seal_std=3.0),
+    "sealed under noise": sv.SealedGossip(seal_std=3.0, noise_std=[0.0, *[1.0] * 7], noise_decay=0.8),
     "binary-oracle constant": sv.BinaryOracle(step_size=0.03),
     "binary-oracle a/t": sv.BinaryOracle(step_size="2/t"),
     "binary-oracle a/sqrt(t)": sv.BinaryOracle(step_size="0.3/sqrt(t)"),

@@ -33,6 +33,7 @@ from ..methods import (
     Nozari,
     PairwiseCancelling,
     PushSum,
+    SealedGossip,
     StandardGossip,
     SynchronousAveraging,
 )
@@ -270,6 +271,7 @@ def customary_methods(graph: Graph) -> list[Method]:
     return [
         StandardGossip(),
         NoiseInsertion.largest_free(graph, noise_std=1.0),
+        *SealedGossip.customary(graph),
         BinaryOracle(step_size="1/sqrt(t)"),
         BinaryOracle(step_size="adaptive"),
         GapOracle(gap=0.02),

@@ -25,6 +25,7 @@ from ..methods import (
     Nozari,
     PairwiseCancelling,
     RoundMethod,
+    SealedGossip,
     StandardGossip,
     SynchronousAveraging,
 )
@@ -66,6 +67,11 @@ def _(method: Method, run: Solution, observer: int, prior_std: float, rounds: in
     fired = run.fired_edges(0, min(rounds, run.num_steps))
     report = audit(run.graph, method, fired, CuriousNodes([observer]), prior_std=prior_std)
     return _of_neighbours(run, observer, prior_std, np.where(report.disclosed, 0.0, report.posterior_std))
+
+
+@exposure.register(SealedGossip)
+def _(method: Method, run: Solution, observer: int, prior_std: float, rounds: int) -> Exposure:
+    return Exposure(None, None, "not analysed")
 
 
 @exposure.register(BinaryOracle)

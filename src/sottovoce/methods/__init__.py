@@ -8,6 +8,7 @@ import pkgutil
 # In the order in which tables and menus show them.
 from .standard import StandardGossip  # isort: skip
 from .noise_insertion import NoiseInsertion  # isort: skip
+from .sealed import SealedGossip  # isort: skip
 from .binary_oracle import BinaryOracle  # isort: skip
 from .gap_oracle import GapOracle  # isort: skip
 from .heavy_ball import HeavyBallGossip  # isort: skip
@@ -47,6 +48,7 @@ __all__ = [
     "PushMethod",
     "PushSum",
     "RoundMethod",
+    "SealedGossip",
     "StandardGossip",
     "SynchronousAveraging",
     "register",

@@ -75,6 +75,10 @@ class Method(ABC):
     outstanding_field: ClassVar[int | None] = None
     """Column of the node table that holds the outstanding noise, if the method inserts any."""
 
+    edge_noise_field: ClassVar[int | None] = None
+    """Column to which every edge adds one normal number before the first step: + at its first end, − at its second.
+    Its deviation is :meth:`edge_noise_std`."""
+
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
     not touched catch up later. Whoever reads values calls :meth:`settle` first, on a copy."""
@@ -120,6 +124,10 @@ class Method(ABC):
     def settle(nodes: Array, step: int, parameters: Array) -> None:
         """Bring every node of a lazy method up to ``step``, in place."""
         raise NotImplementedError
+
+    def edge_noise_std(self, graph: Graph) -> float:
+        """Standard deviation of what goes into :attr:`edge_noise_field`."""
+        return 1.0
 
     def messages_per_step(self, graph: Graph) -> int:
         """Messages from one node to one neighbour that a step takes."""
@@ -171,9 +179,6 @@ class RoundMethod(Method):
 
     noise: ClassVar[str] = ""
     """What :attr:`send`'s draw is: ``""`` (always zero), ``"normal"`` or ``"laplace"``, of unit scale."""
-
-    edge_noise_field: ClassVar[int | None] = None
-    """Column that starts with Σ ±g over a node's edges: one standard normal g per edge, + at its first end."""
 
     @staticmethod
     def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:

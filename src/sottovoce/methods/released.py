@@ -9,6 +9,7 @@ is found by :mod:`sottovoce.privacy.analysers`, each of which says which descrip
 :class:`InTheClear`   the first message of a node is its private value
 :class:`Comparisons`  the two ends learn only which value is larger, or whether they differ by a gap
 :class:`WithdrawnNoise`  pairwise exchanges of the value under Gaussian noise that is replaced at every activation
+:class:`SealedNoise`  the same, after the two ends of every edge shared a random number that cancels between them
 :class:`LinearRounds` broadcasts in rounds, linear in the private values and in independent noise
 ===================== ==========================================================================================
 """
@@ -31,6 +32,7 @@ __all__ = [
     "LinearRounds",
     "NotStated",
     "Released",
+    "SealedNoise",
     "WithdrawnNoise",
 ]
 
@@ -79,6 +81,20 @@ class WithdrawnNoise(Released):
     """``(n,)`` φ in [0, 1)."""
 
     words: ClassVar[str] = "values under withdrawn noise"
+
+
+@dataclass(frozen=True, eq=False)
+class SealedNoise(Released):
+    """Before the first exchange every edge shares a number m ~ N(0, s²), which one end adds and the other subtracts.
+
+    From then on it is pairwise exchanges under withdrawn noise. The two ends know m, nobody else does.
+    """
+
+    seal_std: float
+    """s."""
+    after: WithdrawnNoise
+
+    words: ClassVar[str] = "values under seals"
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .frontiers import Frontier, frontier
     from .gaussian.account import Account
     from .gaussian.gdp import compose, delta, epsilon, largest_mu
+    from .gaussian.seals import WorstCoalition, sealed_covariance, sealed_std, worst_coalition
     from .limits import disclosed_by_broadcast, disclosed_eventually, groups
     from .report import Report
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
@@ -37,6 +38,7 @@ _HOME = {
     "RoundsReport": "analysers.rounds",
     "View": "view",
     "WireTap": "view",
+    "WorstCoalition": "gaussian.seals",
     "attack": "attacks",
     "audit": "auditing",
     "audit_rounds": "analysers.rounds",
@@ -51,6 +53,9 @@ _HOME = {
     "largest_mu": "gaussian.gdp",
     "reconstruct": "analysers.row_space",
     "recoverable": "analysers.row_space",
+    "sealed_covariance": "gaussian.seals",
+    "sealed_std": "gaussian.seals",
+    "worst_coalition": "gaussian.seals",
 }
 
 __all__ = [
@@ -66,6 +71,7 @@ __all__ = [
     "RoundsReport",
     "View",
     "WireTap",
+    "WorstCoalition",
     "attack",
     "audit",
     "audit_rounds",
@@ -80,7 +86,10 @@ __all__ = [
     "largest_mu",
     "reconstruct",
     "recoverable",
+    "sealed_covariance",
+    "sealed_std",
     "synchronous",
+    "worst_coalition",
 ]
 
 

@@ -52,10 +52,9 @@ def _bound(solution: Solution) -> tuple[Callable[..., None], tuple[Any, ...]]:
         from .kinds.round import KINDS, round_driver
 
         kernel = round_driver(type(method).send, type(method).receive, kind=KINDS[type(method).noise])
-        field = -1 if method.edge_noise_field is None else method.edge_noise_field
         mixing = method.mixing(graph)
         indptr, indices = mixing.indptr.astype(np.int64), mixing.indices.astype(np.int64)
-        return kernel, (graph.edges, field, method.noisy_rounds(graph), indptr, indices, mixing.data, parameters)
+        return kernel, (method.noisy_rounds(graph), indptr, indices, mixing.data, parameters)
     if isinstance(method, PushMethod):
         from .kinds.round import push_driver
 

@@ -100,6 +100,11 @@ class Solution:
         tables = _aligned((replicas, columns.shape[1], graph.num_nodes, method.num_fields))
         for c, column in enumerate(columns.T):
             tables[:, c] = method.initial(graph, column)
+        if method.edge_noise_field is not None:
+            from .kinds.round import add_edge_noise
+
+            std = method.edge_noise_std(graph)
+            add_edge_noise(tables, method.edge_noise_field, std, graph.edges, np.uint64(seed))
         return cls(
             graph=graph,
             method=method,

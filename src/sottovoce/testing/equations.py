@@ -32,6 +32,7 @@ from ..methods import (
     PairwiseCancelling,
     PushSum,
     RoundMethod,
+    SealedGossip,
     StandardGossip,
     SynchronousAveraging,
 )
@@ -76,6 +77,21 @@ def _(
 ) -> Values:
     for x, _ in algorithm_1(graph, private_values, method, num_steps, seed, replica=replica):
         yield x
+
+
+@iterates.register
+def _(method: SealedGossip, graph: Graph, private_values: Array, num_steps: int, seed: int, replica: int = 0) -> Values:
+    x = private_values + method.seal_std * _shared_numbers(graph, seed, replica)
+    yield from iterates(method.after, graph, x, num_steps, seed, replica)
+
+
+def _shared_numbers(graph: Graph, seed: int, replica: int) -> Array:
+    """Bᵀ g: one standard normal per edge, added at its first end and subtracted at its second."""
+    incidence = np.zeros((graph.num_edges, graph.num_nodes))
+    incidence[np.arange(graph.num_edges), graph.edges[:, 0]] = 1.0
+    incidence[np.arange(graph.num_edges), graph.edges[:, 1]] = -1.0
+    shared = np.array([edge_draw(e, seed, replica=replica) for e in range(graph.num_edges)])
+    return np.asarray(incidence.T @ shared)
 
 
 @iterates.register
@@ -216,12 +232,8 @@ def _(
     method: PairwiseCancelling, graph: Graph, private_values: Array, num_steps: int, seed: int, replica: int = 0
 ) -> Values:
     W = method.mixing(graph).toarray()
-    shared = np.array([edge_draw(e, seed, replica=replica) for e in range(graph.num_edges)])
-    incidence = np.zeros((graph.num_edges, graph.num_nodes))
-    incidence[np.arange(graph.num_edges), graph.edges[:, 0]] = 1.0
-    incidence[np.arange(graph.num_edges), graph.edges[:, 1]] = -1.0
     own = _draws(method, graph, seed, 0, replica)
-    x = private_values + method.pair_noise_std * incidence.T @ shared + method.own_noise_std * own
+    x = private_values + method.pair_noise_std * _shared_numbers(graph, seed, replica) + method.own_noise_std * own
     for _ in range(num_steps):
         x = W @ x
         yield x

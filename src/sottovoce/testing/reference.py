@@ -103,8 +103,8 @@ def run_plainly(
     nodes = method.initial(graph, private_values)
     parameters = method.parameters(graph)
     address = {"replica": replica, "coordinate": coordinate}
+    _share_edge_noise(nodes, graph, method, seed, address)
     if isinstance(method, RoundMethod):
-        _share_edge_noise(nodes, graph, method, seed, address)
         mixing = method.mixing(graph)
     for step in range(num_steps):
         if isinstance(method, PairMethod):
@@ -130,9 +130,9 @@ def run_plainly(
         yield shown
 
 
-def _share_edge_noise(nodes: Array, graph: Graph, method: RoundMethod, seed: int, address: dict[str, int]) -> None:
+def _share_edge_noise(nodes: Array, graph: Graph, method: Method, seed: int, address: dict[str, int]) -> None:
     if method.edge_noise_field is not None:
         for edge, (i, j) in enumerate(graph.edges):
-            draw = edge_draw(edge, seed, **address)
+            draw = method.edge_noise_std(graph) * edge_draw(edge, seed, **address)
             nodes[i, method.edge_noise_field] += draw
             nodes[j, method.edge_noise_field] -= draw

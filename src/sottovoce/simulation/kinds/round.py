@@ -17,7 +17,7 @@ from ..compiling import compiled
 from ..random.kernels import HALF, PURPOSE_SHIFT, WINDOW, fill_laplace, fill_normals, fill_words
 from ..random.streams import EDGE_NOISE
 
-__all__ = ["push_driver", "push_targets", "round_draws", "round_driver"]
+__all__ = ["add_edge_noise", "push_driver", "push_targets", "round_draws", "round_driver"]
 
 u64 = np.uint64
 NO_NOISE, NORMAL, LAPLACE = 0, 1, 2
@@ -47,13 +47,15 @@ def round_draws(out: Any, first: Any, replica: Any, coordinate: Any, seed: Any, 
 
 
 @compiled
-def add_edge_noise(nodes: Any, field: Any, edges: Any, replica: Any, coordinate: Any, seed: Any) -> None:
-    """Add one standard normal per edge to ``field`` at its first end and subtract it at its second."""
+def add_edge_noise(tables: Any, field: Any, std: Any, edges: Any, seed: Any) -> None:
+    """Add one normal number of deviation ``std`` per edge to ``field`` at its first end, subtract it at its second."""
     draws = np.empty(edges.shape[0])
-    unit_draws(draws, 0, replica, u64(coordinate) | (u64(EDGE_NOISE) << PURPOSE_SHIFT), seed, NORMAL)
-    for e in range(edges.shape[0]):
-        nodes[edges[e, 0], field] += draws[e]
-        nodes[edges[e, 1], field] -= draws[e]
+    for r in range(tables.shape[0]):
+        for c in range(tables.shape[1]):
+            unit_draws(draws, 0, r, u64(c) | (u64(EDGE_NOISE) << PURPOSE_SHIFT), seed, NORMAL)
+            for e in range(edges.shape[0]):
+                tables[r, c, edges[e, 0], field] += std * draws[e]
+                tables[r, c, edges[e, 1], field] -= std * draws[e]
 
 
 @cache
@@ -70,8 +72,6 @@ def round_driver(send: Callable[..., float], receive: Callable[..., None], *, ki
         first: Any,
         last: Any,
         seed: Any,
-        edges: Any,
-        edge_noise_field: Any,
         noisy_rounds: Any,
         indptr: Any,
         indices: Any,
@@ -84,8 +84,6 @@ def round_driver(send: Callable[..., float], receive: Callable[..., None], *, ki
         for r in active:
             for c in range(first_coordinate, last_coordinate):
                 nodes = tables[r, c]
-                if edge_noise_field >= 0 and first == 0:
-                    add_edge_noise(nodes, edge_noise_field, edges, r, c, seed)
                 for step in range(first, last):
                     if kind != NO_NOISE and step < noisy_rounds:
                         unit_draws(draws, step * n, r, c, seed, kind)
