@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         slowest_nodes,
         threshold_decay,
     )
+    from .gossip.counts import CountProbability, count_limits, count_probability, largest_count, most_steps
     from .gossip.duality import (
         dual_gap,
         dual_value,
@@ -72,6 +73,7 @@ _HOME = {
         "slowest_nodes",
         "threshold_decay",
     ),
+    "gossip.counts": ("CountProbability", "count_limits", "count_probability", "largest_count", "most_steps"),
     "gossip.exact": ("ExpectedError", "expected_error", "expected_error_split"),
     "gossip.spectral": ("AsymptoticRate", "asymptotic_rate", "second_moment_rate"),
     "gossip.duality": (
@@ -121,6 +123,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 __all__ = [
     "Acceleration",
     "AsymptoticRate",
+    "CountProbability",
     "DecayCost",
     "ExpectedError",
     "Plan",
@@ -135,6 +138,8 @@ __all__ = [
     "consensus_factor",
     "contraction_factor",
     "corollary_bound",
+    "count_limits",
+    "count_probability",
     "dual_gap",
     "dual_value",
     "duals_of_values",
@@ -152,9 +157,11 @@ __all__ = [
     "incidence",
     "inverse_root_binary_bound",
     "laplace_error",
+    "largest_count",
     "mo_murray_disclosure",
     "mo_murray_error",
     "mo_murray_factor",
+    "most_steps",
     "noise_envelope",
     "nozari_epsilon",
     "nozari_variance",
