@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.methods.noise_insertion import information
 from sottovoce.privacy import Account, EveryoneBut, audit
 
 
@@ -35,11 +34,3 @@ def test_five_thousand_exchanges() -> None:
     assert account.std < 1e-80
     assert report.flat_std[2] == pytest.approx(account.std, rel=1e-9)
     assert report.disclosed[2]
-
-
-@given(std=st.floats(0.01, 100), decay=st.just(0.0) | st.floats(0.01, 0.999999), count=st.integers(0, 300))
-def test_account_and_planner_share_one_formula(std: float, decay: float, count: int) -> None:
-    """The information that the planner reckons with is the account's, until it leaves the range of doubles."""
-    expected = Account(noise_std=std, noise_decay=decay).spend(count).information
-    found = float(information(std, decay, count))
-    assert found == pytest.approx(expected, rel=1e-9) or min(found, expected) > 1e290

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.privacy.analysers.rounds import audit_rounds
+from sottovoce.privacy import audit_rounds
 
 
 @pytest.mark.parametrize("num_rounds", [10, 60, 200])

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import sottovoce as sv
 from sottovoce.cli.audit import command
 from sottovoce.cli.main import main
+from sottovoce.scenario.methods import parse_method
 
 SHORT = ["--graph", "cycle:6", "--steps", "40", "--seed", "3"]
 
@@ -74,11 +75,12 @@ def test_flat_prior() -> None:
         "mo-murray:noise_std=1,noise_decay=0.9",
         "manitara-hadjicostis:noise_std=1,num_rounds=5",
         "pairwise-cancelling:pair_noise_std=1",
+        "nozari:noise_scale=1,noise_decay=0.5",
         "synchronous",
     ],
 )
 def test_round_methods_are_audited_round_by_round(spec: str, tmp_path: Path) -> None:
-    """A synchronous method with Gaussian noise gets the same table, sentence, assumptions and figures, in rounds."""
+    """A synchronous method gets the same table, sentence, assumptions and figures, in rounds."""
     asked = ["--graph", "cycle:6", "--steps", "12", "--method", spec]
     result = CliRunner().invoke(command, [*asked, "--figures", str(tmp_path)], catch_exceptions=False)
     text = " ".join(result.output.split())
@@ -89,7 +91,7 @@ def test_round_methods_are_audited_round_by_round(spec: str, tmp_path: Path) -> 
     assert "which edge fired" not in text
     assert len(list(tmp_path.iterdir())) == 4
     payload = json.loads(CliRunner().invoke(command, [*asked, "--json"]).output)
-    method = sv.methods.named.parse_method(spec)
+    method = parse_method(spec)
     report = sv.privacy.audit_rounds(sv.graphs.cycle(6), method, sv.privacy.CuriousNodes([0]), num_rounds=12)
     assert [row["posterior_std"] for row in payload["nodes"]] == report.posterior_std.tolist()
     assert len(payload["history"]) == len(payload["steps"]) == 13
@@ -111,10 +113,10 @@ def test_two_figures(tmp_path: Path) -> None:
         (["--tap", "3"], "two node numbers"),
         (["--everyone-but", "1", "--observer", "0"], "--everyone-but already hears everything"),
         (["--prior-std", "-1"], "prior_std must be finite and above 0, got -1"),
-        (["--method", "mo-murray:noise_std=1,noise_decay=0.9", "--tap", "0-1"], "--tap goes with pairwise exchanges"),
+        (["--method", "mo-murray:noise_std=1,noise_decay=0.9", "--tap", "0-1"], "audited for CuriousNodes and"),
         (["--method", "synchronous", "--sensitivity", "1"], "--sensitivity goes with pairwise exchanges"),
-        (["--method", "nozari:noise_scale=1,noise_decay=0.5"], "Gaussian noise or none for an audit, got nozari"),
-        (["--method", "push-sum"], "got push-sum"),
+        (["--method", "push-sum"], "push-sum is not analysed: values in the clear"),
+        (["--method", "gap-oracle:gap=0.1"], "gap-oracle is not analysed: comparisons only"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,8 +8,8 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter
 from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, attack, audit
-from sottovoce.privacy.analysers.exchanges import setting
-from sottovoce.privacy.attacks import estimates, transcript
+from sottovoce.privacy.analysers.exchanges import exchange_model
+from sottovoce.privacy.analysers.transcripts import estimates, transcript
 
 VIEWS = [
     CuriousNodes([0]),
@@ -30,9 +30,10 @@ def test_error_equals_prediction(view: sv.privacy.View, prior: float | None) -> 
     rng = np.random.default_rng(7)
     edges = rng.integers(0, graph.num_edges, 40)
     values = rng.normal(0.0, 1.5, (6, NUM_TRANSCRIPTS))
-    shown = transcript(graph, method, edges, rng.standard_normal((40, 2, NUM_TRANSCRIPTS)), values)
+    released = method.releases(graph)
+    shown = transcript(graph, released, edges, rng.standard_normal((40, 2, NUM_TRANSCRIPTS)), values)
     belief = None if prior is None else np.full(6, prior)
-    estimate, std = estimates(setting(graph, method, view), edges, shown, belief, np.zeros(6))
+    estimate, std = estimates(exchange_model(graph, released, view), edges, shown, belief, np.zeros(6))
     predicted = audit(graph, method, edges, view, prior).posterior_std
     assert std == pytest.approx(predicted, rel=1e-9)
     tested = np.isfinite(predicted) & (predicted > 0)
@@ -67,7 +68,7 @@ def test_transcript_is_the_simulation() -> None:
     values = np.arange(5.0)
     run = sv.simulate(graph, values, method, num_steps=50, seed=2)
     edges = run.fired_edges()
-    shown = transcript(graph, method, edges, run.draws()[..., None], values[:, None])
+    shown = transcript(graph, method.releases(graph), edges, run.draws()[..., None], values[:, None])
     final = values.copy()
     for edge, pair in zip(edges, shown[..., 0], strict=True):
         final[graph.edges[edge]] = pair.mean()
@@ -77,15 +78,15 @@ def test_transcript_is_the_simulation() -> None:
 def test_the_attack_reads_only_what_the_view_heard() -> None:
     """Replacing every unheard message by NaN changes nothing."""
     graph = sv.graphs.cycle(5)
-    method = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.6)
+    released = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.6).releases(graph)
     rng = np.random.default_rng(0)
     edges = rng.integers(0, 5, 40)
-    shown = transcript(graph, method, edges, rng.standard_normal((40, 2, 1)), rng.normal(size=(5, 1)))
+    shown = transcript(graph, released, edges, rng.standard_normal((40, 2, 1)), rng.normal(size=(5, 1)))
     view = CuriousNodes([0])
-    prepared = setting(graph, method, view)
-    whole, _ = estimates(prepared, edges, shown, np.ones(5), np.zeros(5))
+    model = exchange_model(graph, released, view)
+    whole, _ = estimates(model, edges, shown, np.ones(5), np.zeros(5))
     shown[~view.heard_edges(graph)[edges]] = np.nan
-    part, _ = estimates(prepared, edges, shown, np.ones(5), np.zeros(5))
+    part, _ = estimates(model, edges, shown, np.ones(5), np.zeros(5))
     assert np.array_equal(whole[1:], part[1:])
 
 

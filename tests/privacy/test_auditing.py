@@ -1,8 +1,9 @@
-"""The audit: small answers by hand, exact zeros, long runs, monotonicity."""
+"""The audit: small answers by hand, exact zeros, long runs, monotonicity, and whom it covers."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.errors import InvalidParameter
-from sottovoce.privacy import CuriousNodes, EveryoneBut, WireTap, audit
+from sottovoce.errors import InvalidParameter, Unsupported
+from sottovoce.methods import PairMethod, RoundMethod
+from sottovoce.methods.released import Comparisons, FadingNoise, InTheClear, LinearRounds, Released, WithdrawnNoise
+from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, attack, audit, audit_rounds, reconstruct
+from sottovoce.privacy.auditing import simulated_run
 
 PATH = sv.graphs.path(3)
 HALF = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.5)
@@ -158,35 +162,187 @@ def test_everyone_but_one_is_the_worst_case(graph: sv.Graph, seed: int, node: in
         assert worst <= audit(graph, method, edges, CuriousNodes([observer])).posterior_std[node] + 1e-12
 
 
-def test_report_speaks() -> None:
-    """A report names its view, states its assumptions, converts to (ε, δ) and prints no array."""
-    report = audit(PATH, HALF, FIRED, CuriousNodes([0]))
-    assert report.most_exposed == 1
-    assert "curious node 0" in repr(report)
-    assert any("standard deviation 1" in line for line in report.assumptions)
-    assert any("flat prior" in line for line in audit(PATH, HALF, FIRED, CuriousNodes([0]), None).assumptions)
-    assert report.delta(1.0, sensitivity=1.0)[1] == sv.privacy.delta(report.mu(1.0)[1], 1.0)
-    assert report.epsilon(1e-3, sensitivity=1.0)[1] == sv.privacy.epsilon(report.mu(1.0)[1], 1e-3)
-    assert report.rows()[1]["posterior_std"] == report.posterior_std[1]
-    assert report.rows()[0]["mutual_information"] is None
-
-
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
         ({"prior_std": 0.0}, "prior_std must be finite and above 0"),
         ({"prior_std": [1.0, 1.0]}, r"one per node \(3\)"),
-        ({"steps": [4]}, r"steps must be whole numbers in 0\.\.3"),
+        ({"prior_std": "a"}, "prior_std must be numbers above 0 .* got 'a'"),
+        ({"steps": [4]}, r"steps must be whole numbers in 0\.\.3, got \[4\]"),
+        ({"steps": [0.5]}, r"steps must be whole numbers in 0\.\.3, got \[0\.5\]"),
+        ({"steps": ["a"]}, "steps must be whole numbers"),
         ({"tolerance": 2.0}, r"tolerance must be in \[0, 1\)"),
         ({"fired_edges": [5]}, r"fired_edges must be edge indices in 0\.\.1"),
         ({"fired_edges": [0.5]}, "fired_edges must be a sequence of edge indices"),
+        ({"fired_edges": 3}, "fired_edges must be a sequence of edge indices"),
     ],
 )
 def test_bad_input_is_named(keywords: dict[str, object], message: str) -> None:
-    """Parameters outside their range are refused by name."""
+    """Parameters outside their range are refused by name, not rounded and not as a NumPy error."""
     arguments: dict[str, object] = {"fired_edges": FIRED} | keywords
     with pytest.raises(InvalidParameter, match=message):
         audit(PATH, HALF, view=CuriousNodes([0]), **arguments)  # type: ignore[arg-type]
+
+
+# -- when a value counts as disclosed ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prior", "std", "disclosed"), [(1.0, 0.9e-6, True), (1.0, 1.1e-6, False), (2.0, 1.9e-6, True)]
+)
+def test_disclosed_is_a_millionth_of_the_prior(prior: float, std: float, disclosed: bool) -> None:
+    """After one message under noise σ the flat-prior deviation is σ: disclosed up to 10⁻⁶ τ and not beyond."""
+    method = sv.NoiseInsertion(noise_std=std, noise_decay=0.5)
+    report = audit(sv.graphs.complete(2), method, [0], CuriousNodes([0]), prior)
+    assert report.flat_std[1] == pytest.approx(std)
+    assert bool(report.disclosed[1]) is disclosed
+
+
+@pytest.mark.parametrize(("decay", "disclosed"), [(0.9e-6, True), (1.1e-6, False)])
+def test_under_a_flat_prior_disclosed_is_a_millionth_of_the_noise(decay: float, disclosed: bool) -> None:
+    """After two messages, under σ and σφ, the deviation is σφ: disclosed up to φ = 10⁻⁶, whatever σ."""
+    method = sv.NoiseInsertion(noise_std=50.0, noise_decay=decay)
+    assert bool(audit(sv.graphs.complete(2), method, [0, 0], CuriousNodes([0]), None).disclosed[1]) is disclosed
+
+
+@pytest.mark.parametrize("tolerance", [1e-3, 0.2])
+def test_tolerance_moves_the_threshold(tolerance: float) -> None:
+    """Rounds and exchanges, just below the asked share of the prior and just above it."""
+    pair, view = sv.graphs.complete(2), CuriousNodes([0])
+    for share, disclosed in ((0.97, True), (1.03, False)):
+        exchange = sv.NoiseInsertion(noise_std=3.0 * share * tolerance, noise_decay=0.5)
+        assert bool(audit(pair, exchange, [0], view, 3.0, tolerance=tolerance).disclosed[1]) is disclosed
+        # One broadcast under noise s leaves τs/√(τ² + s²).
+        left = share * tolerance
+        broadcast = sv.MoMurray(noise_std=3.0 * left / math.sqrt(1.0 - left**2), noise_decay=0.5)
+        assert bool(audit(pair, broadcast, 1, view, 3.0, tolerance=tolerance).disclosed[1]) is disclosed
+
+
+# -- whom the audit covers -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Own(PairMethod):
+    """A user's method: Algorithm 1 under another name, saying of itself whatever a test wants."""
+
+    says: Released | None = None
+
+    name = "own"
+    num_fields = sv.NoiseInsertion.num_fields
+    uses_noise = True
+    update = staticmethod(sv.NoiseInsertion.update)
+
+    def initial(self, graph: sv.Graph, private_values: np.ndarray) -> np.ndarray:
+        return HALF.initial(graph, private_values)
+
+    def releases(self, graph: sv.Graph) -> Released:
+        return super().releases(graph) if self.says is None else self.says
+
+
+def test_a_method_of_ones_own_is_audited_by_what_it_states() -> None:
+    """Exchanges under withdrawn noise get the audit, the attack and the exposure that noise insertion gets."""
+    view, own = Pooled(CuriousNodes([0]), WireTap([1])), Own(WithdrawnNoise(np.ones(3), np.full(3, 0.5)))
+    mine, ours = (audit(PATH, method, FIRED, view) for method in (own, HALF))
+    assert np.array_equal(mine.history, ours.history)
+    assert np.array_equal(mine.fisher_information, ours.fisher_information)
+    guesses = [attack(sv.simulate(PATH, [1.0, 2.0, 3.0], m, num_steps=9, seed=1), view) for m in (own, HALF)]
+    assert np.array_equal(guesses[0].estimate, guesses[1].estimate)
+    who = [sv.privacy.exposure(PATH, method, num_steps=9, seed=1) for method in (own, HALF)]
+    assert np.array_equal(who[0].posterior_std, who[1].posterior_std)
+
+
+class OwnRounds(RoundMethod):
+    """A user's synchronous method: only what it states is asked for."""
+
+    name = "own-rounds"
+    num_fields = 1
+
+    def releases(self, graph: sv.Graph) -> Released:
+        weights = sv.SynchronousAveraging().mixing(graph)
+        noise = FadingNoise.equal(graph.num_nodes, std=0.7, rounds=2)
+        return LinearRounds(np.zeros(graph.num_nodes), weights, noise, taken_back=np.full(graph.num_nodes, 2.0))
+
+
+def test_a_round_method_of_ones_own_is_audited_by_what_it_states() -> None:
+    """Linear rounds get the audit of the method of ours that states the same."""
+    ours = sv.ManitaraHadjicostis(noise_std=0.7, num_rounds=2)
+    found, expected = (audit(sv.graphs.cycle(5), m, 6, CuriousNodes([0]), None) for m in (OwnRounds(), ours))
+    assert np.array_equal(found.history, expected.history)
+    assert found.unit == "round"
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        (None, "own is not analysed: it does not state what it releases"),
+        (Comparisons(), "own is not analysed: comparisons only"),
+        (InTheClear(), "own is not analysed: values in the clear"),
+    ],
+)
+def test_what_is_not_analysed_is_refused(says: Released | None, words: str) -> None:
+    """Nothing stated, or nothing that an analyser understands: a sentence, and no number; likewise for attacks."""
+    run = sv.simulate(PATH, np.zeros(3), Own(says), num_steps=2, seed=1)
+    with pytest.raises(Unsupported, match=words):
+        audit(PATH, Own(says), FIRED, CuriousNodes([0]))
+    with pytest.raises(Unsupported, match=r"attack covers .* got own"):
+        attack(run, CuriousNodes([0]))
+    with pytest.raises(Unsupported, match="noise-free gossip"):
+        reconstruct(run, CuriousNodes([0]))
+
+
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        (WithdrawnNoise(np.ones(2), np.zeros(3)), r"noise_std must be one number or one per node \(3\), got 2"),
+        (WithdrawnNoise(-np.ones(3), np.zeros(3)), "noise_std must be finite and in"),
+        (WithdrawnNoise(np.ones(3), np.ones(3)), "noise_decay must be finite and in"),
+    ],
+)
+def test_a_statement_that_cannot_be_true_is_refused(says: Released, message: str) -> None:
+    """A user's description is checked like any other input."""
+    with pytest.raises(InvalidParameter, match=message):
+        audit(PATH, Own(says), FIRED, CuriousNodes([0]))
+
+
+def test_rounds_are_audited_at_the_same_entry() -> None:
+    """``audit`` with a number of rounds is ``audit_rounds``; the history has the rounds asked for."""
+    method, graph, view = sv.MoMurray(noise_std=1.0, noise_decay=0.8), sv.graphs.cycle(5), CuriousNodes([0])
+    every, few = audit_rounds(graph, method, view, num_rounds=7), audit(graph, method, 7, view, steps=[6, 2])
+    assert np.array_equal(audit(graph, method, 7, view).history, every.history)
+    assert np.array_equal(few.history, every.history[[2, 6]])
+    assert np.array_equal(few.posterior_std, every.posterior_std)
+    assert few.steps.tolist() == [2, 6]
+
+
+@pytest.mark.parametrize("rounds", [-1, 1.5, [0, 1], "a"])
+def test_rounds_are_counted_by_a_whole_number(rounds: object) -> None:
+    """For a method in rounds fired edges make no sense."""
+    with pytest.raises(InvalidParameter, match="fired_edges must be the number of rounds"):
+        audit(PATH, sv.SynchronousAveraging(), rounds, CuriousNodes([0]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+def test_without_noise_is_the_plain_method(prior: float | None) -> None:
+    """Leaving out the noise gives standard gossip, and for rounds plain averaging with the same weights."""
+    graph, view = sv.graphs.cycle(5), CuriousNodes([0])
+    fired = simulated_run(graph, HALF, num_steps=30, seed=3)
+    for method, run, plain in (
+        (HALF, fired, sv.StandardGossip()),
+        (sv.MoMurray(noise_std=1.0, noise_decay=0.8), 2, sv.SynchronousAveraging()),
+        (sv.Nozari(noise_scale=1.0, noise_decay=0.8, weights="metropolis"), 2, sv.SynchronousAveraging()),
+        (sv.PairwiseCancelling(pair_noise_std=1.0, own_noise_std=0.5), 2, sv.SynchronousAveraging()),
+    ):
+        silent = audit(graph, method, run, view, prior, without_noise=True)
+        expected = audit(graph, plain, run, view, prior)
+        assert silent.posterior_std == pytest.approx(expected.posterior_std, rel=1e-12)
+        assert silent.disclosed.tolist() == expected.disclosed.tolist()
+
+
+def test_simulated_runs_are_known_without_simulating() -> None:
+    """The edges are those of ``simulate``; a method in rounds needs only their number."""
+    run = sv.simulate(PATH, np.zeros(3), HALF, num_steps=40, seed=5)
+    assert np.array_equal(simulated_run(PATH, HALF, num_steps=40, seed=5), run.fired_edges())
+    assert simulated_run(PATH, sv.SynchronousAveraging(), num_steps=40, seed=5) == 40
 
 
 def test_progress_is_reported() -> None:
@@ -194,18 +350,3 @@ def test_progress_is_reported() -> None:
     heard: list[tuple[int, int]] = []
     audit(PATH, HALF, [0, 1] * 100, CuriousNodes([0]), progress=lambda done, total: heard.append((done, total)))
     assert heard == [(64, 200), (128, 200), (192, 200)]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"steps": [0.5]}, r"steps must be whole numbers in 0\.\.3, got \[0\.5\]"),
-        ({"steps": ["a"]}, "steps must be whole numbers"),
-        ({"steps": [4]}, r"0\.\.3, got \[4\]"),
-        ({"prior_std": "a"}, "prior_std must be numbers above 0 .* got 'a'"),
-    ],
-)
-def test_what_is_no_number_is_named(options: dict[str, object], message: str) -> None:
-    """Steps between steps and words for numbers are refused by name, not rounded and not as a NumPy error."""
-    with pytest.raises(InvalidParameter, match=message):
-        audit(PATH, HALF, FIRED, CuriousNodes([0]), **options)  # type: ignore[arg-type]

@@ -32,6 +32,15 @@ def test_exposure_names_the_best_informed() -> None:
     assert "most exposed is node" in repr(who)
 
 
+def test_exposure_covers_rounds() -> None:
+    """Row a is the audit of the same rounds with observer a, for whatever an audit covers."""
+    graph, method = sv.graphs.star(4), sv.Huang(noise_scale=1.0, noise_decay=0.9)
+    who = exposure(graph, method, num_steps=5)
+    for node in range(4):
+        assert np.array_equal(who.posterior_std[node], audit(graph, method, 5, CuriousNodes([node])).posterior_std)
+    assert np.array_equal(exposure(graph, method, 5).posterior_std, who.posterior_std)
+
+
 def test_bad_input_is_refused() -> None:
     """Either edges or a number of steps, and a prior."""
     graph = sv.graphs.cycle(4)

@@ -95,12 +95,14 @@ def test_guesses_are_right_where_they_are_certain() -> None:
 
 
 def test_methods_without_an_audit_say_so() -> None:
-    """Push-sum and Laplace noise are run, compared, and not audited."""
+    """Push-sum is run, compared, and not audited; Laplace noise gets linear estimates, and its note says so."""
     asked = problem(methods=["push-sum", "huang:noise_scale=1,noise_decay=0.9,mixing_share=0.5", NOISY])
     fired = Playback(asked, drawn=True).all_fired()
     push, laplace, noisy, _ = insight.privacy_history(asked, fired, 0, 0.3)["lanes"]
     assert "no privacy meter" in push["message"]
-    assert "no privacy meter" in laplace["message"]
+    assert "not analysed" in push["message"]
+    assert laplace["note"].endswith("best linear estimates")
+    assert len(laplace["std"]) == len(laplace["steps"]) > 0
     assert "std" in noisy
 
 

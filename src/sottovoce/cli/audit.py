@@ -12,10 +12,7 @@ from ..errors import InvalidParameter
 from .output import graph_option, json_option, method_option, print_json, print_table, seed_option
 
 if TYPE_CHECKING:
-    from ..graphs.graph import Graph
-    from ..methods.base import Method
-    from ..privacy import View
-    from ..privacy.report import Findings
+    from ..privacy import Report, View
 
 
 @click.command()
@@ -66,17 +63,20 @@ def command(
     \b
     sottovoce audit --graph cycle:10 --method noise-insertion:noise_std=1,noise_decay=0.9 --observer 0 --steps 200
     """
-    from ..privacy import Report
+    from ..privacy import audit
+    from ..privacy.auditing import simulated_run
     from ..scenario.graphs import parse_graph
     from ..scenario.methods import parse_method
 
     graph = parse_graph(graph_spec, seed=seed)
     method = parse_method(method_spec)
     view = _view(observers, taps, everyone_but)
-    belief = None if flat else prior_std
-    report, baseline = _audited(graph, method, view, belief, steps, seed, quiet=as_json)
-    if sensitivity is not None and not isinstance(report, Report):
+    asked = (graph, method, simulated_run(graph, method, num_steps=steps, seed=seed), view, None if flat else prior_std)
+    silent = False if as_json else None
+    report = audit(*asked, progress=silent)
+    if sensitivity is not None and report.fisher_information is None:
         raise InvalidParameter("--sensitivity goes with pairwise exchanges; audits of rounds have no μ, leave it out")
+    baseline = audit(*asked, without_noise=True, progress=silent)
     written = [] if figures is None else _draw(report, baseline, figures)
     if as_json:
         print_json(_payload(report, baseline, seed, sensitivity, delta) | {"files": written})
@@ -93,42 +93,10 @@ def command(
             "The observer is taken to know and believe:",
             *(f"  · {line}" for line in report.assumptions),
             report.caution,
-            _tolerances(report),
+            report.criterion,
             *([] if sensitivity is None else [_promise(sensitivity, delta)]),
             *(f"wrote {path}" for path in written),
         ],
-    )
-
-
-def _audited(
-    graph: Graph, method: Method, view: View, prior_std: float | None, steps: int, seed: int, *, quiet: bool
-) -> tuple[Findings, Findings]:
-    """The audit of the method and of the same run without its noise."""
-    from ..methods.standard import StandardGossip
-    from ..methods.synchronous import SynchronousAveraging
-    from ..privacy import CuriousNodes, EveryoneBut, audit, audit_rounds
-    from ..privacy.analysers.exchanges import supports
-    from ..privacy.analysers.rounds import covers
-    from ..privacy.exposures import fired_edges_of
-
-    if supports(method, view):
-        edges = fired_edges_of(graph, num_steps=steps, seed=seed)
-        silent = False if quiet else None
-        return (
-            audit(graph, method, edges, view, prior_std, progress=silent),
-            audit(graph, StandardGossip(), edges, view, prior_std, progress=silent),
-        )
-    if not covers(method):
-        raise InvalidParameter(
-            "--method must be noise insertion, standard gossip, or a synchronous method with Gaussian noise or none "
-            f"for an audit, got {method.name}; sottovoce compare says what is known of the others"
-        )
-    if not isinstance(view, CuriousNodes | EveryoneBut):
-        raise InvalidParameter(f"--tap goes with pairwise exchanges; {method.name} takes --observer or --everyone-but")
-    plain = SynchronousAveraging(weights=method.mixing(graph))
-    return (
-        audit_rounds(graph, method, view, prior_std, num_rounds=steps),
-        audit_rounds(graph, plain, view, prior_std, num_rounds=steps),
     )
 
 
@@ -158,23 +126,21 @@ def _pair(text: str) -> tuple[int, int]:
 
 
 def _table(
-    report: Findings, baseline: Findings, sensitivity: float | None, delta: float
+    report: Report, baseline: Report, sensitivity: float | None, delta: float
 ) -> tuple[list[str], list[list[str]]]:
     """Columns that fit a terminal of 80 characters."""
-    from ..privacy import Report
-
     cells: dict[str, Sequence[str]] = {
         "± after": [_brief(value) for value in report.posterior_std],
         "± no noise": [_brief(value) for value in baseline.posterior_std],
     }
     if report.prior_std is not None:
         cells["leaked"] = [f"{100 * share:.1f} %" for share in report.variance_leaked]
-        if isinstance(report, Report):
+        if report.flat_std is not None:
             cells["± flat"] = [_brief(value) for value in report.flat_std]
         if sensitivity is None:
             cells["nats"] = [_brief(value) for value in report.mutual_information]
     cells["disclosed"] = ["yes" if each else "no" for each in report.disclosed]
-    if sensitivity is not None and isinstance(report, Report):
+    if sensitivity is not None:
         cells["μ"] = [_brief(mu) for mu in report.mu(sensitivity)]
         cells["ε"] = [_brief(value) for value in report.epsilon(delta, sensitivity=sensitivity)]
     rows = []
@@ -182,15 +148,6 @@ def _table(
         own = ["observer", *[""] * (len(cells) - 1)]
         rows.append([str(node), *(own if report.observers[node] else (column[node] for column in cells.values()))])
     return ["node", *cells], rows
-
-
-def _tolerances(report: Findings) -> str:
-    from ..privacy import Report
-
-    if not isinstance(report, Report):
-        return f"Disclosed: deviation at most {report.tolerance:g} of the spread."
-    share, weight = report.tolerance, report.rank_tolerance
-    return f"Disclosed: flat-prior deviation at most {share:g} of the spread; weights below {weight:g} count as none."
 
 
 def _promise(sensitivity: float, delta: float) -> str:
@@ -201,11 +158,7 @@ def _brief(number: float) -> str:
     return "∞" if number == float("inf") else f"{number:.3g}"
 
 
-def _payload(
-    report: Findings, baseline: Findings, seed: int, sensitivity: float | None, delta: float
-) -> dict[str, object]:
-    from ..privacy import Report
-
+def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | None, delta: float) -> dict[str, object]:
     payload: dict[str, object] = {
         "graph": report.graph.name,
         "method": report.method.label(),
@@ -222,16 +175,17 @@ def _payload(
         "assumptions": report.assumptions,
         "caution": report.caution,
         "tolerance": report.tolerance,
+        "rank_tolerance": report.rank_tolerance,
+        "numerical_floor": report.numerical_floor,
+        "exact": report.exact,
     }
-    if isinstance(report, Report):
-        payload |= {"rank_tolerance": report.rank_tolerance, "numerical_floor": report.numerical_floor}
-    if sensitivity is not None and isinstance(report, Report):
+    if sensitivity is not None:
         epsilon = report.epsilon(delta, sensitivity=sensitivity)
         payload |= {"sensitivity": sensitivity, "delta": delta, "mu": report.mu(sensitivity), "epsilon": epsilon}
     return payload
 
 
-def _draw(report: Findings, baseline: Findings, folder: Path) -> list[Path]:
+def _draw(report: Report, baseline: Report, folder: Path) -> list[Path]:
     from ..plotting.privacy import exposure_over_time, what_the_observer_knows
     from ..plotting.style import save_figure
 

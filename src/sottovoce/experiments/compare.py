@@ -2,7 +2,7 @@
 
 Methods differ in what a step is, so they are given the same number of *messages* unless asked otherwise. What
 is measured stands beside what is known beforehand (:mod:`.predictions`) and what a curious neighbour learns
-(:mod:`.exposure`).
+(:mod:`.neighbour`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ..methods import (
 )
 from ..simulation import Solution, simulate
 from . import tables
-from .exposure import Exposure, exposure
+from .neighbour import Neighbour, curious_neighbour
 from .predictions import fitted_factor, predict
 
 if TYPE_CHECKING:
@@ -260,10 +260,10 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
     )
 
 
-def _seen(run: Solution, observer: int, prior_std: float) -> Exposure:
+def _seen(run: Solution, observer: int, prior_std: float) -> Neighbour:
     if run.graph.num_nodes > AUDITED_NODES:
-        return Exposure(None, None, f"not computed beyond {AUDITED_NODES} nodes")
-    return exposure(run.method, run, observer, prior_std, AUDITED_STEPS)
+        return Neighbour(None, None, f"not computed beyond {AUDITED_NODES} nodes")
+    return curious_neighbour(run, observer, prior_std, AUDITED_STEPS)
 
 
 def customary_methods(graph: Graph) -> list[Method]:

@@ -34,7 +34,7 @@ from ..scenario.graphs import parse_graph
 from ..scenario.methods import METHODS
 from ..simulation import simulate
 from .bench import cpu_model
-from .exposure import exposure
+from .neighbour import curious_neighbour
 from .paper import private_values as uniform_values
 from .spec import SweepSpec, Task, spec_from
 from .store import Row, SweepStore
@@ -95,7 +95,7 @@ def _rows(task: Task) -> list[Row]:
     base = _which(task) | {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "status": str(run.status)}
     if task.audit is not None:
         audit = task.audit
-        left = exposure(method, run, audit.observer, audit.prior_std, audit.num_steps).left
+        left = curious_neighbour(run, audit.observer, audit.prior_std, audit.num_steps).left
         base["posterior_std"] = None if left is None else left * audit.prior_std
     errors, offsets = np.atleast_2d(run.relative_error), np.atleast_1d(run.mean_offset)
     return [

@@ -16,7 +16,9 @@ from ..foundation.arguments import number
 from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
 from .base import VALUE, Array
+from .nozari import laplace_epsilon
 from .registry import register
+from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod
 from .weights import Weights, check_weights
 
@@ -98,6 +100,14 @@ class Huang(WeightedMethod):
 
     def parameters(self, graph: Graph) -> Array:
         return np.array([self.noise_decay, self.mixing_share])
+
+    def releases(self, graph: Graph) -> Released:
+        """θ ← (1 − share)θ + share·W s."""
+        n, share = graph.num_nodes, self.mixing_share
+        scale, decay = np.full(n, self.noise_scale), np.full(n, self.noise_decay)
+        noise = FadingNoise(np.sqrt(2.0) * scale, decay, np.full(n, np.inf), law="laplace")
+        epsilon = laplace_epsilon(scale, decay, np.full(n, 1.0 - share))
+        return LinearRounds(np.full(n, 1.0 - share), share * self.mixing(graph), noise, epsilon=epsilon)
 
     def label(self) -> str:
         return f"Huang, b = {self.noise_scale:g}, q = {self.noise_decay:g}, s = {self.mixing_share:g}"

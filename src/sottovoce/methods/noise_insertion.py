@@ -131,12 +131,16 @@ class NoiseInsertion(PairMethod):
 
 
 def information(
-    noise_std: float | npt.ArrayLike, noise_decay: float | npt.ArrayLike, num_messages: float | npt.ArrayLike
+    noise_std: float | npt.ArrayLike,
+    noise_decay: float | npt.ArrayLike,
+    num_messages: float | npt.ArrayLike,
+    *,
+    first: float | npt.ArrayLike = 0,
 ) -> Array:
-    """Fisher information about a node's private value in its first messages, for those who know everything else.
+    """Fisher information about a node's private value in its messages, for those who know everything else.
 
     When everyone but one node pools what it knows, that node's t-th message is its private value plus independent
-    noise of standard deviation σφ^t. T messages carry Σ_{t<T} φ^{−2t}/σ²: almost all of it in the last ones.
+    noise of standard deviation σφ^t. T messages carry Σ φ^{−2t}/σ²: almost all of it in the last ones.
     One over its root is the standard deviation with which the value is then known. No other observer learns more.
 
     Parameters
@@ -144,21 +148,21 @@ def information(
     noise_std, noise_decay
         σ ≥ 0 and φ in [0, 1).
     num_messages
-        T ≥ 0. All three broadcast.
+        T ≥ 0.
+    first
+        t of the first of them. All four broadcast.
 
     Examples
     --------
-    >>> round(float(information(2.0, 0.5, 3)), 9)
-    5.25
+    >>> round(float(information(2.0, 0.5, 3)), 9), round(float(information(2.0, 0.5, 2, first=1)), 9)
+    (5.25, 5.0)
     >>> float(information(1.0, 0.0, 1)), float(information(1.0, 0.0, 2))
     (1.0, inf)
     """
-    std, decay, count = np.broadcast_arrays(
-        *(np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages))
-    )
+    std, decay, count, before = (np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages, first))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -2.0 * np.log(decay)
-        last = np.exp(rate * (count - 1.0))  # its last term times a sum that neither overflows nor cancels
-        total = np.where(count <= 1.0, count, last * (np.expm1(-count * rate) / np.expm1(-rate)))
-        total = np.where((decay == 0.0) & (count > 1.0), np.inf, total)
+        last = np.exp(rate * (before + count - 1.0))  # its last term times a sum that neither overflows nor cancels
+        total = last * (np.expm1(-count * rate) / np.expm1(-rate))
+        total = np.where(decay == 0.0, np.where(before + count > 1.0, np.inf, count), total)
         return np.where(count == 0.0, 0.0, total / std**2)

@@ -18,13 +18,14 @@ from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
 from .base import VALUE, Array
 from .registry import register
+from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod
-from .weights import Weights, check_weights, laplacian_weights, weight_caveats
+from .weights import Weights, check_weights, laplacian_weights, minus_identity, weight_caveats
 
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Nozari"]
+__all__ = ["Nozari", "laplace_epsilon"]
 
 KEPT, ADDED, AMPLITUDE, DECAY, SHARE = 1, 2, 3, 4, 5
 """Columns: Σ_k s η(k) so far, the η of this round, b q^k, q and s."""
@@ -143,9 +144,29 @@ class Nozari(WeightedMethod):
     def noisy_rounds(self, graph: Graph) -> int:
         return 1 if np.max(self.noise_decay) == 0.0 else 2**62
 
+    def releases(self, graph: Graph) -> Released:
+        """x ← x + (W − I)s + share·(s − x)."""
+        import scipy.sparse
+
+        n = graph.num_nodes
+        scale, decay, share = (
+            per_node(name, getattr(self, name), n) for name in ("noise_scale", "noise_decay", "noise_share")
+        )
+        noise = FadingNoise(np.sqrt(2.0) * scale, decay, np.full(n, np.inf), law="laplace")
+        moved = scipy.sparse.csr_array(minus_identity(self.mixing(graph)) + scipy.sparse.diags_array(share))
+        return LinearRounds(1.0 - share, moved, noise, epsilon=laplace_epsilon(scale, decay, np.abs(share - 1.0)))
+
     def label(self) -> str:
         share = "" if np.all(np.equal(self.noise_share, 1.0)) else f", s = {brief(self.noise_share)}"
         return f"Nozari, b = {brief(self.noise_scale)}, q = {brief(self.noise_decay)}{share}"
+
+
+def laplace_epsilon(scale: Array, decay: Array, lost: Array) -> float:
+    """ε for values one apart of the node protected least: Σ_k a^k/(b q^k) = q/(b(q − a)), or 1/b with a = q = 0."""
+    if not scale.all():
+        return float("inf")
+    one_draw = (decay == 0.0) & (lost == 0.0)
+    return float(np.max(np.where(one_draw, 1.0, decay / np.where(one_draw, 1.0, decay - lost)) / scale))
 
 
 def _same_length(*parameters: float | Array) -> list[Array]:

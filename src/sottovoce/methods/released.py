@@ -45,6 +45,16 @@ class Released:
     words: ClassVar[str]
     """For a table, when no analysis is made."""
 
+    in_rounds: ClassVar[bool] = False
+    """Whether all nodes speak at once; time is then counted in rounds, and no edge fires."""
+
+    epsilon: float | None = None
+    """Proved differential privacy of values one apart against an observer of all messages; ``None``: none is."""
+
+    def without_noise(self) -> Released:
+        """The same messages with all noise left out."""
+        return self
+
 
 @dataclass(frozen=True)
 class NotStated(Released):
@@ -81,6 +91,9 @@ class WithdrawnNoise(Released):
     """``(n,)`` φ in [0, 1)."""
 
     words: ClassVar[str] = "values under withdrawn noise"
+
+    def without_noise(self) -> WithdrawnNoise:
+        return WithdrawnNoise(np.zeros_like(self.noise_std), np.zeros_like(self.noise_decay))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +135,9 @@ class FadingNoise:
 
     def in_round(self, k: int) -> Array:
         """``(n,)`` standard deviations in round k."""
-        return np.where(k < self.rounds, self.std * self.decay**k, 0.0)
+        # Powers of plain floats: those of NumPy's arrays differ in the last bit between processors.
+        faded = [std * decay**k for std, decay in zip(self.std.tolist(), self.decay.tolist(), strict=True)]
+        return np.where(k < self.rounds, faded, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +158,13 @@ class LinearRounds(Released):
     """``(n,)`` the round in which a node subtracts everything it added to earlier messages; ``None``: never."""
     pair_std: float = 0.0
     epsilon: float | None = None
-    """Proved differential privacy of values one apart against an observer of all messages; ``None``: none is."""
 
     words: ClassVar[str] = "linear in the values and noise"
+    in_rounds: ClassVar[bool] = True
+
+    def without_noise(self) -> LinearRounds:
+        """With s = z a round is z ← (kept + moved)·z."""
+        import scipy.sparse
+
+        weights = scipy.sparse.csr_array(self.moved + scipy.sparse.diags_array(self.kept))
+        return LinearRounds(np.zeros_like(self.kept), weights, FadingNoise.none(len(self.kept)))

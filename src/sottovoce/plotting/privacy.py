@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ..graphs.graph import Graph
     from ..privacy import Exposure, Frontier, Report
-    from ..privacy.report import Findings
 
 __all__ = [
     "draw_frontier",
@@ -37,7 +36,7 @@ _FEATURED = 5
 _UNKNOWN = "#F2F2F2"
 
 
-def exposure_over_time(report: Findings, baseline: Findings | None = None) -> Figure:
+def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure:
     """What is left uncertain of every honest value, step by step; the best known ones stand out.
 
     ``baseline`` is the same run without noise, drawn dashed for the best known value.
@@ -71,7 +70,7 @@ def exposure_over_time(report: Findings, baseline: Findings | None = None) -> Fi
     return figure
 
 
-def what_the_observer_knows(report: Findings) -> Figure:
+def what_the_observer_knows(report: Report) -> Figure:
     """The network, every node coloured by how closely the observer knows its value."""
     figure, (axes,) = new_figure(width=6.4, height=5.2)
     scale = float(report.prior_std.max()) if report.prior_std is not None else _finite_max(report.posterior_std)
@@ -143,8 +142,8 @@ def draw_frontier(frontier: Frontier) -> Figure:
 def triangle_comparison(pairwise: Report, broadcast: Array) -> Figure:
     """The triangle: what node 0 cannot tell of node 1 under pairwise gossip and under synchronous broadcast.
 
-    ``broadcast`` is the ``(rounds + 1, 3)`` history of
-    :func:`sottovoce.privacy.audit_rounds`. Time is counted in messages: two per exchange, three per round.
+    ``broadcast`` is the ``(rounds + 1, 3)`` history of an audit of rounds. Time is counted in messages: two per
+    exchange, three per round.
     """
     figure, (axes,) = new_figure(width=6.4, height=4.0)
     styles = line_styles()

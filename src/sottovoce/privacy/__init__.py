@@ -1,7 +1,7 @@
 """What an observer learns: views, audits, attacks, and the account a node keeps by itself.
 
-Names are imported when first used, so that :mod:`.account` and :mod:`.gdp`, which need nothing but the
-standard library, stay cheap for a networked peer.
+Names are imported when first used, so that :mod:`.gaussian.account` and :mod:`.gaussian.gdp` stay cheap for a
+networked peer.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import synchronous
-    from .analysers.rounds import RoundsReport, audit_rounds
     from .analysers.row_space import Reconstruction, reconstruct, recoverable
     from .attacks import Attack, attack
-    from .auditing import audit
+    from .auditing import audit, audit_rounds
     from .exposures import Exposure, exposure
     from .frontiers import Frontier, frontier
     from .gaussian.account import Account
     from .gaussian.gdp import compose, delta, epsilon, largest_mu
     from .gaussian.seals import WorstCoalition, sealed_covariance, sealed_std, worst_coalition
     from .limits import disclosed_by_broadcast, disclosed_eventually, groups
-    from .report import Report
+    from .report import Report, RoundsReport
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
 # No module here is named like a function: importing it would hide the function behind it.
@@ -35,13 +34,13 @@ _HOME = {
     "Pooled": "view",
     "Reconstruction": "analysers.row_space",
     "Report": "report",
-    "RoundsReport": "analysers.rounds",
+    "RoundsReport": "report",
     "View": "view",
     "WireTap": "view",
     "WorstCoalition": "gaussian.seals",
     "attack": "attacks",
     "audit": "auditing",
-    "audit_rounds": "analysers.rounds",
+    "audit_rounds": "auditing",
     "compose": "gaussian.gdp",
     "delta": "gaussian.gdp",
     "disclosed_by_broadcast": "limits",

@@ -1,33 +1,44 @@
 """The audit: exactly what a view reveals of every private value, step by step.
 
-Given which edges fired, all that an observer sees is linear in the private values and independent
-Gaussian draws, so its knowledge is exact linear-Gaussian inference; :mod:`.exchanges` has the model,
-:mod:`.knowledge` the arithmetic. Three questions are answered on one pass through the run: the posterior
-under a Gaussian prior, the best unbiased estimate (flat prior), and the Fisher information when every
-other private value is known. The attack that attains the posterior is :mod:`.attacks`.
+This is the one place that decides whether a method can be audited, and how. It asks the method what it releases
+(:mod:`~sottovoce.methods.released`) and gives that description to the analyser that understands it, never looking
+at the method's class. The attack that attains the posterior is :mod:`.attacks`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, Unsupported
 from ..foundation.progress import Progress
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
-from .analysers.exchanges import Setting, checked_edges, setting
-from .gaussian.knowledge import FLOOR, RANK_TOLERANCE, Knowledge
-from .report import Report
-from .view import View
+from ..methods.released import LinearRounds, NotStated, Released
+from .analysers import exchanges, rounds
+from .prior import checked_prior
+from .report import Question, Report
+from .view import CuriousNodes, EveryoneBut, View, honest_nodes
 
-__all__ = ["audit", "checked_prior", "flat_start", "gaussian_start"]
+__all__ = ["audit", "audit_rounds", "find_analyser", "simulated_run"]
 
-SENSITIVITY_TOLERANCE = 1e-12
-"""A message that depends on a private value by less than this weight is taken not to depend on it."""
+
+class Analyser(Protocol):
+    """What every analyser of :data:`ANALYSERS` offers."""
+
+    def supports(self, released: Released, view: View) -> bool: ...
+
+    def checked_run(self, fired_edges: npt.ArrayLike, graph: Graph) -> Any: ...
+
+    def audit(self, question: Question, released: Any, run: Any, progress: Progress) -> Report: ...
+
+    def final_posterior(self, graph: Graph, released: Any, run: Any, view: View, prior: Array) -> Array: ...
+
+
+ANALYSERS: tuple[Analyser, ...] = (exchanges, rounds)
 
 
 def audit(
@@ -39,27 +50,39 @@ def audit(
     *,
     steps: Sequence[int] | npt.ArrayLike | None = None,
     tolerance: float = 1e-6,
+    without_noise: bool = False,
     progress: Callable[[int, int], object] | bool | None = None,
 ) -> Report:
     """What ``view`` reveals of every private value in a run in which these edges fired.
 
+    Given which edges fired, all that an observer sees is linear in the private values and independent draws, so for
+    Gaussian draws its knowledge is exact linear-Gaussian inference. For Laplace draws the audit gives the best
+    *linear* estimate, and the report says so.
+
     Parameters
     ----------
     graph, method
-        The network, and :class:`~sottovoce.NoiseInsertion` or :class:`~sottovoce.StandardGossip`.
+        The network, and any method that states messages under withdrawn noise (:class:`~sottovoce.NoiseInsertion`,
+        :class:`~sottovoce.StandardGossip`) or linear rounds (:class:`~sottovoce.MoMurray` and the other synchronous
+        ones), one's own included.
     fired_edges
-        ``(num_steps,)`` indices into ``graph.edges``, as ``run.fired_edges()`` gives them.
+        ``(num_steps,)`` indices into ``graph.edges``, as ``run.fired_edges()`` gives them. For a method in rounds, in
+        which no single edge fires: the number of rounds.
     view
-        Who watches: :class:`CuriousNodes`, :class:`WireTap`, :class:`EveryoneBut` or :class:`Pooled`.
+        Who watches: :class:`CuriousNodes`, :class:`WireTap`, :class:`EveryoneBut` or :class:`Pooled`. Rounds are
+        audited for curious nodes and for everyone but one.
     prior_std
         τ > 0: what the observer believes beforehand is N(·, τ²) per honest value, independently. One
         number or one per node. ``None`` means a flat prior: nothing is believed beforehand.
     steps
-        Steps after which to record the history, in 0..num_steps. Default: every step of runs of up to
+        Steps (or rounds) after which to record the history, in 0..num_steps. Default: every step of runs of up to
         500 steps, otherwise 251 evenly spaced ones.
     tolerance
-        A value counts as disclosed when its flat-prior deviation is at most this share of its prior
-        deviation (of the largest σ if the prior is flat; of 1 if that is zero too).
+        A value counts as disclosed when its flat-prior deviation (in rounds: its posterior deviation) is at most this
+        share of its prior deviation. With a flat prior it is a share of the largest σ, or of 1 if that is zero (in
+        rounds: always of 1).
+    without_noise
+        Audit the same messages with all noise left out, to see what the noise is worth.
     progress
         ``None``: a bar on standard error if it is a terminal and the audit takes longer than a second.
         ``False``: silence. A function is called with (steps done, steps in all).
@@ -68,172 +91,108 @@ def audit(
     -------
     Report
 
+    Raises
+    ------
+    Unsupported
+        If the method does not state what it releases, or no analyser understands it under this view.
+
     Examples
     --------
     Path 0–1–2, edges (0,1), (1,2), (0,1), seen by node 0:
 
     >>> import sottovoce as sv
-    >>> graph = sv.graphs.path(3)
+    >>> graph, view = sv.graphs.path(3), sv.privacy.CuriousNodes([0])
     >>> method = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.5)
-    >>> report = audit(graph, method, [0, 1, 0], sv.privacy.CuriousNodes([0]))
-    >>> report.posterior_std.round(6).tolist()
+    >>> audit(graph, method, [0, 1, 0], view).posterior_std.round(6).tolist()
     [0.0, 0.645497, 0.816497]
-    >>> audit(graph, sv.StandardGossip(), [0, 1, 0], sv.privacy.CuriousNodes([0])).posterior_std.tolist()
+    >>> audit(graph, method, [0, 1, 0], view, without_noise=True).posterior_std.tolist()
     [0.0, 0.0, 0.0]
+
+    One round of a synchronous method, in which node 0 hears node 1 under noise of deviation 1:
+
+    >>> audit(graph, sv.MoMurray(noise_std=1.0, noise_decay=0.5), 1, view).posterior_std.round(6).tolist()
+    [0.0, 0.707107, 1.0]
     """
-    edges = checked_edges(fired_edges, graph)
-    prepared = setting(graph, method, view)
-    prior = checked_prior(prior_std, graph)
+    analyser, released = find_analyser(graph, method, view)
+    run = analyser.checked_run(fired_edges, graph)
+    num_steps = run if isinstance(run, int) else len(run)
     if not 0.0 <= tolerance < 1.0:
         raise InvalidParameter(f"tolerance must be in [0, 1), got {tolerance:g}")
-    recorded = _checked_steps(steps, len(edges))
-    passes = _Passes(prepared, prior)
-    with Progress(len(edges), "auditing", report=progress) as bar:
-        flat, information, posterior = passes.run(edges, recorded, bar)
-    scale = prior if prior is not None else np.full(graph.num_nodes, float(prepared.noise_std.max()) or 1.0)
-    return Report(
+    question = Question(
         graph=graph,
         method=method,
         view=view,
-        num_steps=len(edges),
-        prior_std=prior,
-        steps=recorded[:-1],
-        history=posterior[:-1],
-        flat_history=flat[:-1],
-        information_history=information[:-1],
-        posterior_std=posterior[-1],
-        flat_std=flat[-1],
-        fisher_information=information[-1],
-        disclosed=flat[-1] <= tolerance * scale,
-        observers=prepared.group_of < 0,
+        num_steps=num_steps,
+        prior_std=checked_prior(prior_std, graph),
+        steps=_checked_steps(steps, num_steps),
         tolerance=tolerance,
-        rank_tolerance=RANK_TOLERANCE,
-        numerical_floor=FLOOR,
     )
+    with Progress(num_steps, "auditing", report=progress) as bar:
+        return analyser.audit(question, released.without_noise() if without_noise else released, run, bar)
 
 
-def gaussian_start(prior: Array) -> Knowledge:
-    """Private values and noise-free values of one group under independent Gaussian priors."""
-    return Knowledge(factor=np.vstack([np.diag(prior), np.diag(prior)]))
+def audit_rounds(
+    graph: Graph,
+    method: Method,
+    view: CuriousNodes | EveryoneBut,
+    prior_std: float | npt.ArrayLike | None = 1.0,
+    *,
+    num_rounds: int,
+    tolerance: float = 1e-6,
+) -> Report:
+    """:func:`audit` of ``num_rounds`` rounds of a synchronous method, with every round recorded.
 
+    Examples
+    --------
+    The triangle, where pairwise gossip keeps both values private for ever:
 
-def flat_start(size: int) -> Knowledge:
-    """The same under a flat prior."""
-    return Knowledge(factor=np.zeros((2 * size, 0)), diffuse=np.vstack([np.eye(size), np.eye(size)]))
-
-
-class _Fisher:
-    """Information about each value of a group when all other values are known.
-
-    Given the private values the noise-free values are T·c plus noise; a heard message adds h hᵀ/s, where h
-    is what the surprise owes to c and s its variance. Only the diagonal is wanted: sums of squares.
+    >>> import sottovoce as sv
+    >>> method = sv.MoMurray(noise_std=1.0, noise_decay=0.8)
+    >>> report = audit_rounds(sv.graphs.complete(3), method, sv.privacy.CuriousNodes([0]), num_rounds=80)
+    >>> report.history[[0, 1, 80]].round(3).tolist()
+    [[0.0, 1.0, 1.0], [0.0, 0.707, 0.707], [0.0, 0.0, 0.0]]
+    >>> report.disclosed.tolist()
+    [True, True, True]
     """
-
-    def __init__(self, size: int) -> None:
-        self.noise = Knowledge(factor=np.zeros((size, 0)))
-        self.weights = np.eye(size)
-        self.information = np.zeros(size)
-
-    def mix(self, p: int, q: int, noise: float) -> None:
-        self.noise.mix(p, q, noise)
-        self.weights[p] = self.weights[q] = 0.5 * (self.weights[p] + self.weights[q])
-
-    def observe(self, p: int, noise: float) -> tuple[Array, float]:
-        row = self.weights[p].copy()
-        gain, deviation = self.noise.observe(p, noise)
-        felt = np.abs(row) > SENSITIVITY_TOLERANCE
-        if deviation == 0.0:
-            self.information[felt] = math.inf
-            return gain, deviation
-        with np.errstate(over="ignore"):
-            self.information[felt] += (row[felt] / deviation) ** 2
-        self.weights -= np.outer(gain, row)
-        if gain[p] != 0.0:
-            self.weights[p] = row * (noise / deviation) ** 2
-        return gain, deviation
+    if not method.releases(graph).in_rounds:
+        raise Unsupported(f"audit_rounds covers methods in rounds, got {method.name}; use audit")
+    return audit(graph, method, num_rounds, view, prior_std, steps=np.arange(num_rounds + 1), tolerance=tolerance)
 
 
-class _Passes:
-    """The three filters of every group, moved together through one run."""
+def find_analyser(graph: Graph, method: Method, view: View) -> tuple[Analyser, Released]:
+    """Who understands what the method releases, and that description.
 
-    def __init__(self, prepared: Setting, prior: Array | None) -> None:
-        self.setting = prepared
-        self.prior = prior
-        self.flat = [flat_start(len(members)) for members in prepared.groups]
-        self.fisher = [_Fisher(len(members)) for members in prepared.groups]
-        self.bayes = None if prior is None else [gaussian_start(prior[members]) for members in prepared.groups]
-
-    def run(
-        self, edges: npt.NDArray[np.int64], recorded: npt.NDArray[np.int64], progress: Progress
-    ) -> tuple[Array, Array, Array]:
-        """Flat-prior deviation, information and posterior deviation at each recorded step: (records, n)."""
-        num_nodes = self.setting.graph.num_nodes
-        flat = np.zeros((len(recorded), num_nodes))
-        information = np.full((len(recorded), num_nodes), math.inf)
-        posterior = np.zeros((len(recorded), num_nodes))
-        row = 0
-        dirty = set(range(len(self.setting.groups)))
-        for event in self.setting.events(edges):
-            if event.step % 64 == 0:
-                progress.at(event.step)
-            while row < len(recorded) and recorded[row] < event.step:
-                self._record(row, dirty, flat, information, posterior)
-                row += 1
-            if event.second < 0:
-                dirty.add(event.group)
-            for part in self._parts(event.group):
-                event.move(part, _offset(part))
-        while row < len(recorded):
-            self._record(row, dirty, flat, information, posterior)
-            row += 1
-        return flat, information, posterior
-
-    def _parts(self, group: int) -> list[Knowledge | _Fisher]:
-        parts: list[Knowledge | _Fisher] = [self.flat[group], self.fisher[group]]
-        if self.bayes is not None:
-            parts.append(self.bayes[group])
-        return parts
-
-    def _record(self, row: int, dirty: set[int], flat: Array, information: Array, posterior: Array) -> None:
-        if row > 0:
-            flat[row], information[row], posterior[row] = flat[row - 1], information[row - 1], posterior[row - 1]
-        for group in dirty:
-            members = self.setting.groups[group]
-            private = slice(0, len(members))
-            flat[row, members] = self.flat[group].std(private)
-            information[row, members] = self.fisher[group].information
-            posterior[row, members] = flat[row, members] if self.bayes is None else self.bayes[group].std(private)
-        dirty.clear()
+    Raises
+    ------
+    Unsupported
+        If nobody does; the sentence says why.
+    """
+    honest_nodes(view, graph)
+    method.validate(graph)
+    released = method.releases(graph)
+    for analyser in ANALYSERS:
+        if analyser.supports(released, view):
+            return analyser, released
+    if isinstance(released, NotStated):
+        why = "is not analysed: it does not state what it releases (see sottovoce.methods.Method.releases)"
+    elif isinstance(released, LinearRounds):
+        why = f"works in rounds, which are audited for CuriousNodes and EveryoneBut; got {type(view).__name__}"
+    else:
+        why = f"is not analysed: {released.words}"
+    raise Unsupported(f"{method.name} {why}")
 
 
-def _offset(part: Knowledge | _Fisher) -> int:
-    """Where the noise-free values start among the rows."""
-    return 0 if isinstance(part, _Fisher) else part.num_rows // 2
+def simulated_run(graph: Graph, method: Method, *, num_steps: int, seed: int) -> npt.NDArray[np.int64] | int:
+    """What :func:`audit` must know of a run of :func:`sottovoce.simulate`: the edges that fired, or how many rounds."""
+    if method.releases(graph).in_rounds:
+        return num_steps
+    from ..simulation.replay import fired_edges
 
-
-def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Array | None:
-    """``(n,)`` prior deviations, or ``None`` for a flat prior."""
-    if prior_std is None:
-        return None
-    try:
-        prior = np.asarray(prior_std, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(
-            f"prior_std must be numbers above 0 (or None: a flat prior), got {prior_std!r}"
-        ) from None
-    if prior.ndim > 1 or (prior.ndim == 1 and prior.shape != (graph.num_nodes,)):
-        raise InvalidParameter(
-            f"prior_std must be one number or one per node ({graph.num_nodes}), got shape {prior.shape}"
-        )
-    if not (np.isfinite(prior) & (prior > 0.0)).all():
-        raise InvalidParameter(
-            f"prior_std must be finite and above 0, got {prior.min():g} (a flat prior is None, or --flat)"
-        )
-    return np.broadcast_to(prior, (graph.num_nodes,)).copy()
+    return fired_edges(graph, num_steps=num_steps, seed=seed)
 
 
 def _checked_steps(steps: Sequence[int] | npt.ArrayLike | None, num_steps: int) -> npt.NDArray[np.int64]:
-    """The requested steps in increasing order, and the last step once more for the final state."""
+    """The requested steps in increasing order."""
     if steps is None:
         wanted = np.arange(num_steps + 1) if num_steps <= 500 else np.linspace(0, num_steps, 251).round()
     else:
@@ -241,4 +200,4 @@ def _checked_steps(steps: Sequence[int] | npt.ArrayLike | None, num_steps: int) 
         whole = wanted.size == 0 or np.issubdtype(wanted.dtype, np.integer)
         if wanted.ndim != 1 or not whole or ((wanted < 0) | (wanted > num_steps)).any():
             raise InvalidParameter(f"steps must be whole numbers in 0..{num_steps}, got {steps!r}")
-    return np.append(np.unique(wanted.astype(np.int64)), num_steps)
+    return np.unique(wanted.astype(np.int64))

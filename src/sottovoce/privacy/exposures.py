@@ -1,6 +1,6 @@
 """Who is exposed to whom: every node taken as the observer of one run, audited exactly.
 
-What noise costs in time is :mod:`.frontiers`; what a node can promise without knowing the others is :mod:`.account`.
+What noise costs in time is :mod:`.frontiers`; what a node can promise alone is :mod:`.gaussian.account`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
-from ..methods.standard import StandardGossip
-from .analysers.exchanges import checked_edges, setting
-from .auditing import checked_prior, gaussian_start
-from .view import CuriousNodes, View
+from .auditing import find_analyser, simulated_run
+from .prior import checked_prior
+from .view import CuriousNodes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Exposure", "exposure", "final_posterior", "fired_edges_of"]
+__all__ = ["Exposure", "exposure"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,9 +80,9 @@ def exposure(
     Parameters
     ----------
     graph, method
-        The network, and noise insertion or standard gossip.
+        The network, and any method that :func:`audit` covers.
     fired_edges
-        The run to audit; or give ``num_steps`` and ``seed``, and the edges are those that
+        The run to audit, as :func:`audit` takes it; or give ``num_steps`` and ``seed``, and the edges are those that
         :func:`sottovoce.simulate` fires with them.
     prior_std
         What every observer believes beforehand.
@@ -98,35 +97,12 @@ def exposure(
     prior = checked_prior(prior_std, graph)
     if prior is None:
         raise InvalidParameter("prior_std must be a number or one per node; an exposure matrix has no flat prior")
-    edges = _fired(graph, fired_edges, num_steps, seed)
-    rows = [final_posterior(graph, method, edges, CuriousNodes([node]), prior) for node in range(graph.num_nodes)]
-    return Exposure(graph, method, len(edges), prior, np.array(rows))
-
-
-def final_posterior(
-    graph: Graph, method: Method, fired_edges: npt.NDArray[np.int64], view: View, prior: Array
-) -> Array:
-    """``(n,)`` posterior deviations at the end and nothing else: a third of the work of an audit."""
-    prepared = setting(graph, method, view)
-    known = [gaussian_start(prior[members]) for members in prepared.groups]
-    for event in prepared.events(fired_edges):
-        event.move(known[event.group], len(prepared.groups[event.group]))
-    out = np.zeros(graph.num_nodes)
-    for members, part in zip(prepared.groups, known, strict=True):
-        out[members] = part.std(slice(0, len(members)))
-    return out
-
-
-def _fired(graph: Graph, fired_edges: npt.ArrayLike | None, num_steps: int | None, seed: int) -> npt.NDArray[np.int64]:
     if (fired_edges is None) == (num_steps is None):
         raise InvalidParameter("give either fired_edges, or num_steps with a seed")
-    if fired_edges is not None:
-        return checked_edges(fired_edges, graph)
-    return fired_edges_of(graph, num_steps=int(num_steps or 0), seed=seed)
-
-
-def fired_edges_of(graph: Graph, *, num_steps: int, seed: int) -> npt.NDArray[np.int64]:
-    """The edges that :func:`sottovoce.simulate` fires with this seed, whatever the method."""
-    from ..simulation import simulate
-
-    return simulate(graph, np.zeros(graph.num_nodes), StandardGossip(), num_steps=num_steps, seed=seed).fired_edges()
+    views = [CuriousNodes([node]) for node in range(graph.num_nodes)]
+    analyser, released = find_analyser(graph, method, views[0])
+    if fired_edges is None:
+        fired_edges = simulated_run(graph, method, num_steps=num_steps or 0, seed=seed)
+    run = analyser.checked_run(fired_edges, graph)
+    rows = [analyser.final_posterior(graph, released, run, view, prior) for view in views]
+    return Exposure(graph, method, run if isinstance(run, int) else len(run), prior, np.array(rows))

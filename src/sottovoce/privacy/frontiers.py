@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from ..methods.huang import Huang
 from ..methods.noise_insertion import NoiseInsertion
 from ..methods.nozari import Nozari
 from ..methods.standard import StandardGossip
-from ..theory import huang_epsilon, huang_variance, laplace_error, nozari_epsilon, nozari_variance
-from .analysers.rounds import linear_posterior
+from ..theory import huang_variance, laplace_error, nozari_variance
 from .exposures import exposure
 
 if TYPE_CHECKING:
@@ -113,7 +112,7 @@ def frontier(
     :func:`~sottovoce.theory.nozari_variance`, may be half of accuracy². Their rounds follow exactly from
     :func:`~sottovoce.theory.laplace_error` and are counted in steps that send as many messages. Laplace
     noise has no closed posterior, so what they leave to an observer is that of the best *linear* estimate, which needs
-    variances only: cleverer observers know more, so these points are drawn too high if anything. In return they have
+    variances only: a better observer may know more, so these points are drawn too high if anything. In return they have
     a finite ε against somebody who knows all other values; the exact methods have none.
 
     Parameters
@@ -136,40 +135,43 @@ def frontier(
     for name, count in (("max_steps", max_steps), ("runs", runs)):
         if int(count) != count or count < 1:
             raise InvalidParameter(f"{name} must be a whole number ≥ 1, got {count!r}")
-    choices: list[Method] = [StandardGossip()]
-    choices += [NoiseInsertion(noise_std=s, noise_decay=d) for s, d in itertools.product(noise_stds, noise_decays)]
-    points = [
-        _point(graph, m, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps, runs=runs, seed=seed)
-        for m in choices
-    ]
-    points.append(_one_shot(graph, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps, runs=runs, seed=seed))
-    laplace = _laplace_methods(graph, noise_decays, accuracy)
-    points += [_laplace_point(graph, method, accuracy, prior_std, max_steps) for method in laplace]
+    wish = _Wish(graph, accuracy, prior_std, max_steps, runs, seed)
+    points = [_point(wish, StandardGossip(), 0.0, 0.0)]
+    for std, decay in itertools.product(noise_stds, noise_decays):
+        points.append(_point(wish, NoiseInsertion(noise_std=std, noise_decay=decay), std, decay))
+    points.append(_one_shot(wish))
+    points += [_laplace_point(wish, method) for method in _laplace_methods(wish, noise_decays)]
     return Frontier(graph, accuracy, prior_std, tuple(points))
 
 
-def _point(
-    graph: Graph, method: Method, *, accuracy: float, prior_std: float, max_steps: int, runs: int, seed: int
-) -> Point:
-    std, decay = (method.noise_std, method.noise_decay) if isinstance(method, NoiseInsertion) else (0.0, 0.0)
-    steps = _steps_until(graph, method, accuracy, prior_std, max_steps, seed)
-    tables = _tables(graph, method, steps or max_steps, prior_std, runs, seed)
-    return _summary(graph, tables, method.name, float(np.mean(std)), float(np.mean(decay)), steps)
+class _Wish(NamedTuple):
+    graph: Graph
+    accuracy: float
+    prior_std: float
+    max_steps: int
+    runs: int
+    seed: int
 
 
-def _one_shot(graph: Graph, *, accuracy: float, prior_std: float, max_steps: int, runs: int, seed: int) -> Point:
+def _point(wish: _Wish, method: Method, std: float, decay: float) -> Point:
+    steps = _steps_until(wish, method)
+    return _summary(wish.graph, _tables(wish, method, steps), method.name, float(std), float(decay), steps)
+
+
+def _one_shot(wish: _Wish) -> Point:
     """Noise added once: plain gossip on c + noise, of which c is a share plus an independent rest."""
-    noise = accuracy * math.sqrt(graph.num_nodes / 2)
-    spread = math.hypot(prior_std, noise)
-    steps = _steps_until(graph, StandardGossip(), accuracy / math.sqrt(2), spread, max_steps, seed)
-    share, rest = (prior_std / spread) ** 2, prior_std * noise / spread
-    noisy = _tables(graph, StandardGossip(), steps or max_steps, spread, runs, seed)
-    return _summary(graph, [np.hypot(share * table, rest) for table in noisy], "one-shot noise", noise, 1.0, steps)
+    noise = wish.accuracy * math.sqrt(wish.graph.num_nodes / 2)
+    spread = math.hypot(wish.prior_std, noise)
+    share, rest = (wish.prior_std / spread) ** 2, wish.prior_std * noise / spread
+    plain = wish._replace(accuracy=wish.accuracy / math.sqrt(2), prior_std=spread)
+    steps = _steps_until(plain, StandardGossip())
+    tables = [np.hypot(share * table, rest) for table in _tables(plain, StandardGossip(), steps)]
+    return _summary(wish.graph, tables, "one-shot noise", noise, 1.0, steps)
 
 
-def _laplace_methods(graph: Graph, noise_decays: Sequence[float], accuracy: float) -> list[Nozari | Huang]:
+def _laplace_methods(wish: _Wish, noise_decays: Sequence[float]) -> list[Nozari | Huang]:
     """With the largest noise that leaves half of the squared accuracy to the mixing."""
-    wanted, size = 0.5 * accuracy**2, graph.num_nodes
+    wanted, size = 0.5 * wish.accuracy**2, wish.graph.num_nodes
     nozari = [Nozari(math.sqrt(wanted / nozari_variance(1.0, decay, 1.0, size)), decay) for decay in noise_decays]
     huang = [
         Huang(math.sqrt(wanted / huang_variance(1.0, decay, 0.5, size)), decay, mixing_share=0.5)
@@ -179,27 +181,26 @@ def _laplace_methods(graph: Graph, noise_decays: Sequence[float], accuracy: floa
     return [*nozari, *huang]
 
 
-def _laplace_point(graph: Graph, method: Nozari | Huang, accuracy: float, prior_std: float, max_steps: int) -> Point:
-    size, scale, decay = graph.num_nodes, float(method.noise_scale), float(method.noise_decay)
-    longest = max_steps // graph.num_edges
+def _laplace_point(wish: _Wish, method: Nozari | Huang) -> Point:
+    graph, longest = wish.graph, wish.max_steps // wish.graph.num_edges
     # Values here have variance prior_std² around their own mean, as in _steps_until.
-    errors = laplace_error(graph, method, longest, value_std=prior_std * math.sqrt(size / (size - 1)))
-    late = np.flatnonzero(errors > accuracy**2)
+    spread = wish.prior_std * math.sqrt(graph.num_nodes / (graph.num_nodes - 1))
+    late = np.flatnonzero(laplace_error(graph, method, longest, value_std=spread) > wish.accuracy**2)
     rounds = 0 if len(late) == 0 else int(late[-1]) + 1
     steps = None if rounds > longest else rounds * graph.num_edges
-    prior = np.full(size, prior_std)
-    table = np.array([linear_posterior(graph, method, node, prior, min(rounds, longest)) for node in range(size)])
-    if isinstance(method, Nozari):
-        epsilon = nozari_epsilon(scale, decay, sensitivity=prior_std)
-    else:
-        epsilon = huang_epsilon(scale, decay, method.mixing_share, sensitivity=prior_std)
-    return _summary(graph, [table], method.name, math.sqrt(2.0) * scale, decay, steps, epsilon)
+    table = exposure(graph, method, min(rounds, longest), prior_std=wish.prior_std).posterior_std
+    std, epsilon = math.sqrt(2.0) * float(method.noise_scale), method.releases(graph).epsilon
+    told = None if epsilon is None else epsilon * wish.prior_std
+    return _summary(graph, [table], method.name, std, float(method.noise_decay), steps, told)
 
 
-def _tables(graph: Graph, method: Method, num_steps: int, prior_std: float, runs: int, seed: int) -> list[Array]:
+def _tables(wish: _Wish, method: Method, steps: int | None) -> list[Array]:
+    """Who knows what about whom in each of the audited runs."""
+    length = steps or wish.max_steps
+    seeds = range(wish.seed, wish.seed + wish.runs)
     return [
-        exposure(graph, method, num_steps=num_steps, seed=seed + k, prior_std=prior_std).posterior_std
-        for k in range(runs)
+        exposure(wish.graph, method, num_steps=length, seed=seed, prior_std=wish.prior_std).posterior_std
+        for seed in seeds
     ]
 
 
@@ -218,16 +219,14 @@ def _summary(
     return Point(method, std, decay, steps, neighbour_std=float(beside.mean()), worst_std=worst, epsilon=epsilon)
 
 
-def _steps_until(
-    graph: Graph, method: Method, accuracy: float, prior_std: float, max_steps: int, seed: int
-) -> int | None:
+def _steps_until(wish: _Wish, method: Method) -> int | None:
     from ..simulation import simulate
 
-    values = np.random.default_rng(seed).normal(0.0, prior_std, graph.num_nodes)
-    values *= prior_std / max(float(values.std()), 1e-300)
-    grid = np.unique(np.linspace(0, max_steps, 401).astype(int))
-    run = simulate(graph, values, method, num_steps=max_steps, seed=seed, replicas=200, record=grid)
-    mean_square = run.squared_error.mean(axis=0) / graph.num_nodes
-    reached = np.flatnonzero(mean_square > accuracy**2)
-    first = 0 if len(reached) == 0 else int(reached[-1]) + 1
+    size = wish.graph.num_nodes
+    values = np.random.default_rng(wish.seed).normal(0.0, wish.prior_std, size)
+    values *= wish.prior_std / max(float(values.std()), 1e-300)
+    grid = np.unique(np.linspace(0, wish.max_steps, 401).astype(int))
+    run = simulate(wish.graph, values, method, num_steps=wish.max_steps, seed=wish.seed, replicas=200, record=grid)
+    late = np.flatnonzero(run.squared_error.mean(axis=0) / size > wish.accuracy**2)
+    first = 0 if len(late) == 0 else int(late[-1]) + 1
     return None if first >= len(run.steps) else int(run.steps[first])

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..graphs.graph import Graph
-from ..methods.standard import StandardGossip
-from .analysers.exchanges import setting
+from .analysers.exchanges import hidden_groups
 from .view import CuriousNodes, View
 
 __all__ = ["disclosed_by_broadcast", "disclosed_eventually", "groups"]
@@ -32,8 +31,7 @@ def groups(graph: Graph, view: View) -> list[list[int]]:
     >>> groups(sv.graphs.cycle(6), CuriousNodes([0, 2]))
     [[1], [3, 4, 5]]
     """
-    found = [sorted(members.tolist()) for members in setting(graph, StandardGossip(), view).groups]
-    return sorted(found)
+    return sorted(members.tolist() for members in hidden_groups(graph, view)[1])
 
 
 def disclosed_eventually(graph: Graph, view: View) -> Mask:

@@ -1,4 +1,7 @@
-"""What an audit found, as numbers, a table and plain sentences. Nothing is computed about the run here."""
+"""What an audit was asked and what it found, as numbers, a table and plain sentences.
+
+Nothing is computed about the run here.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from .gaussian import gdp
+from .gaussian.knowledge import FLOOR, RANK_TOLERANCE
 from .view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Findings", "Report"]
+__all__ = ["Question", "Report", "RoundsReport"]
+
+LINEAR = (
+    "makes the best estimate that is linear in what it hears; the noise is not Gaussian, "
+    "so a better observer may know more"
+)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Findings:
-    """What every audit finds of one view in one run, and how it is told.
-
-    All ``(n,)`` arrays have an entry for every node; the observer's own nodes have deviation 0. Histories have one row
-    per entry of :attr:`steps`.
-    """
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Question:
+    """What an audit is asked."""
 
     graph: Graph
     method: Method
@@ -37,6 +43,25 @@ class Findings:
     """``(n,)`` what was believed beforehand; ``None`` for a flat prior."""
     steps: npt.NDArray[np.int64]
     """``(records,)`` steps after which the histories were recorded."""
+    tolerance: float
+    """Disclosed means: a deviation at most this share of the prior deviation."""
+
+    @property
+    def recorded(self) -> npt.NDArray[np.int64]:
+        """:attr:`steps`, and the last step once more for the final state."""
+        return np.append(self.steps, self.num_steps)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Report(Question):
+    """What one view reveals in one run; returned by :func:`audit`.
+
+    All ``(n,)`` arrays have an entry for every node; the observer's own nodes have deviation 0 and infinite
+    information. Histories have one row per entry of :attr:`steps`. A value of a run of pairwise exchanges is disclosed
+    when its flat-prior deviation is zero, to ``tolerance`` of the prior deviation (of the largest σ if the prior is
+    flat).
+    """
+
     history: Array
     """``(records, n)`` posterior standard deviation over time."""
     posterior_std: Array
@@ -45,18 +70,32 @@ class Findings:
     """``(n,)`` whether the value is known, to ``tolerance``."""
     observers: npt.NDArray[np.bool_]
     """``(n,)`` the observer's own nodes."""
-    tolerance: float
-    """Disclosed means: a deviation at most this share of the prior deviation."""
+    exact: bool = True
+    """Whether no estimate does better. Otherwise deviations are those of the best linear one."""
+    flat_history: Array | None = None
+    """``(records, n)`` deviation of the best unbiased estimate over time; infinite where there is none. ``None``, like
+    the next three, in audits of rounds, which do not find it."""
+    flat_std: Array | None = None
+    """``(n,)`` deviation of the best unbiased estimate after the last step."""
+    information_history: Array | None = None
+    """``(records, n)`` Fisher information over time, every other private value known."""
+    fisher_information: Array | None = None
+    """``(n,)`` Fisher information after the last step, every other private value known. Where unheard exchanges
+    took place, information beyond about 10²⁴/σ² is rounded off: it is then reported smaller than it is."""
 
+    rank_tolerance: ClassVar[float] = RANK_TOLERANCE
+    """A weight of unresolved private values in a message below this counts as none."""
+    numerical_floor: ClassVar[float] = FLOOR
+    """Deviations that cancellation brought below this share of what they were computed from are reported as 0."""
     unit: ClassVar[str] = "step"
     """What time is counted in."""
     source: ClassVar[str] = "exchanges"
-    """What the observer learned from."""
+    """What told the observer."""
     caution: ClassVar[str] = (
         "An exact average is never private against somebody who knows all other values: "
         "the average itself gives the last one away."
     )
-    """True of every method that reaches the exact average, and so of every report."""
+    """Said with every report."""
 
     @property
     def variance_leaked(self) -> Array:
@@ -67,11 +106,37 @@ class Findings:
 
     @property
     def mutual_information(self) -> Array:
-        """``(n,)`` nats that the view carries about each value: ½ log(prior variance / posterior variance)."""
+        """``(n,)`` nats that the view carries about each value: ½ log(prior variance / posterior variance).
+
+        At least so many if the report is not :attr:`exact`.
+        """
         if self.prior_std is None:
             return np.where(np.isfinite(self.posterior_std), math.inf, 0.0)
         with np.errstate(divide="ignore"):
             return np.log(self.prior_std) - np.log(self.posterior_std)
+
+    def mu(self, sensitivity: float) -> Array:
+        """``(n,)`` μ of Gaussian differential privacy for two values ``sensitivity`` apart, all others known.
+
+        No finite μ lasts: a method that reaches the exact average gives every value away to someone who
+        knows all others.
+
+        Raises
+        ------
+        Unsupported
+            For rounds, whose audit finds no Fisher information.
+        """
+        if self.fisher_information is None:
+            raise Unsupported(f"an audit of {self.source} finds no Fisher information, and so neither μ nor ε")
+        return sensitivity * np.sqrt(self.fisher_information)
+
+    def epsilon(self, delta: float, *, sensitivity: float) -> Array:
+        """``(n,)`` the ε that goes with δ; see :func:`sottovoce.privacy.epsilon`."""
+        return np.array([gdp.epsilon(mu, delta) for mu in self.mu(sensitivity)])
+
+    def delta(self, epsilon: float, *, sensitivity: float) -> Array:
+        """``(n,)`` the δ that goes with ε; see :func:`sottovoce.privacy.delta`."""
+        return np.array([gdp.delta(mu, epsilon) for mu in self.mu(sensitivity)])
 
     @property
     def most_exposed(self) -> int:
@@ -91,10 +156,18 @@ class Findings:
             )
         return (*self._known(), belief)
 
+    @property
+    def criterion(self) -> str:
+        """When a value is called disclosed."""
+        share, weight = self.tolerance, self.rank_tolerance
+        return (
+            f"Disclosed: flat-prior deviation at most {share:g} of the spread; weights below {weight:g} count as none."
+        )
+
     def _known(self) -> tuple[str, ...]:
         return self.view.assumptions()
 
-    def sentence(self, baseline: Findings | None = None) -> str:
+    def sentence(self, baseline: Report | None = None) -> str:
         """What the view can tell of the most exposed value, in words for somebody who has read nothing else.
 
         Parameters
@@ -117,7 +190,8 @@ class Findings:
             return f"knows the private value of node {node} exactly (to {self.tolerance:g} of its spread)"
         if np.isinf(self.posterior_std[node]):
             return "has learned no private value at all"
-        return f"can pin down the private value of node {node}, the most exposed one, to {self._closeness(node)}"
+        how = "" if self.exact else " by a linear estimate"
+        return f"can pin down the private value of node {node}, the most exposed one, to {self._closeness(node)}{how}"
 
     def _closeness(self, node: int) -> str:
         deviation = self.posterior_std[node]
@@ -125,18 +199,17 @@ class Findings:
 
     def rows(self) -> list[dict[str, Any]]:
         """One record per node, ready for a table or JSON (infinities as ``None``)."""
-        leaked, nats = self.variance_leaked, self.mutual_information
-        return [
-            {
-                "node": node,
-                "observer": bool(self.observers[node]),
-                "posterior_std": _finite(self.posterior_std[node]),
-                "variance_leaked": _finite(leaked[node]),
-                "mutual_information": _finite(nats[node]),
-                "disclosed": bool(self.disclosed[node]),
-            }
-            for node in range(self.graph.num_nodes)
-        ]
+        columns: dict[str, list[Any]] = {
+            "node": list(range(self.graph.num_nodes)),
+            "observer": self.observers.tolist(),
+            "posterior_std": _finite(self.posterior_std),
+            "variance_leaked": _finite(self.variance_leaked),
+            "mutual_information": _finite(self.mutual_information),
+            "disclosed": self.disclosed.tolist(),
+        }
+        if self.flat_std is not None and self.fisher_information is not None:
+            columns |= {"flat_std": _finite(self.flat_std), "fisher_information": _finite(self.fisher_information)}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def plot(self) -> Figure:
         """Exposure over time; see :mod:`sottovoce.plotting.privacy`."""
@@ -147,61 +220,36 @@ class Findings:
     def __repr__(self) -> str:
         honest = ~self.observers
         return (
-            f"<{type(self).__name__} of {self.view.describe()} on {self.graph.name}, {self.num_steps} {self.unit}s: "
+            f"<Report of {self.view.describe()} on {self.graph.name}, {self.num_steps} {self.unit}s: "
             f"{int(self.disclosed[honest].sum())} of {int(honest.sum())} values disclosed, "
             f"closest ±{self.posterior_std[self.most_exposed]:.3g} (node {self.most_exposed})>"
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Report(Findings):
-    """What one view reveals in one run of pairwise exchanges; returned by :func:`audit`.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RoundsReport(Report):
+    """What curious nodes learn of every value in a synchronous method; returned by :func:`audit`.
 
-    A value is disclosed when its flat-prior deviation is zero, to ``tolerance`` of the prior deviation (of the
-    largest σ if the prior is flat). The observer's own nodes have infinite information.
+    A value is disclosed when its final deviation is at most ``tolerance`` of the prior's (of 1 for a flat prior).
     """
 
-    flat_history: Array
-    """``(records, n)`` deviation of the best unbiased estimate over time; infinite where there is none."""
-    information_history: Array
-    """``(records, n)`` Fisher information over time, every other private value known."""
-    flat_std: Array
-    """``(n,)`` deviation of the best unbiased estimate after the last step."""
-    fisher_information: Array
-    """``(n,)`` Fisher information after the last step, every other private value known. Where unheard exchanges
-    took place, information beyond about 10²⁴/σ² is rounded off: it is then reported smaller than it is."""
-    rank_tolerance: float
-    """A weight of unresolved private values in a message below this counts as none."""
-    numerical_floor: float
-    """Deviations that cancellation brought below this share of what they were computed from are reported as 0."""
+    unit: ClassVar[str] = "round"
+    source: ClassVar[str] = "rounds"
 
-    def mu(self, sensitivity: float) -> Array:
-        """``(n,)`` μ of Gaussian differential privacy for two values ``sensitivity`` apart, all others known.
+    @property
+    def criterion(self) -> str:
+        return f"Disclosed: deviation at most {self.tolerance:g} of the spread."
 
-        No finite μ lasts: a method that reaches the exact average gives every value away to someone who
-        knows all others.
-        """
-        return sensitivity * np.sqrt(self.fisher_information)
-
-    def epsilon(self, delta: float, *, sensitivity: float) -> Array:
-        """``(n,)`` the ε that goes with δ; see :func:`sottovoce.privacy.epsilon`."""
-        return np.array([gdp.epsilon(mu, delta) for mu in self.mu(sensitivity)])
-
-    def delta(self, epsilon: float, *, sensitivity: float) -> Array:
-        """``(n,)`` the δ that goes with ε; see :func:`sottovoce.privacy.delta`."""
-        return np.array([gdp.delta(mu, epsilon) for mu in self.mu(sensitivity)])
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One record per node, ready for a table or JSON (infinities as ``None``)."""
-        return [
-            row
-            | {"flat_std": _finite(self.flat_std[node]), "fisher_information": _finite(self.fisher_information[node])}
-            for node, row in enumerate(super().rows())
-        ]
+    def _known(self) -> tuple[str, ...]:
+        known = (
+            *self.view.assumptions("knows the graph, the weights, and the size of everybody's noise in every round"),
+            "messages are broadcast: curious nodes hear all messages of their neighbours",
+        )
+        return known if self.exact else (*known, LINEAR)
 
 
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
+def _finite(numbers: Array) -> list[float | None]:
+    return [number if math.isfinite(number) else None for number in numbers.tolist()]
 
 
 def _span(prior: Array) -> str:

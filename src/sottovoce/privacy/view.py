@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, Unsupported
 from ..graphs.graph import Graph
 
-__all__ = ["CuriousNodes", "EveryoneBut", "Pooled", "View", "WireTap"]
+__all__ = ["CuriousNodes", "EveryoneBut", "Pooled", "View", "WireTap", "honest_nodes"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -188,6 +188,24 @@ class Pooled(View):
 
     def _sees(self) -> str:
         return "; ".join(view._sees() for view in self.views)
+
+
+def honest_nodes(view: View, graph: Graph) -> npt.NDArray[np.int64]:
+    """The nodes that do not belong to the observer, in increasing order.
+
+    Raises
+    ------
+    Unsupported
+        If ``view`` is no view.
+    InvalidParameter
+        If it names nodes that the graph does not have, or leaves nobody to protect.
+    """
+    if not isinstance(view, View):
+        raise Unsupported(f"view must be CuriousNodes, WireTap, EveryoneBut or Pooled, got {type(view).__name__}")
+    honest = np.flatnonzero(~view.observers(graph))
+    if len(honest) == 0:
+        raise InvalidParameter("view must leave at least one honest node, got all nodes as observers")
+    return honest
 
 
 def _distinct(name: str, nodes: Iterable[int]) -> tuple[int, ...]:

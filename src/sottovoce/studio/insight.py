@@ -14,7 +14,6 @@ import numpy.typing as npt
 from ..errors import NumericalFailure, SottovoceError, Unsupported
 from ..graphs.graph import Graph
 from ..methods import Method, StandardGossip
-from ..methods.base import RoundMethod
 from .limits import Limits
 from .problem import Problem
 
@@ -111,40 +110,35 @@ def privacy_history(problem: Problem, fired: Steps, observer: int, prior_std: fl
 
     The posterior changes only when the observer takes part in an exchange, so it is computed at those steps.
     """
+    steps = heard_steps(problem, fired, observer)
+    lanes = [
+        _lane(problem, method, fired, observer, prior_std, steps) for method in (*problem.methods, StandardGossip())
+    ]
+    assumptions = [lane.pop("assumptions", []) for lane in lanes]
+    return {"steps": steps.tolist(), "lanes": lanes, "assumptions": assumptions[-1]}
+
+
+def _lane(
+    problem: Problem, method: Method, fired: Steps, observer: int, prior_std: float | None, steps: Steps
+) -> dict[str, Any]:
+    """One method's history; those in rounds are followed for the first :data:`ROUNDS_FOLLOWED` of them."""
     from ..privacy import CuriousNodes, audit
 
-    steps = heard_steps(problem, fired, observer)
-    lanes: list[dict[str, Any]] = []
-    assumptions: tuple[str, ...] = ()
-    for method in (*problem.methods, StandardGossip()):
-        if isinstance(method, RoundMethod):
-            lanes.append({"label": method.label(), **_rounds_history(problem, method, observer, prior_std)})
-            continue
-        try:
-            report = audit(
-                problem.graph, method, fired, CuriousNodes([observer]), prior_std, steps=steps, progress=False
-            )
-        except SottovoceError as error:
-            lanes.append({"label": method.label(), "message": f"no privacy meter for this method: {error}"})
-        else:
-            lanes.append({"label": method.label(), "std": report.history.tolist()})
-            assumptions = report.assumptions
-    return {"steps": steps.tolist(), "lanes": lanes, "assumptions": list(assumptions)}
-
-
-def _rounds_history(problem: Problem, method: Method, observer: int, prior_std: float | None) -> dict[str, Any]:
-    """The same for a synchronous method, whose messages are broadcast: all neighbours hear them in every round."""
-    from ..privacy import CuriousNodes, audit_rounds
-
-    rounds = min(problem.num_steps, ROUNDS_FOLLOWED)
-    if problem.graph.num_nodes > LARGEST_ROUNDS:
-        return {"message": f"methods in rounds are followed on graphs of up to {LARGEST_ROUNDS} nodes"}
+    in_rounds = method.releases(problem.graph).in_rounds
+    lane: dict[str, Any] = {"label": method.label()}
+    if in_rounds and problem.graph.num_nodes > LARGEST_ROUNDS:
+        return lane | {"message": f"methods in rounds are followed on graphs of up to {LARGEST_ROUNDS} nodes"}
+    rounds = np.arange(1, min(problem.num_steps, ROUNDS_FOLLOWED) + 1)
+    run, times = (len(rounds), rounds) if in_rounds else (fired, steps)
     try:
-        report = audit_rounds(problem.graph, method, CuriousNodes([observer]), prior_std, num_rounds=rounds)
+        report = audit(problem.graph, method, run, CuriousNodes([observer]), prior_std, steps=times, progress=False)
     except SottovoceError as error:
-        return {"message": f"no privacy meter for this method: {error}"}
-    note = f"broadcast to all neighbours; followed for {rounds} rounds"
-    return {"steps": list(range(1, rounds + 1)), "std": report.history[1:].tolist(), "note": note}
+        return lane | {"message": f"no privacy meter for this method: {error}"}
+    lane |= {"std": report.history.tolist(), "assumptions": list(report.assumptions)}
+    if in_rounds:
+        how = "" if report.exact else "; best linear estimates"
+        lane |= {"steps": times.tolist(), "note": f"broadcast to all neighbours; followed for {run} rounds{how}"}
+    return lane
 
 
 def guesses(

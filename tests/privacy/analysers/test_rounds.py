@@ -7,8 +7,9 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter, Unsupported
-from sottovoce.privacy import CuriousNodes, EveryoneBut, WireTap, audit_rounds
-from sottovoce.privacy.analysers.rounds import linear_posterior
+from sottovoce.methods.released import FadingNoise, LinearRounds
+from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, audit_rounds
+from sottovoce.privacy.analysers import exchanges, rounds
 
 GRAPH = sv.Graph.from_edges([(0, 1), (1, 2), (2, 3), (0, 3), (2, 4)])
 ROUNDS, PRIOR = 5, 1.3
@@ -73,16 +74,19 @@ def test_audit_equals_dense_conditioning(method: sv.Method, curious: int) -> Non
     [sv.Nozari(noise_scale=0.6, noise_decay=0.7, noise_share=0.8), sv.Huang(noise_scale=0.6, noise_decay=0.8)],
     ids=lambda method: method.name,
 )
-def test_linear_posterior_equals_dense_least_squares(method: sv.Method) -> None:
-    """Under Laplace noise the best linear estimates have the deviations of dense least squares with its variances."""
+def test_laplace_audit_equals_dense_least_squares(method: sv.Method) -> None:
+    """Under Laplace noise the deviations are those of dense least squares with its variances, and are called linear."""
     honest = GRAPH.num_nodes - 1
     rows = _messages(method, 0)
     rows[:, :honest] *= PRIOR
     rows[:, honest:] *= np.sqrt(2.0)
     posterior = np.eye(rows.shape[1]) - np.linalg.pinv(rows, rcond=1e-10) @ rows
     expected = PRIOR * np.sqrt(np.diag(posterior)[:honest].clip(0))
-    found = linear_posterior(GRAPH, method, 0, np.full(5, PRIOR), ROUNDS)  # type: ignore[arg-type]
-    assert found[1:] == pytest.approx(expected, abs=1e-6)
+    report = audit_rounds(GRAPH, method, CuriousNodes([0]), PRIOR, num_rounds=ROUNDS)
+    assert report.posterior_std[1:] == pytest.approx(expected, abs=1e-6)
+    assert not report.exact
+    assert any("linear in what it hears" in line for line in report.assumptions)
+    assert "by a linear estimate" in report.sentence()
 
 
 def test_plain_averaging_hides_nothing_from_neighbours() -> None:
@@ -90,31 +94,6 @@ def test_plain_averaging_hides_nothing_from_neighbours() -> None:
     report = audit_rounds(GRAPH, sv.SynchronousAveraging(), CuriousNodes([0]), num_rounds=1)
     assert report.posterior_std[GRAPH.neighbours_of(0)].tolist() == [0.0, 0.0]
     assert "disclosed" in repr(report)
-
-
-def test_assumptions_name_broadcast() -> None:
-    """The report says that messages are heard by all neighbours."""
-    method = sv.MoMurray(noise_std=1.0, noise_decay=0.9)
-    report = audit_rounds(GRAPH, method, CuriousNodes([0]), num_rounds=1)
-    assert any("broadcast" in line for line in report.assumptions)
-
-
-def test_a_round_report_is_told_like_any_audit() -> None:
-    """Rows, share leaked, the sentence with and without noise, and a figure counted in rounds."""
-    method, view = sv.MoMurray(noise_std=1.0, noise_decay=0.9), CuriousNodes([0])
-    report = audit_rounds(GRAPH, method, view, 2.0, num_rounds=3)
-    plain = audit_rounds(GRAPH, sv.SynchronousAveraging(), view, 2.0, num_rounds=3)
-    node = report.most_exposed
-    row = report.rows()[node]
-    assert row["posterior_std"] == report.posterior_std[node] == report.history[-1, node]
-    assert row["variance_leaked"] == pytest.approx(1.0 - (report.posterior_std[node] / 2.0) ** 2)
-    assert f"node {node}" in report.sentence(plain)
-    assert "having believed ±2 beforehand; without the noise the same rounds would have told it exactly" in (
-        report.sentence(plain)
-    )
-    assert report.steps.tolist() == [0, 1, 2, 3]
-    assert "3 rounds" in repr(report)
-    assert report.plot().axes[0].get_xlabel() == "round"
 
 
 def test_everyone_but_one_is_all_others_curious() -> None:
@@ -127,16 +106,38 @@ def test_everyone_but_one_is_all_others_curious() -> None:
     assert together.posterior_std[2] == pytest.approx(0.5 / np.hypot(1.0, 0.5))
 
 
+def test_only_rounds_and_only_views_of_nodes_are_supported() -> None:
+    """The analyser answers for itself: linear rounds heard by nodes, and nothing else."""
+    averaging, gossip = sv.SynchronousAveraging().releases(GRAPH), sv.StandardGossip().releases(GRAPH)
+    taps = (WireTap([0]), Pooled(CuriousNodes([0]), WireTap([0])))
+    assert rounds.supports(averaging, CuriousNodes([0]))
+    assert not any(rounds.supports(averaging, view) for view in taps)
+    assert not rounds.supports(gossip, CuriousNodes([0]))
+    assert all(exchanges.supports(gossip, view) for view in taps)
+    assert not exchanges.supports(averaging, CuriousNodes([0]))
+
+
 def test_what_is_not_covered_is_refused() -> None:
-    """Laplace noise, pairwise methods, other views and impossible numbers of rounds are refused."""
+    """Pairwise methods, other views and impossible numbers of rounds are refused, and the sentence says why."""
     averaging = sv.SynchronousAveraging()
-    with pytest.raises(Unsupported, match="got WireTap"):
+    with pytest.raises(Unsupported, match="audited for CuriousNodes and EveryoneBut; got WireTap"):
         audit_rounds(GRAPH, averaging, WireTap([0]), num_rounds=1)  # type: ignore[arg-type]
-    with pytest.raises(Unsupported, match="got standard"):
+    with pytest.raises(Unsupported, match="got standard; use audit"):
         audit_rounds(GRAPH, sv.StandardGossip(), CuriousNodes([0]), num_rounds=1)
-    with pytest.raises(Unsupported, match="got nozari"):
-        audit_rounds(GRAPH, sv.Nozari(noise_scale=1.0, noise_decay=0.5), CuriousNodes([0]), num_rounds=1)
     with pytest.raises(InvalidParameter, match="num_rounds"):
         audit_rounds(GRAPH, averaging, CuriousNodes([0]), num_rounds=-1)
     with pytest.raises(InvalidParameter, match="at least one honest node"):
         audit_rounds(GRAPH, averaging, CuriousNodes(range(5)), num_rounds=1)
+
+
+class Stated(sv.SynchronousAveraging):
+    """Averaging that states a matrix of the wrong size."""
+
+    def releases(self, graph: sv.Graph) -> LinearRounds:
+        return LinearRounds(np.zeros(5), sv.SynchronousAveraging().mixing(sv.graphs.path(4)), FadingNoise.none(5))
+
+
+def test_a_statement_that_does_not_fit_the_graph_is_refused() -> None:
+    """A user's description is checked like any other input."""
+    with pytest.raises(InvalidParameter, match="moved must be a matrix of 5 rows"):
+        audit_rounds(GRAPH, Stated(), CuriousNodes([0]), num_rounds=1)

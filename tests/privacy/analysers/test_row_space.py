@@ -73,3 +73,13 @@ def test_noise_is_refused() -> None:
     )
     with pytest.raises(Unsupported, match="use attack"):
         reconstruct(run, CuriousNodes([0]))
+
+
+def test_noise_of_size_zero_is_no_noise() -> None:
+    """What counts is what the method states, not its name: σ = 0 is reconstructed like standard gossip."""
+    silent = sv.NoiseInsertion(noise_std=0.0, noise_decay=0.5)
+    runs = [
+        sv.simulate(sv.graphs.path(3), [1.0, 5.0, 3.0], m, num_steps=20, seed=2) for m in (silent, sv.StandardGossip())
+    ]
+    found, expected = (reconstruct(run, CuriousNodes([0])).estimate for run in runs)
+    assert np.array_equal(found, expected)

@@ -5,30 +5,19 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import InvalidParameter, Unsupported
-from sottovoce.privacy.gaussian.account import Account, shown_information
+from sottovoce.privacy.gaussian.account import Account
 from sottovoce.privacy.gaussian.gdp import delta
 
 
-@given(std=st.floats(1e-3, 1e3), decay=st.floats(0.05, 0.999999), count=st.integers(0, 60), first=st.integers(0, 40))
-def test_closed_form_is_the_sum(std: float, decay: float, count: int, first: int) -> None:
-    """The geometric closed form equals adding up the messages one by one."""
-    total = math.fsum(1.0 / (std * decay**t) ** 2 for t in range(first, first + count))
-    assert shown_information(std, decay, count, first=first) == pytest.approx(total, rel=1e-9)
-
-
-def test_degenerate_noise() -> None:
-    """Without noise, or with φ = 0 from the second message on, information is infinite, never an exception."""
-    assert shown_information(0.0, 0.5, 1) == math.inf
-    assert shown_information(1.0, 0.0, 2) == math.inf
-    assert shown_information(1.0, 0.0, 1, first=1) == math.inf
-    assert shown_information(1.0, 0.5, 100_000) == math.inf
-    assert shown_information(0.0, 0.5, 0) == 0.0
+def test_a_single_draw() -> None:
+    """With φ = 0 one message may be shown, under all the noise, and no second one."""
     account = Account(noise_std=2.0, noise_decay=0.0, budget=10.0)
     assert account.remaining() == 1
     assert account.spend().std == 2.0
@@ -45,6 +34,26 @@ def test_remaining_is_exactly_what_can_be_spent(std: float, decay: float, budget
     assert not account.affords(count + 1)
     with pytest.raises(Unsupported, match="privacy budget allows"):
         account.spend(count + 1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 40])
+@pytest.mark.parametrize(("std", "decay"), [(1.0, 0.5), (0.3, 0.9), (7.0, 0.999), (1e-3, 0.1)])
+def test_a_budget_is_used_up_and_not_overdrawn(std: float, decay: float, count: int) -> None:
+    """A budget of exactly ``count`` messages allows all of them; one that lacks a few parts in 10⁹ allows one fewer."""
+    exactly = sum(Fraction(1) / (Fraction(std) * Fraction(decay) ** t) ** 2 for t in range(count))
+    assert Account(std, decay, budget=float(exactly)).remaining() == count
+    assert Account(std, decay, budget=float(exactly) * (1 - 3e-9)).remaining() == count - 1
+
+
+def test_a_budget_in_epsilon_is_rounded_to_the_safe_side() -> None:
+    """The μ that (ε, δ) allows keeps the promise to the last bit, so a budget spent to the end keeps it too."""
+    for epsilon in (0.1, 0.5, 1.0, 3.0, 8.0):
+        for small in (1e-9, 1e-5, 0.1):
+            budget = Account.with_budget(
+                noise_std=1.0, noise_decay=0.5, epsilon=epsilon, delta=small, sensitivity=1.0
+            ).budget
+            assert delta(math.sqrt(budget), epsilon) <= small * (1 + 1e-13)
+            assert delta(math.sqrt(budget) * (1 + 1e-12), epsilon) > small
 
 
 def test_one_by_one_equals_at_once() -> None:

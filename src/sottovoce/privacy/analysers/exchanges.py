@@ -1,4 +1,4 @@
-"""A gossip run as an observer sees it: which exchanges it hears, and how the rest mixes.
+"""Pairwise exchanges under withdrawn noise: the exact audit, and the model it shares with the attack.
 
 Write g for a node's value with its outstanding noise taken out. At its t-th activation a node shows
 g + f with f = σφ^t·draw, *fresh and independent of everything before*, and the exchange moves half the
@@ -9,7 +9,7 @@ difference of the two shown values. So, whatever noise is withdrawn later,
 - an exchange it does not hear replaces the two g by their mean ± half the difference of the two f.
 
 That is the whole model; messages share noise only through g. Nodes that no unheard exchange can connect
-are independent and are treated in separate *groups*.
+are independent and are treated in separate *groups*. The arithmetic is :mod:`..gaussian.knowledge`.
 """
 
 from __future__ import annotations
@@ -17,27 +17,94 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter, Unsupported
-from ...foundation.arguments import per_node
+from ...errors import InvalidParameter
+from ...foundation.arguments import checked, per_node
 from ...foundation.numbers import NEGLIGIBLE
+from ...foundation.progress import Progress
 from ...graphs.graph import Graph
-from ...methods.base import Method
-from ...methods.noise_insertion import NoiseInsertion
-from ...methods.standard import StandardGossip
-from ..view import View
+from ...methods.base import Array
+from ...methods.released import Released, WithdrawnNoise
+from ..gaussian.fisher import FisherInformation
+from ..gaussian.knowledge import Knowledge
+from ..report import Question, Report
+from ..view import View, honest_nodes
 
-__all__ = ["Event", "Setting", "checked_edges", "noise_of", "setting", "supports"]
+__all__ = [
+    "ExchangeModel",
+    "audit",
+    "checked_run",
+    "exchange_model",
+    "final_posterior",
+    "hidden_groups",
+    "start",
+    "stated_noise",
+    "supports",
+]
 
-Array = npt.NDArray[np.float64]
+Nodes = npt.NDArray[np.int64]
+
+
+def supports(released: Released, view: View) -> TypeGuard[WithdrawnNoise]:
+    """Withdrawn noise, σ = 0 included, and every view."""
+    return isinstance(released, WithdrawnNoise) and isinstance(view, View)
+
+
+def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> Nodes:
+    """``(num_steps,)`` edge indices, validated."""
+    edges = np.asarray(fired_edges)
+    if edges.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if edges.ndim != 1 or not np.issubdtype(edges.dtype, np.integer):
+        raise InvalidParameter(
+            f"fired_edges must be a sequence of edge indices, got shape {edges.shape} of {edges.dtype}"
+        )
+    if edges.min() < 0 or edges.max() >= graph.num_edges:
+        raise InvalidParameter(
+            f"fired_edges must be edge indices in 0..{graph.num_edges - 1}, got {int(edges.min())}..{int(edges.max())}"
+        )
+    return edges.astype(np.int64)
+
+
+def audit(question: Question, released: WithdrawnNoise, edges: Nodes, progress: Progress) -> Report:
+    """Three answers on one pass through the run: Gaussian prior, flat prior, and all other private values known."""
+    model, prior = exchange_model(question.graph, released, question.view), question.prior_std
+    flat, information, posterior = _Passes(model, prior).run(edges, question.recorded, progress)
+    scale = prior if prior is not None else np.full(question.graph.num_nodes, float(model.noise_std.max()) or 1.0)
+    return Report(
+        **vars(question),
+        history=posterior[:-1],
+        posterior_std=posterior[-1],
+        disclosed=flat[-1] <= question.tolerance * scale,
+        observers=model.group_of < 0,
+        flat_history=flat[:-1],
+        flat_std=flat[-1],
+        information_history=information[:-1],
+        fisher_information=information[-1],
+    )
+
+
+def final_posterior(graph: Graph, released: WithdrawnNoise, edges: Nodes, view: View, prior: Array) -> Array:
+    """``(n,)`` posterior deviations at the end and nothing else: a third of the work of an audit."""
+    model = exchange_model(graph, released, view)
+    known = [start(len(members), prior[members]) for members in model.groups]
+    for event in model.events(edges):
+        event.move(known[event.group], len(model.groups[event.group]))
+    out = np.zeros(graph.num_nodes)
+    for members, part in zip(model.groups, known, strict=True):
+        out[members] = part.std(slice(0, len(members)))
+    return out
+
+
+# -- the model ---------------------------------------------------------------------------------------------
 
 
 class Filter(Protocol):
-    """What can be moved through a run: :class:`.knowledge.Knowledge`, and the audit's Fisher information."""
+    """What can be moved through a run: :class:`.Knowledge` and :class:`.FisherInformation`."""
 
     def mix(self, p: int, q: int, noise: float) -> None: ...
 
@@ -69,19 +136,19 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setting:
+class ExchangeModel:
     """Graph, noise and view, prepared for going through a run."""
 
     graph: Graph
     noise_std: Array
     noise_decay: Array
     heard: npt.NDArray[np.bool_]
-    groups: tuple[npt.NDArray[np.int64], ...]
-    group_of: npt.NDArray[np.int64]
+    groups: tuple[Nodes, ...]
+    group_of: Nodes
     """Group of each node; −1 for the observer's own nodes."""
-    place_of: npt.NDArray[np.int64]
+    place_of: Nodes
 
-    def events(self, fired_edges: npt.NDArray[np.int64]) -> Iterator[Event]:
+    def events(self, fired_edges: Nodes) -> Iterator[Event]:
         """Go through the run exchange by exchange."""
         amplitude = self.noise_std.tolist()
         decay = self.noise_decay.tolist()
@@ -101,88 +168,91 @@ class Setting:
                 amplitude[node] = following if following >= NEGLIGIBLE else 0.0
 
 
-def supports(method: Method, view: View) -> bool:
-    """Whether the exact analysis covers this method and view."""
-    return isinstance(method, NoiseInsertion | StandardGossip) and isinstance(view, View)
-
-
-def noise_of(method: Method, graph: Graph) -> tuple[Array, Array]:
-    """σ and φ per node; standard gossip is the case σ = 0.
-
-    Raises
-    ------
-    Unsupported
-        For methods whose messages are not the private values under withdrawn Gaussian noise.
-    """
-    if isinstance(method, StandardGossip):
-        return np.zeros(graph.num_nodes), np.zeros(graph.num_nodes)
-    if isinstance(method, NoiseInsertion):
-        std = per_node("noise_std", method.noise_std, graph.num_nodes)
-        return std, per_node("noise_decay", method.noise_decay, graph.num_nodes)
-    raise Unsupported(
-        f"the audit of exchanges covers standard gossip and noise insertion, got {method.name}; "
-        "synchronous methods: sottovoce.privacy.audit_rounds and sottovoce.privacy.synchronous"
-    )
-
-
-def checked_edges(fired_edges: npt.ArrayLike, graph: Graph) -> npt.NDArray[np.int64]:
-    """``(num_steps,)`` edge indices, validated."""
-    edges = np.asarray(fired_edges)
-    if edges.size == 0:
-        return np.zeros(0, dtype=np.int64)
-    if edges.ndim != 1 or not np.issubdtype(edges.dtype, np.integer):
-        raise InvalidParameter(
-            f"fired_edges must be a sequence of edge indices, got shape {edges.shape} of {edges.dtype}"
-        )
-    if edges.min() < 0 or edges.max() >= graph.num_edges:
-        raise InvalidParameter(
-            f"fired_edges must be edge indices in 0..{graph.num_edges - 1}, got {int(edges.min())}..{int(edges.max())}"
-        )
-    return edges.astype(np.int64)
-
-
-def setting(graph: Graph, method: Method, view: View) -> Setting:
-    """Prepare the analysis.
-
-    Raises
-    ------
-    Unsupported
-        For a method or view that the exact analysis does not cover.
-    InvalidParameter
-        If the view names nodes or edges that the graph does not have, or leaves nobody to protect.
-    """
-    if not isinstance(view, View):
-        raise Unsupported(f"view must be CuriousNodes, WireTap, EveryoneBut or Pooled, got {type(view).__name__}")
-    method.validate(graph)
-    noise_std, noise_decay = noise_of(method, graph)
-    observers = view.observers(graph)
-    if observers.all():
-        raise InvalidParameter("view must leave at least one honest node, got all nodes as observers")
-    heard = view.heard_edges(graph)
-    group_of, groups = _groups(graph, observers, heard)
+def exchange_model(graph: Graph, released: WithdrawnNoise, view: View) -> ExchangeModel:
+    """Prepare the analysis."""
+    group_of, groups = hidden_groups(graph, view)
     place_of = np.zeros(graph.num_nodes, dtype=np.int64)
     for members in groups:
         place_of[members] = np.arange(len(members))
-    return Setting(graph, noise_std, noise_decay, heard, groups, group_of, place_of)
+    return ExchangeModel(graph, *stated_noise(graph, released), view.heard_edges(graph), groups, group_of, place_of)
 
 
-def _groups(
-    graph: Graph, observers: npt.NDArray[np.bool_], heard: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int64], tuple[npt.NDArray[np.int64], ...]]:
-    """Connected components of the honest nodes over the edges that the observer does not hear."""
-    root = list(range(graph.num_nodes))
+def stated_noise(graph: Graph, released: WithdrawnNoise) -> tuple[Array, Array]:
+    """``(n,)`` σ and φ; a statement that fits neither the graph nor the ranges is refused by name."""
+    std = checked("noise_std", released.noise_std, low=0.0)
+    decay = checked("noise_decay", released.noise_decay, low=0.0, high=1.0, high_open=True)
+    return per_node("noise_std", std, graph.num_nodes), per_node("noise_decay", decay, graph.num_nodes)
 
-    def find(node: int) -> int:
-        while root[node] != node:
-            root[node] = root[root[node]]
-            node = root[node]
-        return node
 
-    for i, j in graph.edges[~heard].tolist():
-        root[find(i)] = find(j)
-    honest = np.flatnonzero(~observers)
-    roots = np.array([find(int(node)) for node in honest])
-    labels, index = np.unique(roots, return_inverse=True)
+def hidden_groups(graph: Graph, view: View) -> tuple[Nodes, tuple[Nodes, ...]]:
+    """Connected components of the honest nodes over the edges that the observer does not hear.
+
+    Returns the group of each node, −1 for the observer's own, and the members of each group in increasing order.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    honest = honest_nodes(view, graph)
+    ends = graph.edges[~view.heard_edges(graph)]
+    unheard = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(graph.num_nodes, graph.num_nodes))
+    components = connected_components(unheard, directed=False)[1]
+    labels, index = np.unique(components[honest], return_inverse=True)
     group_of = np.full(graph.num_nodes, -1, dtype=np.int64)
     group_of[honest] = index
     return group_of, tuple(honest[index == k] for k in range(len(labels)))
+
+
+def start(size: int, prior: Array | None) -> Knowledge:
+    """Private values and noise-free values of one group before the run, under Gaussian priors or the flat one."""
+    if prior is None:
+        return Knowledge(factor=np.zeros((2 * size, 0)), diffuse=np.vstack([np.eye(size), np.eye(size)]))
+    return Knowledge(factor=np.vstack([np.diag(prior), np.diag(prior)]))
+
+
+# -- the passes of an audit --------------------------------------------------------------------------------
+
+
+class _Passes:
+    """The three filters of every group, moved together through one run."""
+
+    def __init__(self, model: ExchangeModel, prior: Array | None) -> None:
+        self.model = model
+        self.flat = [start(len(members), None) for members in model.groups]
+        self.fisher = [FisherInformation(len(members)) for members in model.groups]
+        self.bayes = self.flat if prior is None else [start(len(g), prior[g]) for g in model.groups]
+        self.moved: list[list[tuple[Filter, int]]] = []
+        for flat, fisher, bayes, members in zip(self.flat, self.fisher, self.bayes, model.groups, strict=True):
+            parts: list[tuple[Filter, int]] = [(flat, len(members)), (fisher, 0), (bayes, len(members))]
+            self.moved.append(parts if prior is not None else parts[:2])
+
+    def run(self, edges: Nodes, recorded: Nodes, progress: Progress) -> tuple[Array, Array, Array]:
+        """Flat-prior deviation, information and posterior deviation at each recorded step: (records, n)."""
+        shape = (len(recorded), self.model.graph.num_nodes)
+        tables = np.zeros(shape), np.full(shape, math.inf), np.zeros(shape)
+        row = 0
+        dirty = set(range(len(self.model.groups)))
+        for event in self.model.events(edges):
+            if event.step % 64 == 0:
+                progress.at(event.step)
+            while row < len(recorded) and recorded[row] < event.step:
+                self._record(row, dirty, *tables)
+                row += 1
+            if event.second < 0:
+                dirty.add(event.group)
+            for part, offset in self.moved[event.group]:
+                event.move(part, offset)
+        while row < len(recorded):
+            self._record(row, dirty, *tables)
+            row += 1
+        return tables
+
+    def _record(self, row: int, dirty: set[int], flat: Array, information: Array, posterior: Array) -> None:
+        if row > 0:
+            flat[row], information[row], posterior[row] = flat[row - 1], information[row - 1], posterior[row - 1]
+        for group in dirty:
+            members = self.model.groups[group]
+            private = slice(0, len(members))
+            flat[row, members] = self.flat[group].std(private)
+            information[row, members] = self.fisher[group].information
+            posterior[row, members] = self.bayes[group].std(private)
+        dirty.clear()

@@ -10,7 +10,7 @@ need both primes to divide the same minor, a chance of about 2^−62.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +18,15 @@ import numpy.typing as npt
 from ...errors import Unsupported
 from ...graphs.graph import Graph
 from ...methods.base import Array
-from ...methods.standard import StandardGossip
-from ..attacks import transcript
-from ..view import View
-from .exchanges import checked_edges, setting
+from ...methods.released import Released, WithdrawnNoise
+from ..view import View, honest_nodes
+from .exchanges import checked_run
+from .transcripts import transcript
 
 if TYPE_CHECKING:
     from ...simulation import Solution
 
-__all__ = ["Reconstruction", "reconstruct", "recoverable"]
+__all__ = ["Reconstruction", "reconstruct", "recoverable", "supports"]
 
 _PRIMES = (2_147_483_647, 2_147_483_629)
 _TRUSTED = 1e-6
@@ -51,6 +51,11 @@ class Reconstruction:
         return f"<Reconstruction: {count} of {len(self.recoverable)} values follow from what was heard>"
 
 
+def supports(released: Released, view: View) -> TypeGuard[WithdrawnNoise]:
+    """Exchanges whose noise is zero, and every view."""
+    return isinstance(released, WithdrawnNoise) and not np.any(released.noise_std) and isinstance(view, View)
+
+
 def recoverable(graph: Graph, fired_edges: npt.ArrayLike, view: View) -> npt.NDArray[np.bool_]:
     """Which private values an observer of noise-free gossip can compute exactly.
 
@@ -62,7 +67,7 @@ def recoverable(graph: Graph, fired_edges: npt.ArrayLike, view: View) -> npt.NDA
     >>> recoverable(sv.graphs.path(3), [1, 0, 1], sv.privacy.CuriousNodes([0])).tolist()
     [True, False, False]
     """
-    edges = checked_edges(fired_edges, graph)
+    edges = checked_run(fired_edges, graph)
     return _agreed([_Elimination(graph, edges, view, prime) for prime in _PRIMES])
 
 
@@ -72,18 +77,18 @@ def reconstruct(run: Solution, view: View) -> Reconstruction:
     Raises
     ------
     Unsupported
-        If the run's method is not :class:`~sottovoce.StandardGossip`: under noise, use :func:`attack`.
+        If the method does not state exchanges without noise: under noise, use :func:`attack`.
     """
-    if not isinstance(run.method, StandardGossip):
+    graph, released, honest = run.graph, run.method.releases(run.graph), honest_nodes(view, run.graph)
+    if not supports(released, view):
         raise Unsupported(f"reconstruction by row space is for noise-free gossip, got {run.method.label()}; use attack")
-    graph, edges = run.graph, run.fired_edges()
+    edges = run.fired_edges()
     columns = run.private_values.reshape(graph.num_nodes, -1)
     eliminations = [_Elimination(graph, edges, view, prime) for prime in _PRIMES]
     exact, useful = _agreed(eliminations), eliminations[0].used
-    honest = np.flatnonzero(~view.observers(graph))
     own = np.flatnonzero(view.observers(graph))
     weights = _weights(graph, edges, useful)
-    shown = transcript(graph, run.method, edges, np.zeros((len(edges), 2, 1)), columns)
+    shown = transcript(graph, released, edges, np.zeros((len(edges), 2, 1)), columns)
     heard = np.array([shown[step, side] for step, side in useful]).reshape(len(useful), columns.shape[1])
     inverse = np.linalg.pinv(weights[:, honest]) if len(useful) else np.zeros((len(honest), 0))
     found = inverse @ (heard - weights[:, own] @ columns[own])
@@ -119,9 +124,9 @@ class _Elimination:
     """Reduced row echelon form, modulo a prime, of the rows heard so far."""
 
     def __init__(self, graph: Graph, edges: Integers, view: View, prime: int) -> None:
-        prepared = setting(graph, StandardGossip(), view)
+        heard = view.heard_edges(graph)
         self.prime = prime
-        self.honest = np.flatnonzero(prepared.group_of >= 0)
+        self.honest = honest_nodes(view, graph)
         self.num_nodes = graph.num_nodes
         self.basis = np.zeros((0, len(self.honest)), dtype=np.int64)
         self.pivots: list[int] = []
@@ -130,7 +135,7 @@ class _Elimination:
         rows = np.eye(graph.num_nodes, dtype=np.int64)[:, self.honest]
         for step, edge in enumerate(edges):
             pair = graph.edges[edge]
-            if prepared.heard[edge] and len(self.pivots) < len(self.honest):
+            if heard[edge] and len(self.pivots) < len(self.honest):
                 for side, node in enumerate(pair):
                     if self._add(rows[node]):
                         self.used.append((step, side))

@@ -1,12 +1,12 @@
-"""The privacy account: what one node can vouch for alone, against everyone else colluding.
+"""The privacy account: what one node can promise alone, against everyone else colluding.
 
 If all others pool what they know, the flows into a node are known to them, so that its t-th message
 amounts to its private value plus an independent draw of standard deviation σφ^t. The Fisher
 information about the value is then the sum of 1/(σ²φ^{2t}) over the messages shown, whatever the graph
-and whoever called: it bounds what *any* observer learns. Newer messages carry almost all of it: the
-noise a node has left is its privacy.
+and whoever called (:func:`~sottovoce.methods.noise_insertion.information`): it bounds what *any* observer
+learns. Newer messages carry almost all of it: the noise a node has left is its privacy.
 
-Only :mod:`math` is used. What a particular observer learns, usually far less, is :func:`.auditing.audit`.
+What a particular observer learns, usually far less, is :func:`~sottovoce.privacy.audit`.
 """
 
 from __future__ import annotations
@@ -15,40 +15,13 @@ import math
 from dataclasses import dataclass, replace
 
 from ...errors import InvalidParameter, Unsupported
+from ...methods.noise_insertion import information
 from . import gdp
 
-__all__ = ["Account", "shown_information"]
+__all__ = ["Account"]
 
 _ROUNDING = 1e-9
 """A budget is kept to one part in 10⁹: sums of information are not exact in floating point."""
-
-
-def shown_information(noise_std: float, noise_decay: float, num_messages: int, *, first: int = 0) -> float:
-    """Information in messages number ``first`` … ``first + num_messages − 1`` of a node: Σ 1/(σ²φ^{2t}).
-
-    Equal to φ^{−2·first}/σ² · (φ^{−2T} − 1)/(φ^{−2} − 1), evaluated as the last term times a sum that cannot
-    overflow or lose digits. Infinite as soon as a message carries no noise.
-
-    Examples
-    --------
-    >>> round(shown_information(1.0, 0.5, 3), 9)
-    21.0
-    >>> shown_information(1.0, 0.0, 1), shown_information(1.0, 0.0, 2)
-    (1.0, inf)
-    """
-    if num_messages == 0:
-        return 0.0
-    variance = noise_std * noise_std
-    if variance == 0.0 or (noise_decay == 0.0 and first + num_messages > 1):
-        return math.inf
-    if noise_decay in {0.0, 1.0}:
-        return num_messages / variance
-    growth = -2.0 * math.log(noise_decay)
-    try:
-        last = math.exp(growth * (first + num_messages - 1))
-    except OverflowError:
-        return math.inf
-    return last * (math.expm1(-growth * num_messages) / math.expm1(-growth)) / variance
 
 
 @dataclass(frozen=True)
@@ -191,7 +164,7 @@ class Account:
 
     def cost_of(self, num_messages: int) -> float:
         """Information that the next ``num_messages`` messages would add together."""
-        return shown_information(self.noise_std, self.noise_decay, num_messages, first=self.messages)
+        return float(information(self.noise_std, self.noise_decay, num_messages, first=self.messages))
 
     def affords(self, num_messages: int = 1) -> bool:
         """Whether that many more messages stay within the budget (to one part in 10⁹)."""
