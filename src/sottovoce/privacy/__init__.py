@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .gaussian.seals import WorstCoalition, sealed_covariance, sealed_std, worst_coalition
     from .limits import disclosed_by_broadcast, disclosed_eventually, groups
     from .report import Report, RoundsReport
+    from .schedules import ExposureQuantile, exposure_quantile
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
 # No module here is named like a function: importing it would hide the function behind it.
@@ -30,6 +31,7 @@ _HOME = {
     "CuriousNodes": "view",
     "EveryoneBut": "view",
     "Exposure": "exposures",
+    "ExposureQuantile": "schedules",
     "Frontier": "frontiers",
     "Pooled": "view",
     "Reconstruction": "analysers.row_space",
@@ -47,6 +49,7 @@ _HOME = {
     "disclosed_eventually": "limits",
     "epsilon": "gaussian.gdp",
     "exposure": "exposures",
+    "exposure_quantile": "schedules",
     "frontier": "frontiers",
     "groups": "limits",
     "largest_mu": "gaussian.gdp",
@@ -63,6 +66,7 @@ __all__ = [
     "CuriousNodes",
     "EveryoneBut",
     "Exposure",
+    "ExposureQuantile",
     "Frontier",
     "Pooled",
     "Reconstruction",
@@ -80,6 +84,7 @@ __all__ = [
     "disclosed_eventually",
     "epsilon",
     "exposure",
+    "exposure_quantile",
     "frontier",
     "groups",
     "largest_mu",
