@@ -3,6 +3,7 @@
 #
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
+#   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -10,13 +11,14 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV ?= .venv
 CONSTRAINTS ?= constraints/dev.txt
 PYTEST ?=
+MUTATIONS ?=
 EXTRAS ?= dev
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser test slow lint format docs bench constraints lowest proto clean
+.PHONY: help demo browser test slow mutations lint format docs bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +39,12 @@ browser:  ## a browser for the tests of the studio, if there is none yet
 test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples, with coverage
 	$(BIN)/python -m pytest --cov $(PYTEST)
 
-slow: $(VENV)/.dev  ## the tests that are left out of `make test`: minutes, not seconds
+slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minutes of mutation testing
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow $(PYTEST)
+	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
+
+mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
+	$(BIN)/python -m tests.mutations $(MUTATIONS)
 
 lint: $(VENV)/.dev  ## style, types, layers
 	$(BIN)/ruff check .

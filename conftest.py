@@ -1,21 +1,23 @@
 """For all of pytest: hypothesis profiles, plots without a display, and the examples in Markdown pages.
 
 Examples in ``README.md`` and ``docs/`` are run by Sybil: a fenced block marked ``python`` is a doctest
-if it has prompts and a program otherwise. The blocks of a page share one namespace and run in a
-temporary directory, in order. ``<!-- skip: next -->`` before a block leaves it out; say why.
+if it has prompts and a program otherwise, and a ``{code-block} py`` is a file named by its caption. The
+blocks of a page share one namespace and run in a temporary directory, in order, and can import files
+from there. ``<!-- skip: next -->`` before a block leaves it out; say why.
 """
 
 from __future__ import annotations
 
 import doctest
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import hypothesis
-from sybil import Sybil
-from sybil.parsers.myst import PythonCodeBlockParser, SkipParser
+from sybil import Example, Sybil
+from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 # Sphinx's configuration is no test module, and would write pages when imported.
 collect_ignore_glob = ["docs/*.py"]
@@ -36,16 +38,23 @@ def _enter(namespace: dict[str, Any]) -> None:
     namespace["_home"] = Path.cwd()
     namespace["_scratch"] = tempfile.TemporaryDirectory(prefix="sottovoce-docs-")
     os.chdir(namespace["_scratch"].name)
+    sys.path.insert(0, "")
 
 
 def _leave(namespace: dict[str, Any]) -> None:
+    sys.path.remove("")
     os.chdir(namespace["_home"])
     namespace["_scratch"].cleanup()
+
+
+def _write_file(example: Example) -> None:
+    Path(example.region.lexemes["options"]["caption"]).write_text(example.parsed, encoding="utf-8")
 
 
 pytest_collect_file = Sybil(
     parsers=[
         PythonCodeBlockParser(doctest_optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE),
+        CodeBlockParser("py", _write_file),
         SkipParser(),
     ],
     patterns=["*.md"],

@@ -15,7 +15,7 @@ from types import ModuleType
 import click
 
 import sottovoce
-from sottovoce.cli.main import COMMANDS, cli
+from sottovoce.cli.main import cli
 
 PACKAGES = {
     "graphs": "Graphs",
@@ -43,12 +43,7 @@ def commands(command: click.Command, path: tuple[str, ...], parent: click.Contex
     yield f"```text\n{command.get_help(context).rstrip()}\n```\n"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
-            try:
-                subcommand = command.get_command(context, name)
-            except ModuleNotFoundError as error:
-                if len(path) > 1 or error.name != f"sottovoce.cli.{COMMANDS[name][0]}":
-                    raise
-                continue  # listed, and not written yet
+            subcommand = command.get_command(context, name)
             assert subcommand is not None
             yield from commands(subcommand, (*path, name), context)
 
@@ -75,10 +70,8 @@ def directives(package: ModuleType) -> Iterator[str]:
 
 
 def python_pages() -> Iterator[tuple[str, str]]:
-    """Name and Markdown of the page of each package that is there and has public names."""
+    """Name and Markdown of the page of each package that has public names."""
     for number, (name, title) in enumerate(PACKAGES.items()):
-        if not (Path(sottovoce.__file__).parent / name).is_dir() and name != "errors":
-            continue
         package = importlib.import_module(f"sottovoce.{name}")
         if not getattr(package, "__all__", None):
             continue

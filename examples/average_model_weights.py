@@ -6,8 +6,8 @@ folder and starts one process per party.
 
     python examples/average_model_weights.py
 
-What to look at: the average model is better than any single one, every process ends with the same weights, and no
-process ever sent its own weights without noise.
+The average model is better than any single one, every process ends with the same weights, and no process ever sends
+its own weights without noise.
 """
 
 from __future__ import annotations

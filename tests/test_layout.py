@@ -1,7 +1,8 @@
-"""The shape of the project: what is imported when, what is pinned, what the package metadata says."""
+"""The shape of the project: its rooms as drawn, what is imported when, what is pinned, what the metadata says."""
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -15,6 +16,64 @@ import sottovoce
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 HEAVY = ["scipy", "numba", "networkx", "matplotlib", "rich", "grpc", "pandas", "pyarrow", "distributed"]
+
+
+def first_sentence(package: Path) -> str:
+    """The first sentence of a package's docstring, without markup; empty if it has none."""
+    text = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
+    plain = re.sub(r":\w+:`\.?([^`]+)`", r"\1", " ".join(text.split("\n\n")[0].split())).replace("``", "")
+    return re.split(r"\.(?:\s|$)", plain)[0]
+
+
+def packages(folder: str) -> dict[str, str]:
+    """Packages at and below ``folder``: path → first sentence."""
+    found = sorted(path.parent for path in (ROOT / folder).rglob("__init__.py"))
+    return {path.relative_to(ROOT).as_posix(): first_sentence(path) for path in found}
+
+
+def drawn() -> dict[str, str]:
+    """Folders as the page for contributors draws them: path → description."""
+    page = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    drawing = page.partition("```text\n")[2].partition("```")[0]
+    found, above = {}, [""]
+    for line in drawing.splitlines():
+        name, words = re.split(r"/ +", line, maxsplit=1)
+        depth = (len(name) - len(name.lstrip())) // 2
+        above[depth:] = [*above[depth : depth + 1], f"{above[depth]}{name.strip()}/"]
+        found[above[-1].rstrip("/")] = words
+    return found
+
+
+def test_the_rooms_are_drawn_as_they_are() -> None:
+    """The page for contributors draws every room of the package, says what its docstring says, and draws no other."""
+    assert {path: words for path, words in drawn().items() if path.startswith("src")} == packages("src")
+
+
+def test_the_tests_mirror_the_rooms() -> None:
+    """A folder of tests is named after a room, or says in a docstring what it is for and is drawn."""
+    special = {path: words for path, words in packages("tests").items() if words}
+    assert {path: words for path, words in drawn().items() if path.startswith("tests")} == special
+    others = [path.replace("tests", "src/sottovoce", 1) for path in packages("tests") if path not in special]
+    assert [path for path in others if path not in packages("src")] == []
+
+
+def test_every_folder_drawn_is_there() -> None:
+    """Also those that are no packages."""
+    assert [path for path in drawn() if not (ROOT / path).is_dir()] == []
+
+
+def test_the_order_of_rooms_is_the_one_that_is_checked() -> None:
+    """Who may import whom, as CONTRIBUTING has it, is import-linter's contract."""
+    layers = PROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
+    text = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
+    assert f"`{' → '.join(layers)}`" in text
+
+
+def test_every_attempt_to_break_a_promise_is_listed() -> None:
+    """The docstring of ``tests/attacks`` names every file there, and no other."""
+    folder = ROOT / "tests" / "attacks"
+    listed = re.findall(r"^(test_\w+)", (folder / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(path.stem for path in folder.glob("test_*.py"))
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -48,13 +107,7 @@ def test_a_peer_starts_light() -> None:
     assert loaded_after("import sottovoce.peer").isdisjoint({"numba", "scipy", "networkx", "matplotlib"})
 
 
-COMING: set[str] = set()
-"""Public names that have not landed yet; strict, so that landing one asks to have it removed here."""
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.xfail] if n in COMING else []) for n in sottovoce.__all__]
-)
+@pytest.mark.parametrize("name", sottovoce.__all__)
 def test_public_names_exist(name: str) -> None:
     """Every public name can be reached."""
     assert getattr(sottovoce, name) is not None

@@ -6,14 +6,14 @@
     ├── InvalidInput (ValueError)     the caller broke a documented rule; nothing was changed
     │   ├── InvalidGraph              self-loops, duplicates, unknown nodes, empty, disconnected
     │   ├── InvalidParameter          a method's or function's parameter outside its range
-    │   ├── InvalidValues             private values of the wrong shape or not finite (never echoed)
+    │   ├── InvalidValues             private values of the wrong shape or not finite (never shown)
     │   └── InvalidFile               a file that is not what it should be
     ├── Unsupported                   a combination that an analyser or executor does not handle
     ├── MissingDependency             an optional package that the call needs is not installed
     ├── NumericalFailure              a solver's own check of its answer failed
     └── PeerError                     the networked node; its branches are listed below
         ├── ConfigError (InvalidInput)  a configuration, certificate or value file is unusable
-        ├── StoreError                the durable state is held, damaged, foreign or not writable
+        ├── StoreError                the durable state is in use, damaged, of another peer or not writable
         ├── NotRunning (InvalidInput)   a command for a peer that does not run here
         ├── TransportError            a neighbour could not be reached or was refused; peer.transport's
         │                             CallFailed also says why
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class SottovoceError(Exception):
-    """The root: catch this to catch everything this package raises on purpose."""
+    """The root of the tree: catch this to catch every error below."""
 
 
 class InvalidInput(SottovoceError, ValueError):
@@ -68,7 +68,7 @@ class InvalidFile(InvalidInput):
 
 
 class Unsupported(SottovoceError):
-    """A combination that this analyser or executor does not handle, and says so."""
+    """A combination that this analyser or executor does not handle."""
 
 
 class MissingDependency(SottovoceError, ImportError):
@@ -88,7 +88,7 @@ class ConfigError(PeerError, InvalidInput):
 
 
 class StoreError(PeerError):
-    """The durable state is held by another process, damaged, foreign, or cannot be written."""
+    """The durable state is in use by another process, damaged, of another peer, or cannot be written."""
 
 
 class NotRunning(PeerError, InvalidInput):

@@ -70,6 +70,14 @@ def test_the_cell_is_the_audit() -> None:
     assert curious_neighbour(run, 0, 2.0, 30).left == report.posterior_std[[1, 5]].min() / 2.0
 
 
+@pytest.mark.parametrize(("share", "words"), [(3e-6, "no value exactly"), (3e-7, "1 of 1 values exactly")])
+def test_exactly_is_a_millionth_of_the_prior(share: float, words: str) -> None:
+    """One message under noise of this share of the prior; what counts as exact is the audit's tolerance."""
+    method = sv.NoiseInsertion(noise_std=2.0 * share, noise_decay=0.5)
+    run = sv.simulate(sv.graphs.complete(2), [0.0, 1.0], method, num_steps=1, seed=1)
+    assert curious_neighbour(run, 0, 2.0, 1).words == words
+
+
 def test_epsilon_is_for_values_one_prior_deviation_apart() -> None:
     """Proved differential privacy is told instead of a deviation, in proportion to the prior."""
     found = cell(sv.Nozari(noise_scale=4.0, noise_decay=0.5))

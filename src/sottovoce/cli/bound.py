@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Curves = dict[str, npt.NDArray[np.float64]]
 
 POINTS = 400
-FORMS = ("sharpened", "corrected", "printed")
 
 
 @click.command()
@@ -106,13 +105,12 @@ def _theory(graph: Graph, method: Method, values: npt.ArrayLike, at: npt.NDArray
     """Bounds, and the exact expectation where its matrices fit."""
     from ..errors import Unsupported
     from ..theory import error_bound, expected_error
+    from ..theory.gossip.bounds import FORMS
 
-    curves: Curves = {}
-    for form in FORMS:
-        curves[form] = error_bound(graph, values, method, at=at, form=form)  # type: ignore[arg-type]
+    curves: Curves = {form: error_bound(graph, values, method, at=at, form=form) for form in reversed(FORMS)}
     try:
         with _status("the exact expectation"):
-            curves = {"exact": expected_error(graph, values, method, at=at)} | curves
+            return {"exact": expected_error(graph, values, method, at=at)} | curves
     except Unsupported as reason:
         click.echo(f"note: {reason}", err=True)
     return curves

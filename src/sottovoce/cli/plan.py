@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 import click
@@ -77,20 +78,8 @@ def command(
 
 
 def _payload(found: Plan) -> dict[str, object]:
-    names = (
-        "feasible", "num_steps", "noise_std", "noise_decay", "relative_error", "probability", "hidden_std", "basis",
-        "free_decay", "truly_free_decay", "reasons",
-    )  # fmt: skip
-    costs = [
-        {
-            "slower": cost.slower,
-            "smallest_decay": cost.smallest_decay,
-            "largest_decay": cost.largest_decay,
-            "num_steps": cost.num_steps,
-        }
-        for cost in found.costs
-    ]
-    return {"graph": found.graph.name, **{name: getattr(found, name) for name in names}, "costs": costs}
+    shown = {field.name: getattr(found, field.name) for field in fields(found)}
+    return shown | {"graph": found.graph.name, "costs": [asdict(cost) for cost in found.costs]}
 
 
 def _summary(found: Plan) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from ..errors import InvalidGraph, InvalidParameter
 from ..foundation.arguments import Array
 from .graph import Graph
 from .spectrum import algebraic_connectivity
+from .spectrum.ritz import assembled
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -73,13 +74,7 @@ class Chances:
     @cached_property
     def laplacian(self) -> scipy.sparse.csr_array:
         """L_p = Σ p_e b_e b_eᵀ in CSR form."""
-        import scipy.sparse
-
-        ends, size = self.graph.edges, self.graph.num_nodes
-        rows = np.concatenate([ends[:, 0], ends[:, 1], np.arange(size)])
-        columns = np.concatenate([ends[:, 1], ends[:, 0], np.arange(size)])
-        entries = np.concatenate([-self.edges, -self.edges, self.nodes])
-        return scipy.sparse.csr_array((entries, (rows, columns)), shape=(size, size))
+        return assembled(self.graph.edges, self.edges, self.nodes)
 
     @cached_property
     def alpha(self) -> float:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from .graph import Family, Graph
+from .closed_forms import closed_forms
+from .graph import Graph
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -65,28 +66,13 @@ def diameter_bounds(graph: Graph) -> tuple[int, int]:
     """
     known = graph.__dict__.get("_diameter_bounds")
     if known is None:
-        exact = _closed_form(graph.family)
-        if exact is not None:
-            known = (exact, exact)
+        forms = closed_forms(graph.family)
+        if graph.family is not None and forms is not None:
+            known = (forms.diameter(*graph.family.sizes),) * 2
         else:
             known = _every_node(graph) if graph.num_nodes <= EXACT_NODES else _sweeps(graph)
         graph.__dict__["_diameter_bounds"] = known
     return int(known[0]), int(known[1])
-
-
-def _closed_form(family: Family | None) -> int | None:
-    if family is None:
-        return None
-    sizes = family.sizes
-    return {
-        "cycle": sizes[0] // 2,
-        "path": sizes[0] - 1,
-        "complete": 1,
-        "star": min(2, sizes[0] - 1),
-        "grid": sum(sizes) - len(sizes),
-        "torus": sum(size // 2 for size in sizes),
-        "hypercube": sizes[0],
-    }.get(family.name)
 
 
 def _adjacency(graph: Graph) -> scipy.sparse.csr_array:

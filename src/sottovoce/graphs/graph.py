@@ -2,7 +2,7 @@
 
 Nothing random and nothing spectral lives here: see :mod:`.generators` and :mod:`.spectrum`.
 Section 2 of the paper asks for an undirected connected graph without self-loops; that is what
-:class:`Graph` guarantees, so nothing downstream checks again.
+:class:`Graph` guarantees, so no other module checks again.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from .base import VALUE, Array, PairMethod
 from .registry import register
 from .released import Released, WithdrawnNoise
 
-__all__ = ["NoiseInsertion", "information"]
+__all__ = ["NoiseInsertion", "free_decay", "information"]
 
 OUTSTANDING, AMPLITUDE, DECAY = 1, 2, 3
 
@@ -96,8 +96,7 @@ class NoiseInsertion(PairMethod):
         >>> NoiseInsertion.largest_free(cycle(10), noise_std=1.0).noise_decay.round(7).tolist()[:2]
         [0.9510565, 0.9510565]
         """
-        inside = 1.0 - algebraic_connectivity(graph) / (2.0 * graph.degrees)
-        return cls(noise_std=noise_std, noise_decay=np.sqrt(np.maximum(inside, 0.0)))
+        return cls(noise_std=noise_std, noise_decay=free_decay(0.5 * algebraic_connectivity(graph), graph.degrees))
 
     def validate(self, graph: Graph) -> None:
         per_node("noise_std", self.noise_std, graph.num_nodes)
@@ -130,17 +129,30 @@ class NoiseInsertion(PairMethod):
         return hash((np.asarray(self.noise_std).tobytes(), np.asarray(self.noise_decay).tobytes()))
 
 
+def free_decay(gap: float, chances: npt.ArrayLike) -> Array:
+    """``(n,)`` the largest φ_i with which noise fades at least as fast as 1 − gap: φ_i = √(1 − gap/p_i).
+
+    p_i is the chance that node i is activated at a step: its squared amplitude shrinks by r_i = 1 − p_i (1 − φ_i²) in
+    expectation, and r_i ≤ 1 − gap is asked. Gap and chances may have a common factor, so that α/2 and degrees serve
+    where edges are equally likely. A node that is never activated may have any φ: the answer is 1.
+
+    Examples
+    --------
+    >>> free_decay(0.25, [0.25, 0.5, 1.0]).round(4).tolist()
+    [0.0, 0.7071, 0.866]
+    """
+    chance = np.asarray(chances, dtype=np.float64)
+    share = np.divide(gap, chance, out=np.zeros(chance.shape), where=chance > 0)
+    return np.asarray(np.sqrt(np.maximum(1.0 - share, 0.0)))
+
+
 def information(
-    noise_std: float | npt.ArrayLike,
-    noise_decay: float | npt.ArrayLike,
-    num_messages: float | npt.ArrayLike,
-    *,
-    first: float | npt.ArrayLike = 0,
+    noise_std: float | npt.ArrayLike, noise_decay: float | npt.ArrayLike, num_messages: float | npt.ArrayLike
 ) -> Array:
-    """Fisher information about a node's private value in its messages, for those who know everything else.
+    """Fisher information about a node's private value in its first messages, for those who know everything else.
 
     When everyone but one node pools what it knows, that node's t-th message is its private value plus independent
-    noise of standard deviation σφ^t. T messages carry Σ φ^{−2t}/σ²: almost all of it in the last ones.
+    noise of standard deviation σφ^t. T messages carry Σ_{t<T} φ^{−2t}/σ²: almost all of it in the last ones.
     One over its root is the standard deviation with which the value is then known. No other observer learns more.
 
     Parameters
@@ -148,21 +160,19 @@ def information(
     noise_std, noise_decay
         σ ≥ 0 and φ in [0, 1).
     num_messages
-        T ≥ 0.
-    first
-        t of the first of them. All four broadcast.
+        T ≥ 0. All three broadcast.
 
     Examples
     --------
-    >>> round(float(information(2.0, 0.5, 3)), 9), round(float(information(2.0, 0.5, 2, first=1)), 9)
-    (5.25, 5.0)
+    >>> round(float(information(2.0, 0.5, 3)), 9)
+    5.25
     >>> float(information(1.0, 0.0, 1)), float(information(1.0, 0.0, 2))
     (1.0, inf)
     """
-    std, decay, count, before = (np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages, first))
+    std, decay, count = (np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -2.0 * np.log(decay)
-        last = np.exp(rate * (before + count - 1.0))  # its last term times a sum that neither overflows nor cancels
+        last = np.exp(rate * (count - 1.0))  # its last term times a sum that neither overflows nor cancels
         total = last * (np.expm1(-count * rate) / np.expm1(-rate))
-        total = np.where(decay == 0.0, np.where(before + count > 1.0, np.inf, count), total)
+        total = np.where(decay == 0.0, np.where(count > 1.0, np.inf, count), total)
         return np.where(count == 0.0, 0.0, total / std**2)

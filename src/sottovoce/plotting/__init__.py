@@ -1,1 +1,1 @@
-"""Figures. Drawing only: every number comes from elsewhere. Matplotlib is imported when something is drawn."""
+"""Figures: drawing only, every number comes from elsewhere. Matplotlib is imported when something is drawn."""

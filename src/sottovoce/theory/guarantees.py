@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import Array as Floats
 from ..graphs.chances import Chances
 from ..graphs.graph import Graph
-from .gossip.setting import Floats
 
 __all__ = [
     "Acceleration",

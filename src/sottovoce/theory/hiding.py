@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, NumericalFailure
+from ..foundation.arguments import Array as Floats
 from ..graphs.graph import Graph
-from .gossip.setting import Floats
 from .rounds import averaging_matrix, checked_decay
 
 __all__ = [

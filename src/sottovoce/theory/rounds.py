@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, Unsupported
+from ..foundation.arguments import Array as Floats
 from ..graphs.graph import Graph
 from ..methods import Huang, Nozari
-from .gossip.setting import Floats
 
 __all__ = [
     "averaging_matrix",

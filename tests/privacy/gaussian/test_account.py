@@ -56,10 +56,10 @@ def test_a_budget_in_epsilon_is_rounded_to_the_safe_side() -> None:
             assert delta(math.sqrt(budget) * (1 + 1e-12), epsilon) > small
 
 
-def test_one_by_one_equals_at_once() -> None:
+@pytest.mark.parametrize(("std", "decay"), [(1.0, 0.98), (0.3, 0.5), (1e-150, 0.5)])
+def test_one_by_one_equals_at_once(std: float, decay: float) -> None:
     """Spending message by message reaches the same account and the same budget as spending at once."""
-    account = Account.with_budget(noise_std=1.0, noise_decay=0.98, std=0.1)
-    stepwise = account
+    account = stepwise = Account(std, decay, budget=1e308)
     for _ in range(int(account.remaining())):
         stepwise = stepwise.spend()
     at_once = account.spend(int(account.remaining()))

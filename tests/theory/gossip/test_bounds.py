@@ -30,9 +30,9 @@ def plain_bound(graph: sv.Graph, values: np.ndarray, std: np.ndarray, decay: np.
         level = np.sum(d * std**2 * r ** (t + 1 if form == "printed" else t)) / (4 * m)
         if form == "sharpened":
             with np.errstate(divide="ignore", invalid="ignore"):
-                owed = std**2 * decay**-2.0 * (r**t - (1 - d / m) ** t)
+                outstanding = std**2 * decay**-2.0 * (r**t - (1 - d / m) ** t)
             once = std**2 * t * d / m * (1 - d / m) ** max(t - 1, 0)
-            level -= np.sum((d / (n - 1) - alpha / n) * np.where(decay > 0, owed, once)) / (4 * m)
+            level -= np.sum((d / (n - 1) - alpha / n) * np.where(decay > 0, outstanding, once)) / (4 * m)
         bound = rho * bound + level
     return float(bound)
 

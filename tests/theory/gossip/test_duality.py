@@ -58,25 +58,25 @@ def test_flows_of_a_run_give_its_values() -> None:
 
 def algorithm_one(fired: np.ndarray, draws: np.ndarray, std: float, decay: float) -> tuple[np.ndarray, ...]:
     """Algorithm 1 as printed, with its own counters; also the fresh noise of every step."""
-    x, owed, count, fresh = VALUES.copy(), np.zeros(12), np.zeros(12), np.zeros((len(fired), 2))
+    x, outstanding, count, fresh = VALUES.copy(), np.zeros(12), np.zeros(12), np.zeros((len(fired), 2))
     for t, edge in enumerate(fired):
         for side, node in enumerate(GRAPH.edges[edge]):
             fresh[t, side] = std * decay ** count[node] * draws[t, side]
-            x[node] += fresh[t, side] - owed[node]
-            owed[node] = fresh[t, side]
+            x[node] += fresh[t, side] - outstanding[node]
+            outstanding[node] = fresh[t, side]
             count[node] += 1
         x[GRAPH.edges[edge]] = x[GRAPH.edges[edge]].mean()
-    return x, owed, fresh
+    return x, outstanding, fresh
 
 
 def test_flows_under_noise() -> None:
     """With noise x = c + u + Aᵀy exactly, so that the dual gap of the flows is ½‖x − u − c̄‖²."""
     rng = np.random.default_rng(2)
     fired, draws = rng.integers(0, GRAPH.num_edges, 80), rng.normal(size=(80, 2))
-    x, owed, fresh = algorithm_one(fired, draws, 1.5, 0.8)
+    x, outstanding, fresh = algorithm_one(fired, draws, 1.5, 0.8)
     y = sv.theory.edge_duals(GRAPH, VALUES, fired, fresh)
-    np.testing.assert_allclose(duality.values_of_duals(GRAPH, VALUES, y) + owed, x, atol=1e-12)
-    assert duality.dual_gap(GRAPH, VALUES, y) == pytest.approx(0.5 * np.sum((x - owed - VALUES.mean()) ** 2))
+    np.testing.assert_allclose(duality.values_of_duals(GRAPH, VALUES, y) + outstanding, x, atol=1e-12)
+    assert duality.dual_gap(GRAPH, VALUES, y) == pytest.approx(0.5 * np.sum((x - outstanding - VALUES.mean()) ** 2))
     with pytest.raises(InvalidParameter, match="fresh_noise"):
         sv.theory.edge_duals(GRAPH, VALUES, fired, fresh[:3])
 

@@ -160,11 +160,14 @@ class Account:
     @property
     def cost(self) -> float:
         """Information the next message would add: 1/(σ²φ^{2t})."""
-        return self.cost_of(1)
+        std = self.next_noise_std
+        return math.inf if std == 0.0 else 1.0 / std / std
 
     def cost_of(self, num_messages: int) -> float:
         """Information that the next ``num_messages`` messages would add together."""
-        return float(information(self.noise_std, self.noise_decay, num_messages, first=self.messages))
+        if num_messages == 1:
+            return self.cost
+        return float(information(self.next_noise_std, self.noise_decay, num_messages))
 
     def affords(self, num_messages: int = 1) -> bool:
         """Whether that many more messages stay within the budget (to one part in 10⁹)."""

@@ -5,9 +5,9 @@ factor by which node i's squared noise amplitude shrinks per step in expectation
 The three forms differ in one place each:
 
 printed
-    ψ^t where ψ^{t−1} belongs. False, already after one step; kept so that it can be shown to be.
+    ψ^t where ψ^{t−1} belongs. False already after one step; kept to be compared with.
 corrected
-    E G_k ≤ ρ^k G_0 + N Σ_{t=1}^{k} ρ^{k−t} ψ^{t−1}. An equality on complete graphs.
+    E G_k ≤ ρ^k G_0 + N Σ_{t=1}^{k} ρ^{k−t} ψ^{t−1}. An equality on complete graphs with equally likely edges.
 sharpened
     corrected minus ¼ Σ_i (p_i/(n−1) − α_p/n) Σ_{t<k} ρ^{k−1−t} E u_i²(t), which is never negative.
 
@@ -16,18 +16,19 @@ The expectation itself is in :mod:`.exact`. The proof is in the documentation (e
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
-from ...foundation.arguments import checked, per_node
+from ...foundation.arguments import Array, checked, per_node
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import Method
+from ...methods.noise_insertion import free_decay
 from .many import noise_sums, noise_sums_from_start, weighted_sums
-from .setting import Floats, Noise, as_steps, centred
+from .setting import Noise, as_steps, centred
 from .sums import geometric_sum, power
 
 __all__ = [
@@ -43,7 +44,7 @@ __all__ = [
 
 Form = Literal["printed", "corrected", "sharpened"]
 
-_FORMS = ("printed", "corrected", "sharpened")
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 def contraction_factor(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None) -> float:
@@ -62,7 +63,7 @@ def contraction_factor(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
     return 1.0 - Chances(graph, edge_probabilities).contraction_gap
 
 
-def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None) -> Floats:
+def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None) -> Array:
     """``(n,)`` the largest φ_i that leaves the guaranteed rate alone: √(1 − α/(2 d_i)).
 
     Node i slows the guarantee exactly when r_i > ρ, that is when its φ is above this. By Fiedler's
@@ -75,8 +76,7 @@ def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = 
     0.9510565
     """
     chances = Chances(graph, edge_probabilities)
-    share = np.divide(chances.contraction_gap, chances.nodes, out=np.zeros(graph.num_nodes), where=chances.nodes > 0)
-    return np.sqrt(np.maximum(1.0 - share, 0.0))
+    return free_decay(chances.contraction_gap, chances.nodes)
 
 
 def noise_envelope(
@@ -86,7 +86,7 @@ def noise_envelope(
     *,
     at: npt.ArrayLike | None = None,
     edge_probabilities: npt.ArrayLike | None = None,
-) -> Floats:
+) -> Array:
     """ψ^t = Σ d_i σ_i² r_i^t / Σ d_i σ_i² for t = 0..num_steps (or at the steps ``at``).
 
     It starts at one and falls; without any noise it is zero throughout.
@@ -135,7 +135,7 @@ def outstanding_variance(
     at: npt.ArrayLike,
     *,
     edge_probabilities: npt.ArrayLike | None = None,
-) -> Floats:
+) -> Array:
     """``(len(at), n)`` E u_i², the variance of the noise node i has put in and not yet withdrawn.
 
     It is σ_i² φ_i^{−2} (r_i^t − (1 − p_i)^t), evaluated as σ_i² p_i Σ_{s=1}^{t} r_i^{t−s} (1 − p_i)^{s−1},
@@ -164,7 +164,7 @@ def error_bound(
     at: npt.ArrayLike | None = None,
     edge_probabilities: npt.ArrayLike | None = None,
     connectivity: float | None = None,
-) -> Floats:
+) -> Array:
     """The bound of Theorem 1 on E[½‖x^k − c̄‖²], for k = 0..num_steps.
 
     Parameters
@@ -202,8 +202,8 @@ def error_bound(
     >>> error_bound(complete(2), [3.0, 3.0], method, 3, form="printed").round(5).tolist()
     [0.0, 0.245, 0.12005, 0.05882]
     """
-    if form not in _FORMS:
-        raise InvalidParameter(f"form must be one of {', '.join(_FORMS)}, got {form!r}")
+    if form not in FORMS:
+        raise InvalidParameter(f"form must be one of {', '.join(FORMS)}, got {form!r}")
     if connectivity is not None and edge_probabilities is None:
         connectivity = connectivity / graph.num_edges
     chances = Chances(graph, edge_probabilities, connectivity)
@@ -237,7 +237,7 @@ def corollary_bound(
     form: Literal["printed", "corrected"] = "corrected",
     at: npt.ArrayLike | None = None,
     edge_probabilities: npt.ArrayLike | None = None,
-) -> Floats:
+) -> Array:
     """The corollary: with φ_i = √(1 − γ/d_i), E G_k ≤ R^k G_0 + N k R^{k−1}, R = max(ρ, 1 − γ/m).
 
     The printed corollary has N k R^k and is false with the theorem. γ = α/2 gives the largest φ_i that do not

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
+from ...foundation.arguments import Array
 from ...graphs.graph import Graph
-from .setting import Floats
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -69,7 +69,7 @@ def dual_value(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.Arra
     return -float(moved @ np.asarray(private_values, dtype=np.float64)) - 0.5 * float(moved @ moved)
 
 
-def values_of_duals(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.ArrayLike) -> Floats:
+def values_of_duals(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.ArrayLike) -> Array:
     """x(y) = c + Aᵀy: what the nodes hold after these flows."""
     flows = np.asarray(edge_duals, dtype=np.float64)
     ends, size = graph.edges, graph.num_nodes
@@ -77,7 +77,7 @@ def values_of_duals(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt
     return np.asarray(np.asarray(private_values, dtype=np.float64) + moved)
 
 
-def duals_of_values(graph: Graph, private_values: npt.ArrayLike, values: npt.ArrayLike) -> Floats:
+def duals_of_values(graph: Graph, private_values: npt.ArrayLike, values: npt.ArrayLike) -> Array:
     """The shortest y with c + Aᵀy = x: the flows that lead from c to x with the least energy.
 
     Raises
@@ -114,7 +114,7 @@ def edge_duals(
     private_values: npt.ArrayLike,
     fired_edges: npt.ArrayLike,
     fresh_noise: npt.ArrayLike | None = None,
-) -> Floats:
+) -> Array:
     """The flow over every edge after these edges fired in this order.
 
     Parameters

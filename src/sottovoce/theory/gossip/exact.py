@@ -1,18 +1,18 @@
 """The exact expectation of the error, step by step.
 
 Take away from every value the noise its node has outstanding: y = x − u. When edge (i, j) fires, both
-ends become ½(y_i + y_j + f_i + f_j) and owe f_i and f_j, so that
+ends become ½(y_i + y_j + f_i + f_j) with f_i and f_j outstanding, so that
 
     y⁺ = W_e y − ½ (f_i − f_j) b_e,        b_e = e_i − e_j,  W_e = I − ½ b_e b_eᵀ:
 
-y follows plain gossip, kept apart by fresh noise that is independent of everything before, and its sum never
-moves. Its second moments Y = E[(y − c̄)(y − c̄)ᵀ] are closed,
+y follows plain gossip plus fresh noise that is independent of everything before, and its sum never changes.
+Its second moments Y = E[(y − c̄)(y − c̄)ᵀ] are closed,
 
     Y⁺ = T(Y) + ¼ Σ_e p_e (v_i + v_j) b_e b_eᵀ,        v_i = σ_i² r_i^t,
     T(Y) = Σ_e p_e W_e Y W_e = Y − ½ (L_p Y + Y L_p) + ¼ Σ_e p_e (b_eᵀ Y b_e) b_e b_eᵀ,
 
-and since E[x_i u_i] − c̄ E[u_i] = ½ E u_i² (a node keeps half of what it puts in), E‖x − c̄‖² = tr Y: the noise in a
-node's own value costs nothing in expectation beyond what it did to the others. So E G_k = ½ tr Y.
+and since E[x_i u_i] − c̄ E[u_i] = ½ E u_i² (a node keeps half of what it puts in), E‖x − c̄‖² = tr Y and
+E G_k = ½ tr Y: outstanding noise does not change the expected error.
 The error of the mean is (1/2n) Σ E u_i², in closed form, and disagreement is the rest.
 
 One step costs O(m n). For long horizons :mod:`.spectral` has the same numbers in a few hundred such
@@ -29,11 +29,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.arguments import Array
 from ...graphs.chances import Chances, both_ends
 from ...graphs.graph import Graph
 from ...methods import Method
 from .bounds import outstanding_variance
-from .setting import Floats, Noise, as_steps, centred
+from .setting import Noise, as_steps, centred
 
 __all__ = ["ExpectedError", "SecondMomentMap", "expected_error", "expected_error_split"]
 
@@ -63,9 +64,9 @@ class ExpectedError:
     """
 
     steps: npt.NDArray[np.int64]
-    total: Floats
-    disagreement: Floats
-    mean_error: Floats
+    total: Array
+    disagreement: Array
+    mean_error: Array
 
 
 class SecondMomentMap:
@@ -79,17 +80,17 @@ class SecondMomentMap:
         half = 0.5 * chances.laplacian
         self.half_laplacian = half.toarray() if size <= 128 else half
 
-    def edge_energy(self, moments: Floats) -> Floats:
+    def edge_energy(self, moments: Array) -> Array:
         """``(m,)`` b_eᵀ Y b_e."""
         i, j = self.ends
         diagonal = moments.diagonal()
         return diagonal[i] + diagonal[j] - 2.0 * moments[i, j]
 
-    def apply(self, moments: Floats, injected: Floats) -> Floats:
+    def apply(self, moments: Array, injected: Array) -> Array:
         """T(Y) + ¼ Σ p_e injected_e b_e b_eᵀ."""
         return centred_both(moments - self.loss(moments, injected))
 
-    def loss(self, moments: Floats, injected: Floats | None = None) -> Floats:
+    def loss(self, moments: Array, injected: Array | None = None) -> Array:
         """Y − T(Y) − ¼ Σ p_e injected_e b_e b_eᵀ, symmetric to the last bit, not yet centred."""
         i, j = self.ends
         energy = self.edge_energy(moments)
@@ -97,7 +98,7 @@ class SecondMomentMap:
             energy += injected
         energy *= 0.25 * self.edge_chances
         product = self.half_laplacian @ moments
-        result: Floats = product + product.T
+        result: Array = product + product.T
         result[i, j] += energy
         result[j, i] += energy
         result[np.diag_indices(self.size)] -= both_ends(self.graph, energy)
@@ -119,10 +120,10 @@ def check_size(graph: Graph) -> None:
         )
 
 
-def centred_both(matrix: Floats) -> Floats:
+def centred_both(matrix: Array) -> Array:
     """ΠMΠ of a symmetric M, in place and symmetric to the last bit.
 
-    Rounding leaves a little along the constant vector, where T has the eigenvalue 1 and would keep it for ever.
+    Rounding leaves a little along the constant vector, where T has the eigenvalue 1 and would keep it.
     So would the antisymmetric part, if there were one.
     """
     row = matrix.mean(axis=0)
@@ -131,8 +132,8 @@ def centred_both(matrix: Floats) -> Floats:
     return matrix
 
 
-def second_moments(start: Floats, noise: Noise, columns: int, mapping: SecondMomentMap) -> Iterator[Floats]:
-    """Y_0, Y_1, Y_2, …, for ever."""
+def second_moments(start: Array, noise: Noise, columns: int, mapping: SecondMomentMap) -> Iterator[Array]:
+    """Y_0, Y_1, Y_2, …, without end."""
     i, j = mapping.ends
     variance, factor = columns * noise.variance, 1.0 - noise.gap
     moments = centred_both(0.5 * (start + start.T))
@@ -151,7 +152,7 @@ def expected_error(
     at: npt.ArrayLike | None = None,
     edge_probabilities: npt.ArrayLike | None = None,
     algorithm: Algorithm = "auto",
-) -> Floats:
+) -> Array:
     """E[½‖x^k − c̄‖²] exactly, for k = 0..num_steps.
 
     Parameters
@@ -190,8 +191,8 @@ def expected_error(
 
 
 def moments_trace(
-    start: Floats, columns: int, method: Method, chances: Chances, steps: npt.NDArray[np.int64], algorithm: Algorithm
-) -> Floats:
+    start: Array, columns: int, method: Method, chances: Chances, steps: npt.NDArray[np.int64], algorithm: Algorithm
+) -> Array:
     """½ tr Y_k at the given k from Y_0 = start; ``columns`` coordinates carry independent noise each."""
     if algorithm not in ("auto", "steps", "spectral"):
         raise InvalidParameter(f"algorithm must be auto, steps or spectral, got {algorithm!r}")

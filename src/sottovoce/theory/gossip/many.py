@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from .setting import Floats
+from ...foundation.arguments import Array
 from .sums import geometric_sum, power, second_sum
 
 __all__ = ["compress", "noise_sums", "noise_sums_from_start", "weighted_sums"]
@@ -40,7 +40,7 @@ _FEW = 200
 """So many groups of nodes with tiny φ are summed one by one whatever the number of steps."""
 
 
-def weighted_sums(term: Callable[[Floats, Floats], Floats], steps: Steps, gaps: Floats, weights: Floats) -> Floats:
+def weighted_sums(term: Callable[[Array, Array], Array], steps: Steps, gaps: Array, weights: Array) -> Array:
     """``(len(steps),)`` Σ_i weights_i · term(k, gaps_i), for a term as smooth in the gap as (1 − gap)^k."""
     (gaps,), weights = merged((gaps,), weights)
     if len(gaps) * len(steps) > _DIRECT:
@@ -51,8 +51,8 @@ def weighted_sums(term: Callable[[Floats, Floats], Floats], steps: Steps, gaps: 
 
 
 def noise_sums(
-    steps: Steps, rho_gap: float, gaps: Floats, chances: Floats, weights: Floats, saved: Floats | None = None
-) -> Floats:
+    steps: Steps, rho_gap: float, gaps: Array, chances: Array, weights: Array, saved: Array | None = None
+) -> Array:
     """``(len(steps),)`` Σ_i weights_i f[ρ, r_i] − Σ_i saved_i f[ρ, r_i, 1 − p_i], f(z) = z^k.
 
     Gaps are 1 − r_i, chances p_i.
@@ -62,7 +62,7 @@ def noise_sums(
     as φ = 0, which can only raise the bound.
     """
 
-    def term(k: Floats, gap: Floats) -> Floats:
+    def term(k: Array, gap: Array) -> Array:
         return geometric_sum(k, rho_gap, gap)
 
     if saved is None:
@@ -80,7 +80,7 @@ def noise_sums(
     return result
 
 
-def _tiny_decay_sums(steps: Steps, rho_gap: float, gaps: Floats, chances: Floats, saved: Floats) -> Floats:
+def _tiny_decay_sums(steps: Steps, rho_gap: float, gaps: Array, chances: Array, saved: Array) -> Array:
     """Σ_i saved_i f[ρ, r_i, 1 − p_i] for nodes with r_i close to 1 − p_i; as if equal where very many differ."""
     (gap, chance), less = merged((gaps, chances), saved)
     if len(gap) > _FEW:
@@ -89,8 +89,8 @@ def _tiny_decay_sums(steps: Steps, rho_gap: float, gaps: Floats, chances: Floats
 
 
 def noise_sums_from_start(
-    last: int, rho_gap: float, gaps: Floats, chances: Floats, weights: Floats, saved: Floats | None = None
-) -> Floats | None:
+    last: int, rho_gap: float, gaps: Array, chances: Array, weights: Array, saved: Array | None = None
+) -> Array | None:
     """:func:`noise_sums` at every k = 0..last, a block of steps at a time; ``None`` for too many different nodes.
 
     From the values at k₀ those at k₀ + s follow with tables of s alone, by splitting the sums at k₀:
@@ -119,7 +119,7 @@ def noise_sums_from_start(
     return result
 
 
-def merged(keys: tuple[Floats, ...], weights: Floats) -> tuple[tuple[Floats, ...], Floats]:
+def merged(keys: tuple[Array, ...], weights: Array) -> tuple[tuple[Array, ...], Array]:
     """Join entries whose keys all agree, adding their weights; left as it is where almost all differ."""
     different = [np.unique(key) for key in keys]
     combinations = int(np.prod([float(len(values)) for values in different]))
@@ -134,11 +134,11 @@ def merged(keys: tuple[Floats, ...], weights: Floats) -> tuple[tuple[Floats, ...
     return tuple(values[place] for values, place in zip(different, places, strict=True)), total[used]
 
 
-def _combinations(*keys: Floats) -> int:
+def _combinations(*keys: Array) -> int:
     return min(len(keys[0]), int(np.prod([float(len(np.unique(key))) for key in keys])))
 
 
-def _blocks(steps: Steps, width: int, evaluate: Callable[[Floats], Floats]) -> Floats:
+def _blocks(steps: Steps, width: int, evaluate: Callable[[Array], Array]) -> Array:
     result = np.empty(len(steps))
     block = max(1, _BLOCK // width)
     for start in range(0, len(steps), block):
@@ -147,7 +147,7 @@ def _blocks(steps: Steps, width: int, evaluate: Callable[[Floats], Floats]) -> F
     return result
 
 
-def compress(gaps: Floats, weights: Floats) -> tuple[Floats, Floats]:
+def compress(gaps: Array, weights: Array) -> tuple[Array, Array]:
     """Fewer gaps and weights with (nearly) the same Σ w_i F(gap_i) for every sum in this module.
 
     Gaps are sorted into bins at most 5 % wide; inside a bin F is replaced by its polynomial
@@ -172,7 +172,7 @@ def compress(gaps: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return points.ravel(), (moments.T @ to_weights).ravel()
 
 
-def _chebyshev_moments(position: Floats, weights: Floats, starts: npt.NDArray[np.intp]) -> Floats:
+def _chebyshev_moments(position: Array, weights: Array, starts: npt.NDArray[np.intp]) -> Array:
     """``(points, bins)`` Σ w T_j(position) over each bin, by the three-term recurrence."""
     moments = np.empty((_BIN_POINTS, len(starts)))
     before, now = weights.copy(), weights * position

@@ -12,51 +12,48 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues, Unsupported
-from ...foundation.arguments import per_node
+from ...foundation.arguments import Array
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
-from ...methods import Method, NoiseInsertion, StandardGossip
+from ...methods import Method
+from ...methods.released import WithdrawnNoise
 
-__all__ = ["Floats", "Noise", "as_steps", "centred", "initial_error"]
-
-Floats = npt.NDArray[np.float64]
+__all__ = ["Noise", "as_steps", "centred"]
 
 
 @dataclass(frozen=True, eq=False)
 class Noise:
     """σ and φ of every node and the gap 1 − r_i = p_i (1 − φ_i²) of its squared amplitude."""
 
-    std: Floats
-    decay: Floats
-    gap: Floats
+    std: Array
+    decay: Array
+    gap: Array
 
     @classmethod
     def of(cls, method: Method, chances: Chances) -> Noise:
-        """Read a method; standard gossip is noise insertion with σ = 0.
+        """Ask a method what it releases; standard gossip is noise insertion with σ = 0.
 
         Raises
         ------
         Unsupported
             For methods whose second moments do not follow this theory.
         """
-        size = chances.graph.num_nodes
-        if isinstance(method, StandardGossip):
-            std, decay = np.zeros(size), np.zeros(size)
-        elif isinstance(method, NoiseInsertion):
-            std = per_node("noise_std", method.noise_std, size)
-            decay = per_node("noise_decay", method.noise_decay, size)
-        else:
-            name = getattr(method, "name", type(method).__name__)
-            raise Unsupported(f"method must be StandardGossip or NoiseInsertion for this theory, got {name}")
+        shown = method.releases(chances.graph)
+        if not isinstance(shown, WithdrawnNoise):
+            raise Unsupported(
+                "method must average pairs under withdrawn noise for this theory, as StandardGossip and NoiseInsertion "
+                f"do, got {method.name}"
+            )
+        std, decay = shown.noise_std, shown.noise_decay
         return cls(std, decay, chances.nodes * ((1.0 - decay) * (1.0 + decay)))
 
     @property
-    def variance(self) -> Floats:
+    def variance(self) -> Array:
         """``(n,)`` σ_i²."""
         return self.std**2
 
 
-def centred(graph: Graph, private_values: npt.ArrayLike) -> Floats:
+def centred(graph: Graph, private_values: npt.ArrayLike) -> Array:
     """``(n, d)`` private values minus their mean; one number per node counts as d = 1.
 
     Raises
@@ -73,13 +70,8 @@ def centred(graph: Graph, private_values: npt.ArrayLike) -> Floats:
     if not np.isfinite(values).all():
         raise InvalidValues("private_values must be finite")
     values = values.reshape(graph.num_nodes, -1)
-    result: Floats = values - values.mean(axis=0)
+    result: Array = values - values.mean(axis=0)
     return result
-
-
-def initial_error(graph: Graph, private_values: npt.ArrayLike) -> float:
-    """G_0 = ½‖c − c̄‖²."""
-    return 0.5 * float(np.sum(centred(graph, private_values) ** 2))
 
 
 def as_steps(num_steps: int | None, at: npt.ArrayLike | None) -> npt.NDArray[np.int64]:

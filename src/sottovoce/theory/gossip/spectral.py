@@ -23,12 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import NumericalFailure
+from ...foundation.arguments import Array
 from ...graphs.chances import Chances, both_ends
 from ...graphs.graph import Graph
 from ...methods import Method
 from .bounds import slowest_nodes
 from .exact import SecondMomentMap, centred_both, check_size
-from .setting import Floats, Noise
+from .setting import Noise
 from .sums import geometric_sum, power
 
 __all__ = ["AsymptoticRate", "asymptotic_rate", "second_moment_rate", "spectral_error"]
@@ -97,7 +98,7 @@ def second_moment_rate(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
     return 1.0 - _gossip_gap(Chances(graph, edge_probabilities))
 
 
-def spectral_error(start: Floats, noise: Noise, columns: int, chances: Chances, steps: npt.NDArray[np.int64]) -> Floats:
+def spectral_error(start: Array, noise: Noise, columns: int, chances: Chances, steps: npt.NDArray[np.int64]) -> Array:
     """½ tr Y_k at the given k by Lanczos; the vectors grow until the answers stop changing."""
     last = int(steps.max(initial=0))
     model = settled_model(Lanczos(SecondMomentMap(chances), start), noise, columns, last)
@@ -114,10 +115,11 @@ def settled_model(process: Lanczos, noise: Noise, columns: int, last: int) -> Mo
         If it has not after some thousand vectors.
     """
     probes = np.unique(np.concatenate([[last], np.geomspace(1, max(last, 1), 15).astype(np.int64)]))
+    groups = _groups(noise, columns)
     goal, settled, previous = 24, 0, None
     while True:
         process.extend(goal)
-        model = process.model(noise, columns)
+        model = process.model(*groups)
         if process.finished or process.num_vectors > last:
             return model
         answer = model.at(probes)
@@ -131,7 +133,7 @@ def settled_model(process: Lanczos, noise: Noise, columns: int, last: int) -> Mo
         previous, goal = answer, int(goal * 1.25) + 8
 
 
-def _attainable(gaps: Floats, last: int) -> float:
+def _attainable(gaps: Array, last: int) -> float:
     """Relative accuracy that rounding allows: an error of the smallest gap counts once for every step."""
     smallest, largest = float(gaps.min()), float(gaps.max())
     if smallest <= 0.0:
@@ -143,7 +145,7 @@ def _attainable(gaps: Floats, last: int) -> float:
 class Lanczos:
     """The process started from Π, with the inner products that the error needs; three matrices in memory."""
 
-    def __init__(self, mapping: SecondMomentMap, start: Floats | None) -> None:
+    def __init__(self, mapping: SecondMomentMap, start: Array | None) -> None:
         size = mapping.size
         self.mapping, self.start = mapping, start
         self.current = (np.eye(size) - 1.0 / size) / np.sqrt(size - 1.0)
@@ -151,7 +153,7 @@ class Lanczos:
         self.diagonal: list[float] = []
         self.beside: list[float] = []
         self.with_start: list[float] = []
-        self.with_nodes: list[Floats] = []
+        self.with_nodes: list[Array] = []
         self.finished = False
 
     @property
@@ -186,7 +188,7 @@ class Lanczos:
         energy = self.mapping.edge_chances * self.mapping.edge_energy(self.current)
         self.with_nodes.append(both_ends(self.mapping.graph, energy))
 
-    def ritz(self) -> tuple[Floats, Floats]:
+    def ritz(self) -> tuple[Array, Array]:
         """Eigenvalues 1 − θ of the tridiagonal matrix in rising order, and its eigenvectors."""
         import scipy.linalg
 
@@ -197,29 +199,42 @@ class Lanczos:
         )
         return np.asarray(values, dtype=np.float64), np.asarray(vectors, dtype=np.float64)
 
-    def model(self, noise: Noise, columns: int) -> Model:
-        """E G_k as a combination of powers and geometric sums."""
+    def model(self, noise_gap: Array, members: Array) -> Model:
+        """E G_k as a combination of powers and geometric sums.
+
+        ``noise_gap`` is ``(groups,)``; ``members`` is ``(n, groups)``, an eighth of the σ² that a node has in a group.
+        """
         theta_gap, vectors = self.ritz()
         lead = np.sqrt(self.mapping.size - 1.0) * vectors[0]
         powers = 0.5 * lead * (vectors.T @ np.array(self.with_start))
-        noisy = noise.std > 0
-        gaps, which = np.unique(noise.gap[noisy], return_inverse=True)
-        members = np.zeros((self.mapping.size, len(gaps)))
-        members[np.flatnonzero(noisy), which.reshape(-1)] = 0.125 * columns * noise.variance[noisy]
         sums = lead[:, None] * (vectors.T @ (np.array(self.with_nodes) @ members))
-        return Model(np.clip(theta_gap, 0.0, 1.0), powers, gaps, sums)
+        return Model(np.clip(theta_gap, 0.0, 1.0), powers, noise_gap, sums)
+
+
+def _groups(noise: Noise, columns: int) -> tuple[Array, Array]:
+    """Noisy nodes whose noise shrinks equally fast, for :meth:`Lanczos.model`."""
+    noisy = np.flatnonzero(noise.std > 0)
+    gaps, which = np.unique(noise.gap[noisy], return_inverse=True)
+    members = np.zeros((len(noise.std), len(gaps)))
+    members[noisy, which.reshape(-1)] = 0.125 * columns * noise.variance[noisy]
+    return gaps, members
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """E G_k = Σ_l powers_l θ_l^k + Σ_{l,g} sums_{lg} Σ_{t<k} θ_l^{k−1−t} r_g^t, with 1 − θ and 1 − r as gaps."""
 
-    theta_gap: Floats
-    powers: Floats
-    noise_gap: Floats
-    sums: Floats
+    theta_gap: Array
+    powers: Array
+    noise_gap: Array
+    sums: Array
 
-    def at(self, steps: npt.NDArray[np.int64]) -> Floats:
+    def parts(self, k: float) -> tuple[float, Array]:
+        """What the start leaves at k, and what the noise of every group leaves."""
+        quiet = float(power(self.theta_gap, k) @ self.powers)
+        return quiet, np.sum(geometric_sum(k, self.theta_gap[:, None], self.noise_gap) * self.sums, axis=0)
+
+    def at(self, steps: npt.NDArray[np.int64]) -> Array:
         """At chosen k, each on its own."""
         result = np.empty(len(steps))
         theta, noise = self.theta_gap[:, None], self.noise_gap
@@ -229,7 +244,7 @@ class Model:
                 result[place] += float(np.sum(geometric_sum(int(k), theta, noise) * self.sums))
         return result
 
-    def first(self, last: int) -> Floats:
+    def first(self, last: int) -> Array:
         """At every k = 0..last, by blocks: responses inside a block are tabulated, modes carried on between them."""
         width = min(_BLOCK, last + 1)
         table = power(self.theta_gap, np.arange(width)[:, None])
@@ -247,7 +262,7 @@ class Model:
         return result
 
 
-def _inner(first: Floats, second: Floats) -> float:
+def _inner(first: Array, second: Array) -> float:
     return float(np.vdot(first, second))
 
 

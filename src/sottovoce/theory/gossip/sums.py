@@ -13,14 +13,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .setting import Floats
+from ...foundation.arguments import Array
 
 __all__ = ["geometric_sum", "power", "second_sum"]
 
 _SERIES_TERMS = 20
 
 
-def power(gap: npt.ArrayLike, exponent: npt.ArrayLike) -> Floats:
+def power(gap: npt.ArrayLike, exponent: npt.ArrayLike) -> Array:
     """(1 − gap)^exponent for gap in [0, 1] and exponent ≥ 0, with 0⁰ = 1.
 
     Examples
@@ -34,7 +34,7 @@ def power(gap: npt.ArrayLike, exponent: npt.ArrayLike) -> Floats:
     return np.where(exponent == 0, 1.0, result)
 
 
-def geometric_sum(num_terms: npt.ArrayLike, first_gap: npt.ArrayLike, second_gap: npt.ArrayLike) -> Floats:
+def geometric_sum(num_terms: npt.ArrayLike, first_gap: npt.ArrayLike, second_gap: npt.ArrayLike) -> Array:
     """Σ_{t=1}^{k} a^{k−t} b^{t−1} with a = 1 − first_gap, b = 1 − second_gap and k = num_terms ≥ 0.
 
     Equal to (a^k − b^k)/(a − b), and to k a^{k−1} when a = b.
@@ -57,7 +57,7 @@ def geometric_sum(num_terms: npt.ArrayLike, first_gap: npt.ArrayLike, second_gap
     return np.where(k == 0, 0.0, result)
 
 
-def second_sum(num_terms: npt.ArrayLike, gaps: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]) -> Floats:
+def second_sum(num_terms: npt.ArrayLike, gaps: tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]) -> Array:
     """Σ_{i+j+l=k−2} a^i b^j c^l, the second divided difference of z^k; zero for k < 2.
 
     Examples
@@ -76,7 +76,7 @@ def second_sum(num_terms: npt.ArrayLike, gaps: tuple[npt.ArrayLike, npt.ArrayLik
     return np.where(k < 2, 0.0, result)
 
 
-def _second_series(k: Floats, low: Floats, middle: Floats, high: Floats) -> Floats:
+def _second_series(k: Array, low: Array, middle: Array, high: Array) -> Array:
     """Σ_i C(k, i)(−1)^i h_{i−2}(d₁, d₂), with the largest argument factored out and d the relative distances to it.
 
     With k·d ≤ 1 the terms fall like 1/i! from the first, so nothing cancels.

@@ -1,1 +1,1 @@
-"""``plan``: steps, decay and noise for a wanted accuracy and privacy."""
+"""``plan``: a frozen question, one search for each unknown, a frozen plan, and the sentences that explain it."""

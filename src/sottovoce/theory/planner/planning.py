@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter
-from ...foundation.arguments import checked, per_node
+from ...foundation.arguments import Array, checked, per_node
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import NoiseInsertion
-from ..gossip.setting import Floats
-from .explain import in_words, why_basis, why_costs, why_decay, why_result
-from .response import Basis, Groups, Response, affordable
-from .search import DecayCost, Wish, best_decay, check_positive, decay_costs, hidden_std_left, solve
+from . import explain
+from .messages import hidden_std_left
+from .question import Basis, Question
+from .response import Groups, Response
+from .search import DecayCost, decay_costs, solve
 
 __all__ = ["DecayCost", "Plan", "plan"]
 
@@ -59,14 +59,14 @@ class Plan:
     graph: Graph
     feasible: bool
     num_steps: int
-    noise_std: Floats
-    noise_decay: Floats
+    noise_std: Array
+    noise_decay: Array
     relative_error: float
     probability: float | None
     hidden_std: float
     basis: Basis
-    free_decay: Floats
-    truly_free_decay: Floats | None
+    free_decay: Array
+    truly_free_decay: Array | None
     costs: tuple[DecayCost, ...]
     reasons: tuple[str, ...] = field(default=())
 
@@ -76,7 +76,7 @@ class Plan:
         return NoiseInsertion(noise_std=self.noise_std, noise_decay=self.noise_decay)
 
     def __repr__(self) -> str:
-        noise = f"σ = {in_words(self.noise_std)}, φ = {in_words(self.noise_decay)}"
+        noise = f"σ = {explain.in_words(self.noise_std)}, φ = {explain.in_words(self.noise_decay)}"
         head = f"Plan for {self.graph.name}: {self.num_steps:,} steps, {noise}"
         return "\n".join([head, *(f"  - {reason}" for reason in self.reasons)])
 
@@ -135,53 +135,62 @@ def plan(
     >>> found.num_steps, found.basis, round(float(found.noise_decay[0]), 4)
     (736, 'exact', 0.9511)
     """
-    wish = Wish(relative_error, probability, num_steps, hidden_std)
-    chances = Chances(graph, edge_probabilities)
-    check_positive("value_std", value_std)
-    if basis not in (None, "exact", "bound"):
-        raise InvalidParameter(f"basis must be 'exact' or 'bound' (or None, to choose), got {basis!r}")
-    if chances.contraction_gap <= 0.0:
-        raise InvalidParameter("edge_probabilities must leave the graph connected, or its values never agree")
-    free = np.sqrt(np.maximum(1.0 - chances.contraction_gap / np.maximum(chances.nodes, 1e-300), 0.0))
-    decay = free if noise_decay is None else _per_node("noise_decay", noise_decay, graph, high=1.0)
-    std = None if noise_std is None else _per_node("noise_std", noise_std, graph)
-    wish.check(std)
-    basis = basis or ("exact" if affordable(chances) else "bound")
-    groups = Groups.of(chances, decay, np.ones(graph.num_nodes) if std is None else std)
-    response = Response(chances, groups, value_std, basis)
-    reasons: list[str] = [why_basis(basis, response, chances)]
-    truly_free = None
-    if basis == "exact":
-        truly_free = np.sqrt(np.maximum(1.0 - response.gossip_gap / chances.nodes, 0.0))
-    if noise_decay is None and std is None and wish.hidden_std is not None:
-        response = best_decay(wish, response, decay)
-        groups = response.groups
-        decay = groups.decay[groups.of_node]
-    reasons.append(why_decay(decay, free, truly_free))
-    steps, variance, feasible = solve(wish, response, reasons, std_given=std is not None)
-    reached = response.relative(steps, variance)
-    hidden = hidden_std_left(groups, variance, steps, wish.probability)
-    reasons += why_result(wish, reached, hidden, steps, value_std)
+    question = Question(
+        chances=Chances(graph, edge_probabilities),
+        relative_error=relative_error,
+        probability=probability,
+        num_steps=num_steps,
+        hidden_std=hidden_std,
+        noise_std=_per_node("noise_std", noise_std, graph),
+        noise_decay=_per_node("noise_decay", noise_decay, graph, high=1.0),
+        value_std=value_std,
+        basis=basis,
+    )
+    return _answer(graph, question)
+
+
+def _answer(graph: Graph, question: Question) -> Plan:
+    first = _first_response(question)
+    found = solve(question, first)
+    groups = found.response.groups
+    decay, std = groups.decay[groups.of_node], np.sqrt(found.variance)[groups.of_node]
+    hidden = hidden_std_left(groups, found.variance, found.num_steps, question.probability)
     costs: tuple[DecayCost, ...] = ()
-    if std is not None and std.any() and wish.target is not None:
-        costs = decay_costs(wish, response, decay, std)
-        reasons.append(why_costs(costs))
+    if question.noise_std is not None and question.noise_std.any() and question.target is not None:
+        costs = decay_costs(question.target, found.response, decay, question.noise_std)
+    reasons = [
+        explain.why_basis(first),
+        explain.why_decay(decay, question.free_decay, first.truly_free_decay),
+        *found.reasons,
+        *explain.why_result(question, found, hidden),
+    ]
     return Plan(
         graph=graph,
-        feasible=feasible,
-        num_steps=steps,
-        noise_std=np.sqrt(variance)[groups.of_node],
+        feasible=found.feasible,
+        num_steps=found.num_steps,
+        noise_std=std,
         noise_decay=decay,
-        relative_error=reached,
-        probability=probability,
+        relative_error=found.relative_error,
+        probability=question.probability,
         hidden_std=hidden,
-        basis=basis,
-        free_decay=free,
-        truly_free_decay=truly_free,
+        basis=first.basis,
+        free_decay=question.free_decay,
+        truly_free_decay=first.truly_free_decay,
         costs=costs,
-        reasons=tuple(reasons),
+        reasons=(*reasons, explain.why_costs(costs)) if costs else tuple(reasons),
     )
 
 
-def _per_node(name: str, value: float | npt.ArrayLike, graph: Graph, high: float = np.inf) -> Floats:
+def _first_response(question: Question) -> Response:
+    """With the given φ, or the free ones."""
+    chances = question.chances
+    std = np.ones(chances.graph.num_nodes) if question.noise_std is None else question.noise_std
+    decay = question.free_decay if question.noise_decay is None else question.noise_decay
+    groups = Groups.of(chances, decay, std)
+    return Response.of(chances, groups, value_std=question.value_std, basis=question.basis)
+
+
+def _per_node(name: str, value: float | npt.ArrayLike | None, graph: Graph, high: float = np.inf) -> Array | None:
+    if value is None:
+        return None
     return per_node(name, checked(name, value, low=0.0, high=high, high_open=True), graph.num_nodes)

@@ -1,8 +1,7 @@
 """Eigensolvers for graphs with bottlenecks (rings, grids, geometric graphs), and the dense one.
 
-Each takes a :class:`~sottovoce.graphs.ritz.Problem` and returns a checked
-:class:`~sottovoce.graphs.ritz.Estimate`, or ``None`` when the graph is not for it. The order in which they are
-tried is decided in :mod:`.spectrum`.
+Each takes a :class:`~.ritz.Problem` and returns a checked :class:`~.ritz.Estimate`, or ``None`` when it does not suit
+the graph. The order in which they are tried is decided in :mod:`.choosing`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ BLOCK = 3
 
 ENVELOPE_PER_NODE = 20
 ENVELOPE_LIMIT = 20_000_000
-"""Entries of the factor we are ready to store (24 bytes each), per node and in all; beyond, multigrid is quicker."""
+"""Entries of the factor that may be stored (24 bytes each), per node and in all; beyond, multigrid is quicker."""
 
 COUNT_DISTANCES = (1e-9, 1e-6, 1e-3)
 """How far below the answer, relative to it, the eigenvalues are counted; the first that rounding allows."""

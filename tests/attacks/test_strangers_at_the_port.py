@@ -22,7 +22,7 @@ from sottovoce.peer.transport.codec import Codec
 from sottovoce.peer.transport.grpc import GrpcTransport
 from sottovoce.testing.transport import hello, request
 
-from ..helpers import Recorder, make_identity
+from ..peer.helpers import Recorder, make_identity
 
 METHOD = "/sottovoce.peer.v1.Peer/Tell"
 

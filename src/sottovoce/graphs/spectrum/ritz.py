@@ -21,7 +21,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Estimate", "Problem", "Ritz", "error_bound"]
+__all__ = ["Estimate", "Problem", "Ritz", "assembled", "error_bound"]
 
 Vector = npt.NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
@@ -110,15 +110,8 @@ class Problem:
 
     def matrix(self) -> scipy.sparse.csr_array:
         """L in CSR form."""
-        import scipy.sparse
-
-        n, ends = self.num_nodes, self.edges
-        weights = np.ones(len(ends)) if self.weights is None else self.weights
-        nodes = np.arange(n, dtype=np.int32)
-        rows = np.concatenate([ends[:, 0], ends[:, 1], nodes])
-        columns = np.concatenate([ends[:, 1], ends[:, 0], nodes])
-        data = np.concatenate([-weights, -weights, self.weighted_degrees])
-        return scipy.sparse.csr_array((data, (rows, columns)), shape=(n, n))
+        weights = np.ones(len(self.edges)) if self.weights is None else self.weights
+        return assembled(self.edges, weights, self.weighted_degrees)
 
     def examine(self, vectors: npt.NDArray[Any]) -> Ritz:
         """Rayleigh–Ritz on the span of ``(n, k)`` vectors, from differences across edges."""
@@ -147,3 +140,14 @@ class Problem:
         n = self.num_nodes
         image = np.bincount(first, flow, n) - np.bincount(second, flow, n)
         return value, float(np.linalg.norm(image - value * vector))
+
+
+def assembled(edges: npt.NDArray[np.int32], weights: Vector, diagonal: Vector) -> scipy.sparse.csr_array:
+    """The symmetric matrix with −w_e at the two places of every edge and the given diagonal."""
+    import scipy.sparse
+
+    nodes = np.arange(len(diagonal), dtype=np.int32)
+    rows = np.concatenate([edges[:, 0], edges[:, 1], nodes])
+    columns = np.concatenate([edges[:, 1], edges[:, 0], nodes])
+    data = np.concatenate([-weights, -weights, diagonal])
+    return scipy.sparse.csr_array((data, (rows, columns)), shape=(len(diagonal), len(diagonal)))

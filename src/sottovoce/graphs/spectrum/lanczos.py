@@ -9,7 +9,7 @@ The error bound is Lehmann's: put a wall ρ between the first two Ritz values, e
 eigenvalue of it, and the eigenvalue of the extended matrix below ρ is a *lower* bound for α. It holds if the graph's
 next eigenvalue is above ρ, so it is used only when the residual is smaller than the distance to the Ritz value behind
 the wall (then, on random regular graphs of 10⁶ nodes, it held at every step that was looked at). It uses all of T,
-so it is far sharper than residual²/gap where eigenvalues crowd.
+so it is far sharper than residual²/gap where eigenvalues lie close together.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ COLUMNS_PER_BLOCK = 1 << 18
 """Columns of the adjacency handled together: as 32-bit numbers they fit the second-level cache (twice as fast)."""
 
 CHECK_EVERY = 20
-HOPELESS = ((40, 1.0), (160, 0.2))
-"""(steps, residual/value): above this after so many steps, the graph is left to another solver. Measured on rings,
+TOO_SLOW = ((40, 1.0), (160, 0.2))
+"""(steps, residual/value): above this after so many steps, another solver is tried. Measured on rings,
 grids and geometric graphs (1 to 10 after 40 steps), and on random regular, small-world and scale-free ones (below)."""
 
 WALL = 0.3
@@ -52,7 +52,7 @@ def lanczos(
     single: bool = False,
     patient: bool = False,
 ) -> Estimate | None:
-    """Two-pass Lanczos from a random start; ``None`` if the graph is not for Lanczos.
+    """Two-pass Lanczos from a random start; ``None`` if it would converge too slowly on this graph.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def lanczos(
     single
         Iterate in single precision (half the time; good to about six digits). The final check is in double.
     patient
-        Go on to ``max_steps`` even if it looks hopeless.
+        Go on to ``max_steps`` even if it converges slowly.
     """
     dtype = np.float32 if single else np.float64
     apply = _operator(problem, dtype)
@@ -85,7 +85,7 @@ def lanczos(
         value, residual, error, weights = _smallest(diagonal, off_diagonal, rounding)
         if error <= max(tolerance * value, rounding / 4) or exhausted or k >= max_steps:
             break
-        if not patient and any(k >= steps and residual > limit * value for steps, limit in HOPELESS):
+        if not patient and any(k >= steps and residual > limit * value for steps, limit in TOO_SLOW):
             return None
 
     vector = np.zeros(problem.num_nodes)
@@ -136,7 +136,7 @@ def _recurrence(
     """Lanczos vectors with their α and β; given the α and β of an earlier pass, exactly its vectors again.
 
     The constant vector is projected out at every step: rounding would bring it back, and its
-    eigenvalue 0 is the one that Lanczos likes best.
+    eigenvalue 0 is the one that Lanczos finds first.
     """
     number = start.dtype.type
     q, before, beta = start, np.zeros_like(start), 0.0

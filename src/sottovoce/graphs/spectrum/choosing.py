@@ -1,8 +1,7 @@
-"""The Laplacian and its second smallest eigenvalue, the algebraic connectivity α(G).
+"""Which solver finds the algebraic connectivity of a graph, and how accurate its answer is.
 
 Section 2 of the paper: α > 0 exactly for connected graphs, and gossip contracts by 1 − α/(2m) a step.
-Here is the decision which solver runs and the record of how accurate it was; the solvers themselves are in
-:mod:`.lanczos` and :mod:`.solvers`, the check of their answers in :mod:`.ritz`.
+The solvers themselves are in :mod:`.lanczos` and :mod:`.solvers`, the check of their answers in :mod:`.ritz`.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, NumericalFailure
-from .graph import Family, Graph
+from ...errors import InvalidParameter, NumericalFailure
+from ..closed_forms import closed_forms
+from ..graph import Family, Graph
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -41,7 +41,7 @@ CACHED_RESULTS = 8
 
 @dataclass(frozen=True)
 class Connectivity:
-    """The algebraic connectivity and how much of it to believe.
+    """The algebraic connectivity and how accurate it is.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def connectivity(
     α ≤ value up to rounding, always. ``error`` bounds the distance to *an* eigenvalue, given that the next ones are
     about where the solver sees them. That nothing smaller was missed is counted (``lower_bound``) or, for Lanczos
     and multigrid, very likely: iterations from a random start magnify a smaller eigenvalue's vector more than a
-    larger one's. As a last guard the value must not exceed upper bounds that no solver had a hand in: Fiedler's
+    larger one's. As a last guard the value must not exceed upper bounds that do not come from a solver: Fiedler's
     n/(n − 1) · smallest degree, and the quotient of the vector of distances from a far end of the graph.
 
     Parameters
@@ -148,8 +148,8 @@ def connectivity(
     graph, weights
         As for :func:`algebraic_connectivity`.
     digits
-        Correct digits to insist on, 1 to 12. By default 8 are sought, and 5 are enough where the spectrum is
-        so crowded that more would take minutes (random regular graphs of 10⁶ nodes).
+        Correct digits to insist on, 1 to 12. By default 8 are sought, and 5 are enough where the
+        eigenvalues lie so close together that more would take minutes (random regular graphs of 10⁶ nodes).
     count
         Also count the eigenvalues below the answer where the solver did not (Lanczos, multigrid), by one sparse
         factorisation: seconds up to some 10⁵ nodes of a planar-like graph, out of reach for large expanders.
@@ -217,22 +217,10 @@ def _checked_weights(graph: Graph, weights: npt.ArrayLike | None) -> npt.NDArray
 
 
 def _closed_form(family: Family | None) -> Connectivity | None:
-    """4 sin²(x/2) rather than 2(1 − cos x): the latter loses half of the digits for large n."""
-    if family is None:
+    forms = closed_forms(family)
+    if family is None or forms is None:
         return None
-    size = max(family.sizes)
-    forms = {
-        "cycle": lambda: 4 * math.sin(math.pi / size) ** 2,
-        "path": lambda: 4 * math.sin(math.pi / (2 * size)) ** 2,
-        "complete": lambda: float(size),
-        "star": lambda: 2.0 if size == 2 else 1.0,
-        "grid": lambda: 4 * math.sin(math.pi / (2 * size)) ** 2,
-        "torus": lambda: 4 * math.sin(math.pi / size) ** 2,
-        "hypercube": lambda: 2.0,
-    }
-    if family.name not in forms:
-        return None
-    value = forms[family.name]()
+    value = forms.connectivity(*family.sizes)
     error = 4 * float(np.finfo(np.float64).eps) * value
     return Connectivity(value, 0.0, error, "closed form", value - error)
 
@@ -261,7 +249,7 @@ def _solve(problem: Problem, digits: int | None, *, count: bool, name: str) -> C
 
 
 def _upper_bound(problem: Problem, solver: str) -> float:
-    """What α cannot exceed, from vectors that no solver had a hand in.
+    """What α cannot exceed, from vectors that do not come from a solver.
 
     Fiedler's n/(n − 1) · smallest degree; and, for graphs with bottlenecks, the Rayleigh quotient of the distances
     from a node at the far end, which resembles the eigenvector there.
@@ -270,7 +258,7 @@ def _upper_bound(problem: Problem, solver: str) -> float:
     bound = n / (n - 1) * float(problem.weighted_degrees.min())
     if solver != "multigrid":  # dense and factorised count; on expanders distances say nothing
         return bound
-    from .distances import distances_from
+    from ..distances import distances_from
 
     graph = Graph._trusted(n, problem.edges)
     far = int(np.argmax(distances_from(graph, 0)))

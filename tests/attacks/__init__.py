@@ -1,0 +1,10 @@
+"""Attempts to break what is promised: one file per promise, named after it.
+
+A promise in the documentation that has no file here has not been tried.
+
+===============================  =========================================================================
+test_strangers_at_the_port       whoever has no certificate of a neighbour is refused, and costs others nothing
+test_a_hostile_neighbour         a neighbour that says anything at all learns no value and breaks nothing
+test_nothing_is_lost             loss, crashes, lost disks, partitions: the average is that of the members
+===============================  =========================================================================
+"""

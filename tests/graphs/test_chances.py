@@ -1,0 +1,53 @@
+"""How likely edges are to fire, against the definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce import graphs
+from sottovoce.errors import InvalidParameter
+from sottovoce.graphs.chances import Chances
+
+from .strategies import connected_graphs
+
+
+@given(connected_graphs(), st.integers(0, 2**32 - 1), st.booleans())
+def test_they_are_the_mean_of_one_step(graph, seed, equal):
+    """L_p is the mean of b_e b_eᵀ, p_i its diagonal, and ρ the second eigenvalue of I − L_p/2."""
+    weights = np.random.default_rng(seed).uniform(0.01, 1, graph.num_edges)
+    chances = Chances(graph) if equal else Chances(graph, weights / weights.sum())
+    probabilities = np.full(graph.num_edges, 1 / graph.num_edges) if equal else weights / weights.sum()
+    mean = np.zeros((graph.num_nodes, graph.num_nodes))
+    for p, (i, j) in zip(probabilities, graph.edges, strict=True):
+        b = np.zeros(graph.num_nodes)
+        b[[i, j]] = 1, -1
+        mean += p * np.outer(b, b)
+    np.testing.assert_allclose(chances.laplacian.toarray(), mean, atol=1e-14)
+    np.testing.assert_allclose(chances.nodes, mean.diagonal(), rtol=1e-12)
+    rates = np.linalg.eigvalsh(np.eye(graph.num_nodes) - mean / 2)
+    assert 1 - chances.contraction_gap == pytest.approx(rates[-2], rel=1e-9)
+
+
+def test_edges_that_never_fire_may_leave_pieces():
+    """Then nothing contracts; a ring without one edge is a path."""
+    ring = graphs.cycle(6)
+    assert Chances(ring, [0.2] * 5 + [0.0]).alpha == pytest.approx(0.2 * graphs.algebraic_connectivity(graphs.path(6)))
+    assert Chances(ring, [0.25, 0.25, 0.0, 0.25, 0.25, 0.0]).contraction_gap == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([0.5, 0.5], r"one entry per edge \(3\), got shape \(2,\)"),
+        ([1.5, -0.5, 0.0], "must be ≥ 0, got -0.5"),
+        ([0.5, np.nan, 0.5], "must be ≥ 0, got nan"),
+        ([0.5, 0.5, 0.5], "must sum to 1, got 1.5"),
+    ],
+)
+def test_bad_probabilities_are_refused(given, message):
+    """One number ≥ 0 per edge, with sum one."""
+    with pytest.raises(InvalidParameter, match=message):
+        Chances(graphs.cycle(3), given)
