@@ -25,10 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
-from ...foundation.arguments import number, whole
+from ...foundation.arguments import Array, number, whole
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
-from .setting import Floats
 
 __all__ = ["CountProbability", "count_limits", "count_probability", "largest_count", "most_steps"]
 
@@ -111,7 +110,7 @@ def largest_count(
 
 def count_limits(
     graph: Graph, num_steps: int, probability: float, *, edge_probabilities: npt.ArrayLike | None = None
-) -> Floats:
+) -> Array:
     """``(n,)`` limits T_i that all nodes keep together in at least this share of runs, shared out fairly.
 
     Each T_i is a quantile of node i's own count, all at one level, and the level is as low as it may be: nodes with
@@ -127,7 +126,7 @@ def count_limits(
 
     chances, steps, chance = _checked(graph, edge_probabilities, num_steps, probability)
 
-    def at_level(halvings: float) -> Floats:
+    def at_level(halvings: float) -> Array:
         """Each node exceeds its limit in at most (1 − probability)·2^−halvings of runs."""
         return np.asarray(scipy.stats.binom.isf((1.0 - chance) * 2.0**-halvings, steps, chances.nodes))
 
@@ -167,7 +166,7 @@ def most_steps(
     return float(_smallest(lambda k: not _holds(chances, k, most, chance), high // 2 if high > 1 else 0, high) - 1)
 
 
-def _holds(chances: Chances, steps: int, limits: Floats, probability: float) -> bool:
+def _holds(chances: Chances, steps: int, limits: Array, probability: float) -> bool:
     """Whether the joint chance is at least this: cheap bounds first, and only what they leave open exactly."""
     tails = _tail(steps, chances.nodes, limits)
     if 1.0 - float(tails.sum()) >= probability:
@@ -183,7 +182,7 @@ def _holds(chances: Chances, steps: int, limits: Floats, probability: float) -> 
 # -- exactly ------------------------------------------------------------------------------------------
 
 
-def _exactly(chances: Chances, steps: int, limits: Floats) -> float | None:
+def _exactly(chances: Chances, steps: int, limits: Array) -> float | None:
     """The probability, or ``None`` where no exact way is cheap enough."""
     limits = np.minimum(limits, steps)
     sides = _independent_sides(chances)
@@ -210,7 +209,7 @@ def _independent_sides(chances: Chances) -> tuple[npt.NDArray[np.intp], ...] | N
     return np.flatnonzero(left), np.flatnonzero(~left)
 
 
-def _multinomial(steps: int, chances: Floats, limits: Floats) -> float:
+def _multinomial(steps: int, chances: Array, limits: Array) -> float:
     """P(all counts ≤ their limits): independent Poisson counts, given that they add up to k (Levin 1981)."""
     import scipy.stats
 
@@ -232,12 +231,12 @@ def _multinomial(steps: int, chances: Floats, limits: Floats) -> float:
     return min(float(total[steps - start] / scipy.stats.poisson.pmf(steps, steps)), 1.0) if inside else 0.0
 
 
-def _few_states(chances: Chances, steps: int, limits: Floats) -> bool:
+def _few_states(chances: Chances, steps: int, limits: Array) -> bool:
     states = math.exp(min(float(np.log(limits[limits < steps] + 1.0).sum()), 100.0))
     return states <= _MOST_STATES and states * steps * chances.graph.num_edges <= _MOST_WORK
 
 
-def _step_by_step(chances: Chances, steps: int, limits: Floats) -> float:
+def _step_by_step(chances: Chances, steps: int, limits: Array) -> float:
     """Walk through the counts of the nodes that can exceed their limit; walks that exceed one are dropped."""
     limited = np.flatnonzero(limits < steps)
     axis = {int(node): place for place, node in enumerate(limited)}
@@ -262,7 +261,7 @@ def _is_uniform_complete(chances: Chances) -> bool:
     return chances.graph.num_edges == size * (size - 1) // 2 and bool(np.ptp(chances.edges) <= 1e-12 / size**2)
 
 
-def _complete(steps: int, limits: Floats) -> float:
+def _complete(steps: int, limits: Array) -> float:
     """A complete graph, equally likely edges: take out one node after the other.
 
     The state is how many edges are left among the remaining nodes, and how many edges are open: one end is taken out,
@@ -289,28 +288,28 @@ def _complete(steps: int, limits: Floats) -> float:
 # -- bounds -------------------------------------------------------------------------------------------
 
 
-def _between(chances: Chances, steps: int, limits: Floats) -> CountProbability:
+def _between(chances: Chances, steps: int, limits: Array) -> CountProbability:
     tails = _tail(steps, chances.nodes, limits)
     low = max(0.0, 1.0 - float(tails.sum()))
     high = min(_unconnected_product(chances.graph, tails), _second_order(chances, steps, limits, tails))
     return CountProbability(low, max(low, min(high, 1.0)))
 
 
-def _tail(steps: int, chances: Floats, limits: Floats | float) -> Floats:
+def _tail(steps: int, chances: Array, limits: Array | float) -> Array:
     """P(Bin(steps, chance) > limit)."""
     import scipy.stats
 
     return np.asarray(scipy.stats.binom.sf(limits, steps, chances), dtype=np.float64)
 
 
-def _mass(counts: npt.NDArray[np.int64] | int, steps: npt.NDArray[np.int64] | int, chances: Floats | float) -> Floats:
+def _mass(counts: npt.NDArray[np.int64] | int, steps: npt.NDArray[np.int64] | int, chances: Array | float) -> Array:
     """P(Bin(steps, chance) = count)."""
     import scipy.stats
 
     return np.asarray(scipy.stats.binom.pmf(counts, steps, chances), dtype=np.float64)
 
 
-def _unconnected_product(graph: Graph, tails: Floats) -> float:
+def _unconnected_product(graph: Graph, tails: Array) -> float:
     """Π (1 − tail) over nodes no two of which are neighbours, those most likely to exceed first."""
     free = np.ones(graph.num_nodes, dtype=np.bool_)
     total = 0.0
@@ -323,7 +322,7 @@ def _unconnected_product(graph: Graph, tails: Floats) -> float:
     return math.exp(total)
 
 
-def _second_order(chances: Chances, steps: int, limits: Floats, tails: Floats) -> float:
+def _second_order(chances: Chances, steps: int, limits: Array, tails: Array) -> float:
     """1 − Σ P(A_i) + Σ_{i<j} (bound on P(A_i ∩ A_j)), A_i: node i exceeds its limit."""
     i, j = chances.graph.edges.T
     kinds, of_edge = np.unique(
@@ -338,7 +337,7 @@ def _second_order(chances: Chances, steps: int, limits: Floats, tails: Floats) -
     return 1.0 - float(tails.sum()) + pairs + float((both - tails[i] * tails[j]).sum())
 
 
-def _both_exceed(steps: int, kinds: Floats, reach: int) -> Floats:
+def _both_exceed(steps: int, kinds: Array, reach: int) -> Array:
     """Bound on P(both ends of an edge exceed), summed over the count of that edge; above ``reach`` it is taken as 1.
 
     The rows of ``kinds``: the edge's chance, then chance and limit of each end.
@@ -376,7 +375,7 @@ def _checked_steps(num_steps: int) -> int:
     return whole("num_steps", num_steps, low=0, high=_LONGEST)
 
 
-def _checked_limits(limits: float | npt.ArrayLike, graph: Graph) -> Floats:
+def _checked_limits(limits: float | npt.ArrayLike, graph: Graph) -> Array:
     most = np.broadcast_to(np.floor(np.asarray(limits, dtype=np.float64)), (graph.num_nodes,))
     if not (most >= 0.0).all():  # also refuses NaN
         raise InvalidParameter(f"limits must be numbers ≥ 0, one or one per node, got {most.min():g}")
