@@ -26,12 +26,14 @@ class Transcript:
         observers: set[int],
         tapped: set[tuple[int, int]] = frozenset(),  # type: ignore[assignment]
         seals: Mapping[tuple[int, int], Fraction] = MappingProxyType({}),
+        draws: Sequence[float] | None = None,
     ) -> None:
         self.num_nodes = num_nodes
         width = num_nodes + len(seals) + 2 * len(exchanges)
         values: list[Row] = [[Fraction(int(k == i)) for k in range(width)] for i in range(num_nodes)]
         outstanding: list[Row] = [[Fraction(0)] * width for _ in range(num_nodes)]
         scale = list(noise_std)
+        left = [math.inf] * num_nodes if draws is None else list(draws)
         column = num_nodes
         for (i, j), std in seals.items():
             known = i in observers or j in observers
@@ -40,9 +42,12 @@ class Transcript:
         messages: list[Row] = []
         for i, j in exchanges:
             for p in (i, j):
-                fresh = [Fraction(0)] * width
-                fresh[column] = scale[p] if p not in observers else Fraction(0)
                 column += 1
+                left[p] -= 1
+                if left[p] < 0:  # no draw left: the noise in place stays
+                    continue
+                fresh = [Fraction(0)] * width
+                fresh[column - 1] = scale[p] if p not in observers else Fraction(0)
                 scale[p] *= noise_decay[p]
                 values[p] = [x - u + f for x, u, f in zip(values[p], outstanding[p], fresh, strict=True)]
                 outstanding[p] = fresh

@@ -10,6 +10,7 @@ from sottovoce.scenario.methods import METHODS
 SETTINGS: dict[str, sv.Method] = {
     "standard": sv.StandardGossip(),
     "noise-insertion": sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8),
+    "budgeted": sv.BudgetedNoiseInsertion(noise_std=[0.1, *[1.0] * 7], noise_decay=[*[0.8] * 7, 0.0], hidden_std=0.1),
     "sealed": sv.SealedGossip(seal_std=3.0),
     "sealed under noise": sv.SealedGossip(seal_std=3.0, noise_std=[0.0, *[1.0] * 7], noise_decay=0.8),
     "binary-oracle constant": sv.BinaryOracle(step_size=0.03),

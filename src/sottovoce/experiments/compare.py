@@ -23,6 +23,7 @@ from ..methods import (
     AcceleratedGossip,
     BinaryOracle,
     BlockGossip,
+    BudgetedNoiseInsertion,
     GapOracle,
     HeavyBallGossip,
     Huang,
@@ -271,6 +272,7 @@ def customary_methods(graph: Graph) -> list[Method]:
     return [
         StandardGossip(),
         NoiseInsertion.largest_free(graph, noise_std=1.0),
+        *BudgetedNoiseInsertion.customary(graph),
         *SealedGossip.customary(graph),
         BinaryOracle(step_size="1/sqrt(t)"),
         BinaryOracle(step_size="adaptive"),

@@ -21,6 +21,7 @@ from ..methods import (
     AcceleratedGossip,
     BinaryOracle,
     BlockGossip,
+    BudgetedNoiseInsertion,
     GapOracle,
     HeavyBallGossip,
     Huang,
@@ -37,6 +38,7 @@ from ..methods import (
     SynchronousAveraging,
 )
 from ..methods.base import Array
+from ..simulation.random.streams import block, normals_of
 from .reference import algorithm_1, edge_draw, fired_edge, fired_set, node_draw, push_target
 
 __all__ = ["iterates"]
@@ -77,6 +79,25 @@ def _(
 ) -> Values:
     for x, _ in algorithm_1(graph, private_values, method, num_steps, seed, replica=replica):
         yield x
+
+
+@iterates.register
+def _(
+    method: BudgetedNoiseInsertion, graph: Graph, private_values: Array, num_steps: int, seed: int, replica: int = 0
+) -> Values:
+    n = graph.num_nodes
+    sigma, phi = per_node("noise_std", method.noise_std, n), per_node("noise_decay", method.noise_decay, n)
+    x, u, t = np.array(private_values), np.zeros(n), np.zeros(n)
+    for step, row in _differences(graph, num_steps, seed, replica):
+        i, j = np.argmax(row), np.argmin(row)
+        for node, draw in zip((i, j), normals_of(block(seed, replica, step)), strict=True):
+            amplitudes = sigma[node] * phi[node] ** np.arange(t[node] + 1)
+            if (amplitudes > 0).all() and (amplitudes**-2.0).sum() <= method.hidden_std**-2 * (1 + 1e-9):
+                x[node] += amplitudes[-1] * draw - u[node]
+                u[node] = amplitudes[-1] * draw
+                t[node] += 1
+        x = x - 0.5 * (row @ x) * row
+        yield x.copy()
 
 
 @iterates.register
