@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.simulation.gpu.claims import passes
+from sottovoce.testing.claims import passes
 
 
 def main(num_steps: int = 4_000_000) -> None:

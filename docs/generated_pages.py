@@ -32,7 +32,7 @@ PACKAGES = {
 }
 """Package → title of its page, in reading order."""
 
-ENGINE_ONLY = {"Solution": "at_start, copy, without_records, record, finish"}
+ENGINE_ONLY = {"Solution": "aliases, as_dict, parameters, records, scale, without_records"}
 """Members that are public among our modules and of no use to others."""
 
 
@@ -63,7 +63,7 @@ def directives(package: ModuleType) -> Iterator[str]:
         # The engine fills in a Solution; nobody calls its constructor.
         yield f".. auto{kind}:: {home}.{name}" + ("()" if name in ENGINE_ONLY else "")
         if name in ENGINE_ONLY:
-            yield f"   :exclude-members: {ENGINE_ONLY[name]}"
+            yield f"   :inherited-members:\n   :exclude-members: {ENGINE_ONLY[name]}"
         if kind == "exception":
             yield "   :show-inheritance:"
         yield ""

@@ -21,8 +21,8 @@ def test_table_sentence_and_assumptions() -> None:
     result = CliRunner().invoke(command, [*SHORT, "--observer", "0"], catch_exceptions=False)
     text = " ".join(result.output.split())
     assert result.exit_code == 0
-    assert "can pin down the private value of node" in text
-    assert "without the noise the same exchanges would have told" in text
+    assert "can estimate the private value of node" in text
+    assert "without the noise the same exchanges would have revealed" in text
     assert "The observer is taken to know and believe" in text
     assert "which edge fired at every step" in text
     assert "An exact average is never private against somebody who knows all other values" in text
@@ -86,7 +86,7 @@ def test_round_methods_are_audited_round_by_round(spec: str, tmp_path: Path) -> 
     text = " ".join(result.output.split())
     assert result.exit_code == 0
     assert "12 rounds" in text
-    assert "without the noise the same rounds would have told it exactly" in text
+    assert "without the noise the same rounds would have revealed it exactly" in text
     assert "messages are broadcast" in text
     assert "which edge fired" not in text
     assert len(list(tmp_path.iterdir())) == 4

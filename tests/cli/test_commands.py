@@ -35,12 +35,12 @@ def test_help_lists_every_command(sottovoce):
 
 def test_simulate_json_is_the_library_call(sottovoce):
     """The numbers of ``simulate --json`` are those of ``sv.simulate`` with the same seed."""
-    from sottovoce.experiments.paper import private_values
+    from sottovoce.scenario.values import uniform
 
     code, out, _ = sottovoce("simulate", "--graph", "cycle:6", "--steps", 400, "--seed", 3, "--json")
     assert code == 0
     answer = json.loads(out)
-    run = sv.simulate(sv.graphs.cycle(6), private_values(6, 3), sv.NoiseInsertion(1.0, 0.9), num_steps=400, seed=3)
+    run = sv.simulate(sv.graphs.cycle(6), uniform(6, 3), sv.NoiseInsertion(1.0, 0.9), num_steps=400, seed=3)
     assert answer["relative_error"] == run.relative_error.tolist()
     assert answer["status"] == "completed"
     assert answer["largest_mass_error"] < 1e-12

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.experiments.paper import private_values
+from sottovoce.scenario.values import uniform
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -116,7 +116,7 @@ def visit(server: Studio, browser: Browser) -> Iterator[Visit]:
 
 def engine(num_steps: int, *, graph: sv.Graph | None = None, method: sv.Method = NOISY, seed: int = 1) -> sv.Solution:
     graph = graph or sv.graphs.cycle(10)
-    values = private_values(graph.num_nodes, seed)
+    values = uniform(graph.num_nodes, seed)
     return sv.simulate(graph, values, method, num_steps=num_steps, seed=seed, record=400)
 
 
@@ -149,7 +149,7 @@ def test_run_pause_step_and_back_to_the_start(visit: Visit) -> None:
     assert visit.values() == engine(at + 1).values.tolist()
     visit.page.click("#back")
     visit.settle(0)
-    assert visit.values() == private_values(10, 1).tolist()
+    assert visit.values() == uniform(10, 1).tolist()
 
 
 def test_the_threshold_of_this_very_graph_is_marked_on_the_slider(visit: Visit) -> None:

@@ -10,7 +10,7 @@ import sottovoce as sv
 from sottovoce import errors
 from sottovoce.experiments.compare import customary_methods
 from sottovoce.experiments.predictions import fitted_factor, predict
-from sottovoce.scenario.methods import METHODS
+from sottovoce.methods import METHODS
 
 GRAPH = sv.graphs.cycle(10)
 VALUES = np.random.default_rng(3).random(10)

@@ -20,6 +20,7 @@ from sottovoce import errors
 from sottovoce.experiments.spec import Audit, SweepSpec, Task, read_spec
 from sottovoce.experiments.store import MANIFEST, StoreBusy, SweepStore
 from sottovoce.experiments.sweep import SweepInterrupted, run_task, sweep
+from sottovoce.scenario.values import uniform
 
 SPEC = {
     "axes": {
@@ -65,13 +66,11 @@ def test_the_grid_has_every_run_once():
 
 def test_rows_are_the_librarys_numbers(expected):
     """A row of the dataset is what ``simulate`` gives for these settings."""
-    from sottovoce.experiments.paper import private_values
-
     frame = expected.to_pandas()
     rows = frame[(frame.graph == "cycle:6") & (frame.noise_decay == 0.9) & (frame.seed == 2) & (frame.replica == 1)]
     run = sv.simulate(
         sv.graphs.cycle(6),
-        private_values(6, 2),
+        uniform(6, 2),
         sv.NoiseInsertion(1.0, 0.9),
         num_steps=60,
         seed=2,
@@ -259,6 +258,35 @@ def test_a_random_graph_without_a_seed_takes_the_runs():
     assert run_task(task) == run_task(task)
 
 
+def test_a_method_may_bring_its_parameters_along(tmp_path):
+    """Written as on the command line it is the same run as with an axis for each, ``free`` included."""
+    along = {"method": ["noise-insertion:noise_std=1,noise_decay=free", "standard"], "graph": ["star:5"]}
+    axes = {"method": ["noise-insertion", "standard"], "noise_std": [1], "noise_decay": ["free"], "graph": ["star:5"]}
+    one, two = (SweepSpec(axes=each, num_steps=20) for each in (along, axes))
+    assert one.tasks() == two.tasks()
+    assert one.parameters == two.parameters == {"noise_decay": "text", "noise_std": "number"}
+    frame = sweep(one, store=tmp_path, executor=Here()).table().to_pandas()
+    run = sv.simulate(
+        sv.graphs.star(5), uniform(5, 1), sv.NoiseInsertion.largest_free(sv.graphs.star(5), 1.0), num_steps=20, seed=1,
+        record=20,
+    )  # fmt: skip
+    assert frame[frame.noise_decay == "free"].relative_error.tolist() == run.relative_error.tolist()
+
+
+def test_values_are_those_of_the_command_line(tmp_path):
+    """A name or a file; a list of numbers would be written into the dataset and is refused."""
+    (tmp_path / "v.txt").write_text("1\n2\n3\n")
+    spec = {"axes": {"graph": ["path:3"], "method": ["standard"], "values": ["spike", str(tmp_path / "v.txt")]}}
+    frame = sweep(spec | {"num_steps": 9}, store=tmp_path / "o", executor=Here()).table().to_pandas()
+    by_values = frame.groupby("values").relative_error.apply(list)
+    for name, values in (("spike", [3.0, 0, 0]), (str(tmp_path / "v.txt"), [1.0, 2, 3])):
+        run = sv.simulate(sv.graphs.path(3), values, sv.StandardGossip(), num_steps=9, seed=1, record=9)
+        assert by_values[name] == run.relative_error.tolist()
+    with pytest.raises(errors.InvalidParameter, match="values of a sweep must be a name or a file") as refused:
+        SweepSpec(axes={"values": ["1,2,7.75"], "method": ["standard"]}).tasks()
+    assert "7.75" not in str(refused.value)
+
+
 def test_an_audit_that_does_not_apply_leaves_a_null(tmp_path):
     """Methods without such an audit still give their runs; round methods have one of their own."""
     spec = {
@@ -345,6 +373,11 @@ BAD = [
     ("num_steps = 0\n[axes]\nseed = [1]", "num_steps"),
     ("[axes]\nnoise_std = {low = 1, high = 2}", "needs sample"),
     ("[axes]\nmethod = ['magic']", "method must be one of"),
+    ("[axes]\nmethod = ['noise-insertion']", "missing a required argument: 'noise_std'"),
+    ("[axes]\ngraph = ['ring:5']\nmethod = ['standard']", "graph must be a file or one of"),
+    ("[axes]\nvalues = ['gauss']\nmethod = ['standard']", "gauss does not exist"),
+    ("load = 'mine.py'\n[axes]\nseed = [1]", "load must be a list"),
+    ("load = ['no/such.py']\n[axes]\nseed = [1]", "no/such.py does not exist"),
     ("", "needs axes or runs"),
     ("[axes]\nseed = ['a']", "seed must be a whole number"),
     ("sample = 'x'\n[axes]\nseed = [1]", "sample must be a whole number"),

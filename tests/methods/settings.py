@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.scenario.methods import METHODS
+from sottovoce.methods import METHODS
 
 SETTINGS: dict[str, sv.Method] = {
     "standard": sv.StandardGossip(),

@@ -9,7 +9,7 @@ import pytest
 import sottovoce as sv
 from sottovoce import errors
 from sottovoce.foundation.arguments import checked, number
-from sottovoce.scenario.methods import METHODS, parse_method
+from sottovoce.scenario.methods import parse_method
 
 from .settings import GRAPH, SETTINGS, VALUES
 
@@ -84,18 +84,6 @@ def test_unequal_edges_are_outside_some_guarantees():
     run = sv.simulate(GRAPH, VALUES, sv.AcceleratedGossip(), num_steps=10, seed=1, edge_probabilities=chances)
     assert run.status is sv.Status.OUTSIDE_GUARANTEE
     assert "equally likely" in run.notes[0]
-
-
-@pytest.mark.parametrize("name", SETTINGS)
-def test_methods_are_values_with_words(name):
-    """Every method has a short name, a label, a repr, equality and a hash."""
-    method = SETTINGS[name]
-    assert METHODS[method.name] is type(method)
-    assert method.label()
-    assert type(method).__name__ in repr(method)
-    assert method == method
-    assert len({method, method}) == 1
-    assert method != sv.GapOracle(gap=123.0)
 
 
 @pytest.mark.parametrize(

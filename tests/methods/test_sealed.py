@@ -8,7 +8,8 @@ from sottovoce import errors
 from sottovoce.graphs.chances import Chances
 from sottovoce.methods.released import SealedNoise
 from sottovoce.methods.sealed import sealed_moments
-from sottovoce.testing.reference import edge_draw
+from sottovoce.simulation.edge_noise import edge_draw
+from sottovoce.simulation.random.streams import Stream
 from sottovoce.theory.gossip.exact import moments_trace
 
 from .settings import GRAPH, VALUES
@@ -21,7 +22,7 @@ def test_the_run_starts_at_values_with_seals():
     run = sv.simulate(GRAPH, VALUES, sv.SealedGossip(seal_std=5.0), num_steps=1, seed=4, replicas=2, record=[0])
     sealed = VALUES.copy()
     for edge, (i, j) in enumerate(GRAPH.edges):
-        number = 5.0 * edge_draw(edge, 4, replica=1)
+        number = 5.0 * edge_draw(Stream(4, 1), edge)
         sealed[i] += number
         sealed[j] -= number
     assert run.squared_error[1, 0] == pytest.approx(((sealed - VALUES.mean()) ** 2).sum(), rel=1e-12)

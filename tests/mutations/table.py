@@ -174,9 +174,9 @@ NAMED = (
     ),
     Named(
         "a value known a thousand times less well counts as disclosed",
-        "sottovoce.privacy.auditing",
-        "disclosed=flat[-1] <= tolerance * scale",
-        "disclosed=flat[-1] <= 1000 * tolerance * scale",
+        "sottovoce.privacy.analysers.exchanges",
+        "disclosed=flat[-1] <= question.tolerance * scale",
+        "disclosed=flat[-1] <= 1000 * question.tolerance * scale",
         ("tests/privacy/test_auditing.py", "tests/privacy/test_limits.py"),
     ),
     Named(

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.experiments.paper import GEOMETRIC_SEED, private_values
+from sottovoce.experiments.paper import GEOMETRIC_SEED
+from sottovoce.scenario.values import uniform
 
 REPLICAS = 100
 
 
 def median_error(graph, method, num_steps):
-    values = private_values(graph.num_nodes, 1)
+    values = uniform(graph.num_nodes, 1)
     run = sv.simulate(graph, values, method, num_steps=num_steps, seed=1, replicas=REPLICAS)
     return run.steps, np.median(run.relative_error, axis=0)
 

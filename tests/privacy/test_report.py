@@ -37,7 +37,7 @@ def test_a_round_report_is_told_like_any_audit() -> None:
     assert row["posterior_std"] == report.posterior_std[node] == report.history[-1, node]
     assert row["variance_leaked"] == pytest.approx(1.0 - (report.posterior_std[node] / 2.0) ** 2)
     assert f"node {node}" in report.sentence(plain)
-    assert "having believed ±2 beforehand; without the noise the same rounds would have told it exactly" in (
+    assert "having believed ±2 beforehand; without the noise the same rounds would have revealed it exactly" in (
         report.sentence(plain)
     )
     assert any("messages are broadcast" in line for line in report.assumptions)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from sottovoce import errors
-from sottovoce.simulation import engine
+from sottovoce.simulation import running
 
 RING = sv.graphs.cycle(10)
 VALUES = np.random.default_rng(0).random(10)
@@ -81,7 +81,7 @@ def test_a_replica_does_not_depend_on_the_others():
 def test_chunks_do_not_matter(monkeypatch):
     """The result is the same bit for bit when the engine looks up every 256 steps."""
     whole = run(num_steps=3000, record=7, replicas=3)
-    monkeypatch.setattr(engine, "CHUNK", 1)
+    monkeypatch.setattr(running, "CHUNK", 1)
     np.testing.assert_array_equal(run(num_steps=3000, record=7, replicas=3).values, whole.values)
 
 
@@ -139,6 +139,17 @@ def test_early_stop():
     alone = run(num_steps=5000, stop_at=1e-6, record=500)
     np.testing.assert_array_equal(alone.values, result.values[0])
     np.testing.assert_array_equal(result.resume(100).values, result.values)
+
+
+@pytest.mark.parametrize("unit", [2.0**-10, 2.0**10])
+def test_stopping_does_not_depend_on_the_unit_of_the_values(unit):
+    """The error that is compared is the relative one: in another unit each replica stops at the same step."""
+    runs = [
+        sv.simulate(RING, values, sv.StandardGossip(), num_steps=3000, seed=1, replicas=5, stop_at=1e-3, record=300)
+        for values in (VALUES, VALUES * unit)
+    ]
+    np.testing.assert_array_equal(runs[0].steps_done, runs[1].steps_done)
+    assert 0 < runs[0].steps_done.min() < runs[0].steps_done.max() < 3000
 
 
 def test_equal_values_have_an_absolute_error():

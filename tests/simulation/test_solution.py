@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, dataclass
+from pathlib import Path
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 import sottovoce as sv
 from sottovoce import errors
+from sottovoce.methods import registry
 from sottovoce.simulation import saving
 
 GRAPH = sv.graphs.random_geometric(20, seed=1)
@@ -49,6 +54,87 @@ def test_save_and_load_round_trip(solution, tmp_path):
     assert loaded.status is solution.status
     np.testing.assert_array_equal(loaded.resume(77).values, solution.resume(77).values)
     np.testing.assert_array_equal(loaded.fired_edges(), solution.fired_edges())
+
+
+def halve(nodes, i, j, draw_i, draw_j, step, parameters):
+    move = parameters[0] * (nodes[j, 0] - nodes[i, 0])
+    nodes[i, 0] += move
+    nodes[j, 0] -= move
+
+
+@dataclass(frozen=True)
+class Lazy(sv.methods.PairMethod):
+    """A user's method."""
+
+    share: float = 0.5
+
+    name: ClassVar[str] = "lazy"
+    num_fields: ClassVar[int] = 1
+    update = staticmethod(halve)
+
+    def parameters(self, graph):
+        return [self.share]
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    monkeypatch.setitem(registry._REGISTERED, "lazy", Lazy)
+
+
+def lazy_run(**keywords):
+    return sv.simulate(GRAPH, VALUES[:, 0], Lazy(**keywords), num_steps=50, seed=1)
+
+
+def test_a_users_registered_method_is_saved_and_loaded(registered, tmp_path):
+    """The file brings the method back with its parameters, and the run goes on the same; a NumPy number is a number."""
+    run = lazy_run(share=np.float64(0.25))
+    run.save(tmp_path / "run.npz")
+    loaded = sv.Solution.load(tmp_path / "run.npz")
+    assert loaded.method == Lazy(share=0.25)
+    np.testing.assert_array_equal(loaded.resume(30).values, run.resume(30).values)
+
+
+def test_a_method_that_is_not_registered_is_not_saved(tmp_path):
+    """A file that nobody could load is not written; the message says what to do."""
+    with pytest.raises(errors.InvalidParameter, match=r"'lazy' must be registered .* above class Lazy"):
+        lazy_run().save(tmp_path / "run.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_method_that_is_not_known_when_loading_is_named(tmp_path, monkeypatch):
+    """Without the module that registers it, the file says which method is missing and what to do."""
+    with monkeypatch.context() as patch:
+        patch.setitem(registry._REGISTERED, "lazy", Lazy)
+        lazy_run().save(tmp_path / "run.npz")
+    with pytest.raises(errors.InvalidFile, match="method 'lazy', which is not known: import the module"):
+        sv.Solution.load(tmp_path / "run.npz")
+
+
+def test_a_method_that_lost_a_parameter_is_named(registered, tmp_path, monkeypatch):
+    """A file of an older version of a user's method is refused with both lists of parameters."""
+    lazy_run().save(tmp_path / "run.npz")
+    monkeypatch.setitem(registry._REGISTERED, "lazy", dataclass(frozen=True)(type("Lazy", (sv.StandardGossip,), {})))
+    with pytest.raises(errors.InvalidFile, match=r"'lazy' takes no parameter, .* saved with share"):
+        sv.Solution.load(tmp_path / "run.npz")
+
+
+def test_files_of_the_first_release_are_read():
+    """A run that was saved before methods were registered comes back bit by bit, and goes on."""
+    old = sv.Solution.load(Path(__file__).parent / "first-release.npz")
+    again = sv.simulate(old.graph, old.private_values, old.method, num_steps=40, seed=old.seed, replicas=2, record=4)
+    assert (old.steps_done == 40).all()
+    for name in ("values", "outstanding_noise", "steps", "relative_error", "mass_error", "tables"):
+        np.testing.assert_array_equal(getattr(old, name), getattr(again, name))
+    np.testing.assert_array_equal(old.resume(7).values, again.resume(7).values)
+
+
+def test_a_solution_cannot_be_changed(solution):
+    """Neither its fields nor the arrays in it."""
+    with pytest.raises(FrozenInstanceError):
+        solution.seed = 3
+    for array in (solution.tables, solution.steps_done, solution.private_values, solution.edge_probabilities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
 
 
 def test_a_failed_save_keeps_the_previous_file(solution, tmp_path, monkeypatch):

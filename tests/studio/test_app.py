@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.scenario.methods import MethodSpec
 from sottovoce.studio.app import STATIC, create_app
+from sottovoce.studio.catalogue import catalogue
 from sottovoce.studio.limits import Limits
-from sottovoce.studio.problem import Problem
+from sottovoce.studio.reading import read_scenario
 
 from .helpers import SMALL, Studio
 
@@ -74,20 +76,30 @@ def test_the_lock_file_names_no_address() -> None:
 
 def test_the_catalogue_offers_every_method_and_family(server: Studio) -> None:
     """Methods appear in the page because they are in the package."""
+    from sottovoce.methods import METHODS
     from sottovoce.scenario.graphs import FAMILIES
-    from sottovoce.scenario.methods import METHODS
 
     offered = server.get("/api/catalogue").json()
     assert {entry["name"] for entry in offered["methods"]} == set(METHODS)
     assert {entry["name"] for entry in offered["families"]} == set(FAMILIES) - {"random-geometric"}
 
 
+@pytest.mark.parametrize("entry", catalogue(Limits())["methods"], ids=lambda entry: entry["name"])
+def test_every_form_can_be_run_as_it_starts(server: Studio, entry: dict[str, Any]) -> None:
+    """What a form shows first makes a method, and the copied program makes the same one."""
+    spec = MethodSpec(entry["name"], tuple((p["name"], p["start"]) for p in entry["parameters"]))
+    asked = read_scenario(SMALL | {"methods": [str(spec)]}, Limits())
+    code = server.post("/api/python", data={"problem": SMALL | {"methods": [str(spec)]}}).json()["code"]
+    line = next(line for line in code.splitlines() if line.startswith("    sv."))
+    assert eval(line.strip().rstrip(","), {"sv": sv, "graph": asked.graph}) == asked.methods[0]
+
+
 def test_csv_holds_the_engines_numbers(server: Studio) -> None:
     """Every digit survives the way through the file."""
     answer = server.post("/api/export/csv", data={"problem": SMALL, "at": 200})
     rows = list(csv.DictReader(io.StringIO(answer.text)))
-    problem = Problem.read(SMALL, Limits())
-    run = sv.simulate(problem.graph, problem.private_values, problem.methods[0], num_steps=200, seed=3, record=400)
+    asked = read_scenario(SMALL, Limits())
+    run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=200, seed=3, record=400)
     assert [int(row["step"]) for row in rows] == run.steps.tolist()
     assert [float(row["relative_error"]) for row in rows] == run.relative_error.tolist()
 
@@ -174,14 +186,23 @@ def test_large_uploads_are_cut_off() -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "["])
 def test_other_names_are_not_answered(server: Studio, host: str) -> None:
-    """A site that points its own name at this machine gets nothing."""
-    assert server.get("/", headers={"host": host}).status_code == 403
+    """A site that points its own name at this machine gets nothing, though it is its own origin."""
+    for headers in ({"host": host}, {"host": host, "origin": f"http://{host}"}):
+        assert server.get("/", headers=headers).status_code == 400
+
+
+def test_names_are_compared_without_port_and_case() -> None:
+    """An address of version 6 stands in brackets."""
+    with Studio(create_app(hosts=("localhost", "::1"))) as studio:
+        for host in ("LOCALHOST:8321", "localhost", "[::1]:8321", "[::1]"):
+            assert studio.get("/", headers={"host": host}).status_code == 200
 
 
 def test_requests_of_other_sites_are_refused(server: Studio) -> None:
     """A form or script of another site cannot use this server."""
-    answer = server.post("/api/python", data={"problem": SMALL}, headers={"origin": "http://evil.example"})
-    assert answer.status_code == 403
+    for origin in ("http://evil.example", "null", "http://[", f"http://{server.address}/path"):
+        answer = server.post("/api/python", data={"problem": SMALL}, headers={"origin": origin})
+        assert answer.status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/static/../app.py", "/static/%2e%2e/app.py", "/api/export/exe"])

@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.scenario.scenario import Scenario
 from sottovoce.studio import insight
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.playing import Playback
-from sottovoce.studio.problem import Problem
+from sottovoce.studio.reading import read_scenario
 
 from .helpers import NOISY, SMALL
 
 LIMITS = Limits()
 
 
-def problem(**changes: object) -> Problem:
-    return Problem.read(SMALL | changes, LIMITS)
+def problem(**changes: object) -> Scenario:
+    return read_scenario(SMALL | changes, LIMITS)
 
 
 def test_the_threshold_comes_with_the_connectivity_it_is_made_of() -> None:

@@ -8,7 +8,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.playing import Playback
-from sottovoce.studio.problem import Problem
+from sottovoce.studio.reading import read_scenario
 
 from .helpers import NOISY, SMALL
 
@@ -16,12 +16,12 @@ from .helpers import NOISY, SMALL
 @pytest.mark.parametrize("cuts", [[200], [1, 2, 3, 77, 200], list(range(1, 201))])
 def test_pieces_give_the_numbers_of_one_run(cuts: list[int]) -> None:
     """However a run is cut, values, noise and recorded errors are those of ``simulate``, bit by bit."""
-    problem = Problem.read(SMALL | {"methods": [NOISY, "standard"]}, Limits())
-    playback = Playback(problem, drawn=True)
+    asked = read_scenario(SMALL | {"methods": [NOISY, "standard"]}, Limits())
+    playback = Playback(asked, drawn=True)
     for end in cuts:
         playback.advance(end)
-    for lane, method in zip(playback.lanes, problem.methods, strict=True):
-        run = sv.simulate(problem.graph, problem.private_values, method, num_steps=200, seed=3, record=400)
+    for lane, method in zip(playback.lanes, asked.methods, strict=True):
+        run = sv.simulate(asked.graph, asked.private_values, method, num_steps=200, seed=3, record=400)
         steps, errors = lane.recorded()
         assert np.array_equal(steps, run.steps)
         assert np.array_equal(errors, run.relative_error)
@@ -31,30 +31,30 @@ def test_pieces_give_the_numbers_of_one_run(cuts: list[int]) -> None:
 
 def test_back_to_the_start_is_the_start() -> None:
     """After going back, values are the private ones and the run repeats itself."""
-    problem = Problem.read(SMALL, Limits())
-    playback = Playback(problem, drawn=True)
+    asked = read_scenario(SMALL, Limits())
+    playback = Playback(asked, drawn=True)
     playback.advance(50)
     first = playback.lanes[0].values
     playback.rewind()
     assert playback.step == 0
-    assert np.array_equal(playback.lanes[0].values, problem.private_values)
+    assert np.array_equal(playback.lanes[0].values, asked.private_values)
     playback.advance(50)
     assert np.array_equal(playback.lanes[0].values, first)
 
 
 def test_a_frame_shows_the_edge_that_fired() -> None:
     """The last edge of the frame is the engine's."""
-    problem = Problem.read(SMALL, Limits())
-    playback = Playback(problem, drawn=True)
+    asked = read_scenario(SMALL, Limits())
+    playback = Playback(asked, drawn=True)
     playback.advance(30)
     header, _ = playback.frame()
-    run = sv.simulate(problem.graph, problem.private_values, problem.methods[0], num_steps=30, seed=3)
+    run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=30, seed=3)
     assert header["fired"] == [run.fired_edges()[-24:].tolist()]
 
 
 def test_methods_in_rounds_have_no_firing_edge() -> None:
     """They are played all the same."""
-    playback = Playback(Problem.read(SMALL | {"methods": ["synchronous"]}, Limits()), drawn=True)
+    playback = Playback(read_scenario(SMALL | {"methods": ["synchronous"]}, Limits()), drawn=True)
     playback.advance(30)
     assert playback.frame()[0]["fired"] == [[]]
     assert playback.lanes[0].errors[-1] < 0.1
@@ -62,8 +62,8 @@ def test_methods_in_rounds_have_no_firing_edge() -> None:
 
 def test_large_graphs_are_shown_as_distributions() -> None:
     """Every node is counted once, and no list of all nodes is sent."""
-    problem = Problem.read(SMALL | {"graph": "torus:60x50", "num_steps": 2000}, Limits())
-    playback = Playback(problem, drawn=False)
+    asked = read_scenario(SMALL | {"graph": "torus:60x50", "num_steps": 2000}, Limits())
+    playback = Playback(asked, drawn=False)
     playback.advance(1000)
     header, arrays = playback.frame()
     lane = header["lanes"][0]
@@ -74,7 +74,7 @@ def test_large_graphs_are_shown_as_distributions() -> None:
 
 def test_long_ways_are_cut_into_bounded_pieces() -> None:
     """No piece is longer than two million steps, and the last ends where it should."""
-    playback = Playback(Problem.read(SMALL | {"num_steps": 10**8}, Limits()), drawn=True)
+    playback = Playback(read_scenario(SMALL | {"num_steps": 10**8}, Limits()), drawn=True)
     stops = playback.pieces(10**8)
     assert stops[-1] == 10**8
     assert np.diff([0, *stops]).max() <= 2_000_000

@@ -18,7 +18,7 @@ from sottovoce.studio.app import create_app
 from sottovoce.studio.insight import heard_steps
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.playing import Playback
-from sottovoce.studio.problem import Problem
+from sottovoce.studio.reading import read_scenario
 from sottovoce.studio.thinking import Thinkers
 
 from .helpers import NOISY, SMALL, Studio, Visitor
@@ -34,8 +34,8 @@ def test_a_run_from_setup_to_end_has_the_engines_numbers(page: Open) -> None:
         assert ready["graph"]["numNodes"] == 10
         visitor.say(type="play", speed=None)
         last = visitor.until("frame", finished=True)
-    problem = Problem.read(SMALL, Limits())
-    run = sv.simulate(problem.graph, problem.private_values, problem.methods[0], num_steps=200, seed=3, record=400)
+    asked = read_scenario(SMALL, Limits())
+    run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=200, seed=3, record=400)
     assert dict(visitor.curves[0]) | dict(zip(run.steps.tolist(), run.relative_error.tolist(), strict=True)) == dict(
         visitor.curves[0]
     )
@@ -59,10 +59,10 @@ def test_theory_is_drawn_beside_the_run(page: Open) -> None:
         visitor = Visitor(socket)
         visitor.set_up(methods=["standard", NOISY])
         curves = visitor.until("theory", lane=1)
-    problem = Problem.read(SMALL, Limits())
-    c = problem.private_values
+    asked = read_scenario(SMALL, Limits())
+    c = asked.private_values
     scale = ((c - c.mean()) ** 2).sum() / 2
-    arguments = (problem.graph, c, problem.methods[0])
+    arguments = (asked.graph, c, asked.methods[0])
     assert curves["expected"] == pytest.approx(sv.theory.expected_error(*arguments, at=curves["steps"]) / scale)
     assert curves["corrected"] == pytest.approx(sv.theory.error_bound(*arguments, at=curves["steps"]) / scale)
 
@@ -75,13 +75,13 @@ def test_the_privacy_meter_is_the_audit(page: Open, prior: float | None) -> None
         visitor.set_up()
         visitor.say(type="watch", node=4, prior=prior)
         answer = visitor.until("privacy")
-    problem = Problem.read(SMALL, Limits())
-    run = sv.simulate(problem.graph, problem.private_values, problem.methods[0], num_steps=200, seed=3)
-    steps = heard_steps(problem, run.fired_edges(), 4)
+    asked = read_scenario(SMALL, Limits())
+    run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=200, seed=3)
+    steps = heard_steps(asked, run.fired_edges(), 4)
     assert answer["steps"] == steps.tolist()
-    for lane, method in zip(answer["lanes"], (problem.methods[0], sv.StandardGossip()), strict=True):
+    for lane, method in zip(answer["lanes"], (asked.methods[0], sv.StandardGossip()), strict=True):
         view = sv.privacy.CuriousNodes([4])
-        report = sv.privacy.audit(problem.graph, method, run.fired_edges(), view, prior_std=prior)
+        report = sv.privacy.audit(asked.graph, method, run.fired_edges(), view, prior_std=prior)
         found = [math.inf if std == "inf" else std for std in lane["std"][-1]]
         assert found == report.posterior_std.tolist()
     assert any("noise_std" in sentence for sentence in answer["assumptions"])
@@ -107,12 +107,12 @@ def test_guesses_are_the_optimal_attack(page: Open) -> None:
         visitor.set_up(methods=[NOISY, "synchronous"])
         visitor.say(type="guess", node=4, prior=0.3, centre=0.5, step=90)
         answer = visitor.until("guess")
-    problem = Problem.read(SMALL, Limits())
-    for found, method in zip(answer["lanes"], (problem.methods[0], None, sv.StandardGossip()), strict=True):
+    asked = read_scenario(SMALL, Limits())
+    for found, method in zip(answer["lanes"], (asked.methods[0], None, sv.StandardGossip()), strict=True):
         if method is None:
             assert found is None
             continue
-        run = sv.simulate(problem.graph, problem.private_values, method, num_steps=90, seed=3)
+        run = sv.simulate(asked.graph, asked.private_values, method, num_steps=90, seed=3)
         exact = sv.privacy.attack(run, sv.privacy.CuriousNodes([4]), 0.3, prior_mean=0.5).estimate
         assert found == exact.tolist()
 

@@ -69,7 +69,7 @@ def command(
     from ..scenario.methods import parse_method
 
     graph = parse_graph(graph_spec, seed=seed)
-    method = parse_method(method_spec)
+    method = parse_method(method_spec, graph)
     view = _view(observers, taps, everyone_but)
     asked = (graph, method, simulated_run(graph, method, num_steps=steps, seed=seed), view, None if flat else prior_std)
     silent = False if as_json else None

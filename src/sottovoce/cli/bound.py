@@ -14,8 +14,8 @@ from .output import (
     method_option,
     print_json,
     print_table,
-    read_values,
     seed_option,
+    values_option,
     without_suffix,
 )
 
@@ -43,12 +43,7 @@ POINTS = 400
     help="Runs to average beside the theory; 0 for none.",
 )
 @seed_option
-@click.option(
-    "--values",
-    "values_file",
-    type=click.Path(path_type=Path),
-    help="Private values, a line per node, or .npy. [default: uniform on [0, 1], from the seed]",
-)
+@values_option
 @click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
 @json_option
 def command(
@@ -57,7 +52,7 @@ def command(
     steps: int,
     replicas: int,
     seed: int,
-    values_file: Path | None,
+    values_spec: str,
     plot_stem: Path | None,
     as_json: bool,
 ) -> None:
@@ -69,13 +64,10 @@ def command(
     \b
     sottovoce bound --graph cycle:10 --method noise-insertion:noise_std=1,noise_decay=0.9 --steps 300 --plot bound
     """
-    from ..experiments.paper import private_values
-    from ..scenario.graphs import parse_graph
-    from ..scenario.methods import parse_method
+    from ..scenario.scenario import Scenario
 
-    graph = parse_graph(graph_spec, seed=seed)
-    method = parse_method(method_spec)
-    values = private_values(graph.num_nodes, seed) if values_file is None else read_values(values_file, graph)
+    asked = Scenario.parse(graph=graph_spec, values=values_spec, methods=[method_spec], seed=seed, num_steps=steps)
+    graph, (method,), values = asked.graph, asked.methods, asked.private_values
     at = _points(steps)
     curves = _theory(graph, method, values, at)
     facts = _facts(graph, method)

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import click
 
-from .output import graph_option, json_option, print_json, print_table, read_values, seed_option, without_suffix
+from .output import (
+    graph_option,
+    json_option,
+    load_option,
+    plot_option,
+    print_json,
+    print_table,
+    seed_option,
+    values_option,
+    write_figure,
+)
 
 FAST = ["method", "steps", "messages", "relative error", "factor", "guaranteed"]
 LEARNT = ["method", "prior left", "a neighbour knows"]
@@ -19,6 +29,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
     "--method", "-m", "method_specs", multiple=True, metavar="SPEC",
     help="name:parameter=value,…; repeat for more.  [default: one setting of every method]",
 )  # fmt: skip
+@load_option
 @click.option(
     "--steps", type=click.IntRange(min=1), default=10_000, show_default=True,
     help="Pairwise exchanges; rounds get as many as the same messages pay for.",
@@ -31,11 +42,8 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @seed_option
 @click.option("--observer", type=click.IntRange(min=0), default=0, show_default=True, help="The curious node.")
 @click.option("--prior-std", type=float, help="Its uncertainty beforehand.  [default: that of the private values]")
-@click.option(
-    "--values", "values_file", type=click.Path(path_type=Path),
-    help="Private values, a line per node, or .npy.  [default: uniform on [0, 1], from the seed]",
-)  # fmt: skip
-@click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+@values_option
+@plot_option
 @click.option("--csv", "csv_file", type=PATH, help="Write every number, unrounded.")
 @click.option("--curves", "curves_file", type=PATH, help="Write the curves as CSV.")
 @click.option("--latex", "latex_file", type=PATH, help="Write a LaTeX table.")
@@ -43,7 +51,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @json_option
 def command(
     graph_spec: str, method_specs: tuple[str, ...], steps: int, budget: str, replicas: int, seed: int, observer: int,
-    prior_std: float | None, values_file: Path | None, plot_stem: Path | None, csv_file: Path | None,
+    prior_std: float | None, values_spec: str, plot_stem: Path | None, csv_file: Path | None,
     curves_file: Path | None, latex_file: Path | None, markdown_file: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Put methods side by side: accuracy, rate, messages, and what a curious neighbour learns.
@@ -53,22 +61,17 @@ def command(
     sottovoce compare --graph rgg:100:seed=3 -m standard -m mo-murray:noise_std=1,noise_decay=0.9 --plot out/compare
     """
     from ..experiments.compare import compare, customary_methods
-    from ..experiments.paper import private_values
-    from ..scenario.graphs import parse_graph
-    from ..scenario.methods import parse_method
+    from ..scenario.scenario import Scenario
 
-    graph = parse_graph(graph_spec, seed=seed)
-    methods = [parse_method(spec) for spec in method_specs] or customary_methods(graph)
-    values = private_values(graph.num_nodes, seed) if values_file is None else read_values(values_file, graph)
+    asked = Scenario.parse(graph=graph_spec, values=values_spec, methods=method_specs, seed=seed, num_steps=steps)
+    graph = asked.graph
     found = compare(
-        graph, values, methods, num_steps=steps, seed=seed, replicas=replicas, budget=budget,  # type: ignore[arg-type]
-        observer=observer, prior_std=prior_std,
+        graph, asked.private_values, asked.methods or customary_methods(graph), num_steps=steps, seed=seed,
+        replicas=replicas, budget=budget, observer=observer, prior_std=prior_std,  # type: ignore[arg-type]
     )  # fmt: skip
     written: list[Path] = []
     if plot_stem is not None:
-        from ..plotting.style import save_figure
-
-        written += save_figure(found.plot(), without_suffix(plot_stem, ".png", ".svg"))
+        written += write_figure(found.plot(), plot_stem)
     for path, write in (
         (csv_file, found.to_csv),
         (curves_file, found.curves_csv),

@@ -1,29 +1,32 @@
-"""What all commands share in how they speak: options, tables for people, JSON for machines, values from files."""
+"""What all commands share: options, tables for people, JSON for machines."""
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 import numpy as np
-import numpy.typing as npt
 
-from ..errors import InvalidFile
-from ..graphs.graph import Graph
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
     "graph_option",
     "json_option",
+    "load_option",
     "method_option",
+    "plot_option",
     "print_json",
     "print_table",
-    "read_values",
     "seed_option",
+    "values_option",
     "without_suffix",
+    "write_figure",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,13 +35,42 @@ graph_option = click.option(
     "--graph", "graph_spec", default="cycle:10", show_default=True, metavar="SPEC",
     help="Family with sizes (cycle:10, rgg:100:seed=3, grid:5x8, …) or an edge-list file.",
 )  # fmt: skip
-method_option = click.option(
-    "--method", "method_spec", default="noise-insertion:noise_std=1,noise_decay=0.9", show_default=True, metavar="SPEC",
-    help="Method with parameters: name:parameter=value,…",
+values_option = click.option(
+    "--values", "values_spec", default="uniform", show_default=True, metavar="SPEC",
+    help="Private values: uniform, normal, ramp, spike, numbers as in 1,2.5,0, or a file (a line per node, or .npy).",
 )  # fmt: skip
+
+
+def load_option(command: F) -> F:
+    """Add ``--load``: files or modules with methods that are imported before the command runs."""
+
+    @click.option(
+        "--load", "sources", multiple=True, type=click.Path(), metavar="FILE.py", envvar="SOTTOVOCE_LOAD",
+        help="A file, or module, with methods of your own to name; it is run. Repeat for more.",
+    )  # fmt: skip
+    @functools.wraps(command)
+    def loaded(*arguments: Any, sources: tuple[str, ...], **options: Any) -> Any:
+        from ..scenario.loading import load_methods
+
+        for source in sources:
+            load_methods(source)
+        return command(*arguments, **options)
+
+    return cast("F", loaded)
+
+
+def method_option(command: F) -> F:
+    """Add ``--method``, and ``--load`` with it."""
+    return click.option(
+        "--method", "method_spec", default="noise-insertion:noise_std=1,noise_decay=0.9", show_default=True,
+        metavar="SPEC", help="Method with parameters: name:parameter=value,…",
+    )(load_option(command))  # fmt: skip
+
+
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
 )
+plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 
@@ -51,6 +83,13 @@ def without_suffix(path: Path, *suffixes: str) -> Path:
     ('run-0.9', 'a')
     """
     return path.with_suffix("") if path.suffix in suffixes else path
+
+
+def write_figure(figure: Figure, stem: Path) -> list[Path]:
+    """Write ``stem.png`` and ``stem.svg``, whether or not ``stem`` already ends so."""
+    from ..plotting.style import save_figure
+
+    return save_figure(figure, without_suffix(stem, ".png", ".svg"))
 
 
 def print_json(payload: dict[str, Any]) -> None:
@@ -88,33 +127,3 @@ def print_table(
     console.print(table)
     for note in notes:
         console.print(note, highlight=False)
-
-
-def read_values(path: Path, graph: Graph) -> npt.NDArray[np.float64]:
-    """Private values: ``.npy``, or text with one number or one comma-separated vector per node and line.
-
-    Errors name the line, never what stands in it.
-    """
-    if not path.is_file():
-        raise InvalidFile(f"{path} does not exist or is not a file")
-    if path.suffix == ".npy":
-        try:
-            return np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-        except (ValueError, OSError, EOFError, TypeError):
-            raise InvalidFile(f"{path} is not a NumPy array of numbers") from None
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    except UnicodeDecodeError:
-        raise InvalidFile(f"{path} is not a text file of numbers") from None
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        if not line or line.startswith("#"):
-            continue
-        try:
-            rows.append([float(cell) for cell in line.replace(",", " ").split()])
-        except ValueError:
-            raise InvalidFile(f"{path}, line {number}: expected numbers") from None
-    if len({len(row) for row in rows}) != 1:
-        raise InvalidFile(f"{path} must have the same number of entries on each of {graph.num_nodes} lines")
-    array = np.array(rows)
-    return array[:, 0] if array.shape[1] == 1 else array

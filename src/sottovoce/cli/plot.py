@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InvalidParameter
-from .output import json_option, print_json, without_suffix
+from .output import json_option, print_json, write_figure
 
 if TYPE_CHECKING:
     import pandas
@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     "--by", multiple=True, help="Curves: a column to tell them apart; may be given several times. [default: method]"
 )
 @click.option(
-    "--against",
-    default="step",
-    show_default=True,
-    type=click.Choice(["step", "transmissions"]),
+    "--against", default="step", show_default=True, type=click.Choice(["step", "transmissions"]),
     help="Curves: what to put on the axis.",
-)
+)  # fmt: skip
 @click.option("--heatmap", is_flag=True, help="A map over two columns instead of curves.")
 @click.option("--x", "x_column", default="noise_decay", show_default=True, help="Map: column across.")
 @click.option("--y", "y_column", default="noise_std", show_default=True, help="Map: column up.")
@@ -33,24 +30,14 @@ if TYPE_CHECKING:
     "--steps-to", type=float, help="Map: colour by steps to this relative error. [default: what the observer infers]"
 )
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out/sweep"),
-    show_default=True,
+    "--out", type=click.Path(path_type=Path), default=Path("out/sweep"), show_default=True,
     help="Write FILE.png and FILE.svg.",
-)
+)  # fmt: skip
 @json_option
 def command(
-    dataset: Path,
-    by: tuple[str, ...],
-    against: str,
-    heatmap: bool,
-    x_column: str,
-    y_column: str,
-    steps_to: float | None,
-    out: Path,
-    as_json: bool,
-) -> None:
+    dataset: Path, by: tuple[str, ...], against: str, heatmap: bool, x_column: str, y_column: str,
+    steps_to: float | None, out: Path, as_json: bool,
+) -> None:  # fmt: skip
     """Draw the runs of a sweep.
 
     \b
@@ -58,7 +45,6 @@ def command(
     sottovoce plot results --heatmap --steps-to 1e-6
     """
     from ..experiments.store import SweepStore
-    from ..plotting.style import save_figure
     from ..plotting.sweeps import plot_curves, plot_heatmap
 
     frame = SweepStore(dataset).table().to_pandas()
@@ -66,7 +52,7 @@ def command(
         figure = plot_heatmap(frame, x_column, y_column, accuracy=steps_to, threshold=_threshold(frame))
     else:
         figure = plot_curves(frame, by or ("method",), x=against)
-    written = save_figure(figure, without_suffix(out, ".png", ".svg"))
+    written = write_figure(figure, out)
     if as_json:
         print_json({"files": written})
     else:

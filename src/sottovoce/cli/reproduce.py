@@ -12,7 +12,9 @@ from .output import json_option, print_json, print_table, seed_option
 
 if TYPE_CHECKING:
     from ..experiments.paper import PanelResult
+    from ..graphs.graph import Graph
 
+NO_NOISE = "no noise"
 COLUMNS = ["curve", "φ is", "relative error", "1e-8 at step", "mean off by"]
 
 
@@ -21,20 +23,14 @@ COLUMNS = ["curve", "φ is", "relative error", "1e-8 at step", "mean off by"]
 @click.option("--all", "everything", is_flag=True, help="Every experiment.")
 @click.option("--list", "only_list", is_flag=True, help="Say which there are.")
 @click.option(
-    "--replicas",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
+    "--replicas", type=click.IntRange(min=1), default=1, show_default=True,
     help="More than 1: medians with 10–90 % bands instead of the paper's single runs.",
-)
+)  # fmt: skip
 @seed_option
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("out"),
-    show_default=True,
+    "--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True,
     help="Folder for figures and data.",
-)
+)  # fmt: skip
 @json_option
 def command(
     names: tuple[str, ...], everything: bool, only_list: bool, replicas: int, seed: int, out: Path, as_json: bool
@@ -106,7 +102,7 @@ def describe(result: PanelResult) -> list[dict[str, Any]]:
         rows.append(
             {
                 "curve": label,
-                "decay": _against_threshold(run.method, result.graph),
+                "decay": _against_threshold(getattr(run.method, "noise_decay", None), result.graph),
                 "final_relative_error": float(error[-1]),
                 "first_step_at_1e-8": int(run.steps[passed[0]]) if len(passed) else None,
                 "mean_offset": float(np.median(np.abs(np.atleast_1d(run.mean_offset)))),
@@ -115,27 +111,26 @@ def describe(result: PanelResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _against_threshold(method: object, graph: Any) -> str:
+def _against_threshold(decay: object, graph: Graph) -> str:
     """Whether φ is at most √(1 − α/(2 d_i)), beyond which node i slows the guaranteed rate."""
     import numpy as np
 
-    from ..methods import NoiseInsertion
+    from ..experiments.paper import free_decays
 
-    if not isinstance(method, NoiseInsertion):
-        return "no noise"
-    free = np.asarray(NoiseInsertion.largest_free(graph, noise_std=1.0).noise_decay)
-    above = int((np.asarray(method.noise_decay) > free).sum())
+    if decay is None:
+        return NO_NOISE
+    above = int((np.asarray(decay) > free_decays(graph)).sum())
     if above == 0:
         return "free"
-    return "too slow" if above == len(free) else f"too slow at {above} of {len(free)}"
+    return "too slow" if above == graph.num_nodes else f"too slow at {above} of {graph.num_nodes}"
 
 
 def _print_panel(result: PanelResult, rows: list[dict[str, Any]]) -> None:
     import numpy as np
 
-    from ..methods import NoiseInsertion
+    from ..experiments.paper import free_decays
 
-    noisy = any(isinstance(run.method, NoiseInsertion) for _, run in result.runs)
+    noisy = any(row["decay"] != NO_NOISE for row in rows)
 
     def cells(row: dict[str, Any]) -> list[str]:
         passed = row["first_step_at_1e-8"]
@@ -149,7 +144,7 @@ def _print_panel(result: PanelResult, rows: list[dict[str, Any]]) -> None:
 
     title = f"{result.panel.title}, {result.panel.num_steps:,} steps"
     if noisy:
-        free = NoiseInsertion.largest_free(result.graph, noise_std=1.0).noise_decay
+        free = free_decays(result.graph)
         title += f"; threshold φ = {np.min(free):.3f}" + ("" if np.ptp(free) < 1e-9 else f" to {np.max(free):.3f}")
     columns = COLUMNS if noisy else [column for column in COLUMNS if column != "φ is"]
     print_table(title, columns, [cells(row) for row in rows], notes=[f"the paper: {result.panel.published}", ""])

@@ -11,11 +11,13 @@ from .output import (
     graph_option,
     json_option,
     method_option,
+    plot_option,
     print_json,
     print_table,
-    read_values,
     seed_option,
+    values_option,
     without_suffix,
+    write_figure,
 )
 
 if TYPE_CHECKING:
@@ -28,53 +30,32 @@ if TYPE_CHECKING:
 @click.option("--steps", type=click.IntRange(min=1), default=10_000, show_default=True, help="How many edges fire.")
 @click.option("--replicas", type=click.IntRange(min=1), default=1, show_default=True, help="Independent runs.")
 @seed_option
-@click.option(
-    "--values",
-    "values_file",
-    type=click.Path(path_type=Path),
-    help="Private values, a line per node, or .npy. [default: uniform on [0, 1], from the seed]",
-)
+@values_option
 @click.option("--stop-at", type=float, help="Stop a replica once its relative error is at most this.")
-@click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+@plot_option
 @click.option(
-    "--save",
-    "save_file",
-    type=click.Path(path_type=Path),
+    "--save", "save_file", type=click.Path(path_type=Path),
     help="Write the whole run as FILE.npz (private values included).",
-)
+)  # fmt: skip
 @json_option
 def command(
-    graph_spec: str,
-    method_spec: str,
-    steps: int,
-    replicas: int,
-    seed: int,
-    values_file: Path | None,
-    stop_at: float | None,
-    plot_stem: Path | None,
-    save_file: Path | None,
-    as_json: bool,
-) -> None:
+    graph_spec: str, method_spec: str, steps: int, replicas: int, seed: int, values_spec: str, stop_at: float | None,
+    plot_stem: Path | None, save_file: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Run one method on one graph and say how far it got.
 
     \b
     sottovoce simulate --graph rgg:100:seed=3 --method noise-insertion:noise_std=1,noise_decay=0.9 --steps 50000
     """
-    from ..experiments.paper import private_values
-    from ..scenario.graphs import parse_graph
-    from ..scenario.methods import parse_method
+    from ..scenario.scenario import Scenario
     from ..simulation import Status, simulate
 
-    graph = parse_graph(graph_spec, seed=seed)
-    method = parse_method(method_spec)
-    values = private_values(graph.num_nodes, seed) if values_file is None else read_values(values_file, graph)
-    run = simulate(graph, values, method, num_steps=steps, seed=seed, replicas=replicas, stop_at=stop_at)
+    asked = Scenario.parse(graph=graph_spec, values=values_spec, methods=[method_spec], seed=seed, num_steps=steps)
+    graph, (method,) = asked.graph, asked.methods
+    run = simulate(graph, asked.private_values, method, num_steps=steps, seed=seed, replicas=replicas, stop_at=stop_at)
     written: list[Path] = []
     if plot_stem is not None:
-        from ..plotting.style import save_figure
-
-        figure = run.plot().figure
-        written += save_figure(figure, without_suffix(plot_stem, ".png", ".svg"))  # type: ignore[arg-type]
+        written += write_figure(run.plot().figure, plot_stem)  # type: ignore[arg-type]
     if save_file is not None:
         stem = without_suffix(save_file, ".npz")
         written.append(stem.with_name(f"{stem.name}.npz"))

@@ -12,25 +12,22 @@ from pathlib import Path
 import click
 
 from ..errors import InvalidParameter, MissingDependency
-from .output import json_option, print_json
+from .output import json_option, load_option, print_json
 
 DEFAULT_PORT = 8321
 
 
 @click.command()
 @click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on; other than this machine's own only if you mean it.",
-)
+    "--host", default="127.0.0.1", show_default=True,
+    help="Address to listen on. Choose one that other machines reach only if they may use the page.",
+)  # fmt: skip
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=None,
-    help=f"[default: {DEFAULT_PORT}, or any free one if it is taken; 0: any]",
-)
+    "--port", type=click.IntRange(0, 65535),
+    help=f"Port to listen on; 0 is any free one. [default: {DEFAULT_PORT}, or any free one if it is taken]",
+)  # fmt: skip
 @click.option("--network", type=click.Path(path_type=Path), help="Folder of a network of peers, for the live view.")
+@load_option
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @json_option
 def command(host: str, port: int | None, network: Path | None, browser: bool, as_json: bool) -> None:

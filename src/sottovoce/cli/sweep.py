@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InvalidParameter, MissingDependency
-from .output import json_option, print_json
+from .output import json_option, load_option, print_json
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("spec_file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
+    "--out", type=click.Path(path_type=Path), required=True,
     help="Folder of the dataset; an earlier sweep there goes on.",
-)
+)  # fmt: skip
+@load_option
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster, or 'local' to start one here.")
 @json_option
 def command(spec_file: Path, out: Path, dask: str | None, as_json: bool) -> None:

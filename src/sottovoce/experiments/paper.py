@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..graphs import cycle, random_geometric
 from ..graphs.graph import Graph
 from ..methods import BinaryOracle, GapOracle, Method, NoiseInsertion, StandardGossip
 from ..methods.base import Array
+from ..scenario.values import uniform
 from ..simulation import Solution, simulate
 from ..theory import contraction_factor
 
@@ -32,7 +34,7 @@ __all__ = [
     "PanelResult",
     "RateLine",
     "by_degree",
-    "private_values",
+    "free_decays",
     "reproduce",
 ]
 
@@ -138,13 +140,13 @@ def by_degree(graph: Graph, gamma: float) -> NoiseInsertion:
     return NoiseInsertion(noise_std=1.0, noise_decay=np.sqrt(1.0 - gamma / graph.degrees))
 
 
-def _free_decays(graph: Graph) -> Array:
+def free_decays(graph: Graph) -> Array:
     """√(1 − α/(2 d_i))."""
     return np.asarray(NoiseInsertion.largest_free(graph, noise_std=1.0).noise_decay)
 
 
 def _smallest_free(graph: Graph) -> NoiseInsertion:
-    return NoiseInsertion(noise_std=1.0, noise_decay=float(_free_decays(graph).min()))
+    return NoiseInsertion(noise_std=1.0, noise_decay=float(free_decays(graph).min()))
 
 
 BINARY = (
@@ -164,152 +166,104 @@ GEOMETRIC_SEED = 26
 """Of the random geometric graphs with 100 nodes this one has α ≈ 0.35, about that of the paper's instance."""
 
 
-def _geometric() -> Graph:
-    return random_geometric(100, seed=GEOMETRIC_SEED)
+def _on_the_cycle(num_steps: int, curves: tuple[Curve, ...], published: str) -> Panel:
+    return Panel("cycle", "cycle, n = 10", lambda: cycle(10), num_steps, curves, published)
 
 
-EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        Experiment(
-            name="figure-1",
-            title="Noise insertion for several decays φ, σ = 1",
-            source=f"Figure 1 of {PAPER}",
-            panels=(
-                Panel(
-                    name="cycle",
-                    title="cycle, n = 10",
-                    graph=lambda: cycle(10),
-                    num_steps=1_000,
-                    curves=_constant_decays(0.001, 0.01, 0.1, 0.5, 0.9, 0.98),
-                    published="φ ≤ 0.9 reach 1e−8 near the baseline, after 430 to 540 steps; "
-                    "φ = 0.98 is at 3e−3 to 1e−2 after 1 000",
-                ),
-                Panel(
-                    name="geometric",
-                    title="random geometric graph, n = 100",
-                    graph=_geometric,
-                    num_steps=50_000,
-                    curves=_constant_decays(0.001, 0.01, 0.1, 0.5, 0.9, 0.995),
-                    published="φ = 0.995 is at about 1e−2 at the end, the others between 1e−14 and 1e−16",
-                ),
-            ),
-        ),
-        Experiment(
-            name="decay-by-degree",
-            title="Noise insertion with φ_i = √(1 − γ/d_i), σ = 1",
-            source=f"the corollary's choice, in {LONG_PAPER}",
-            panels=(
-                Panel(
-                    name="geometric",
-                    title="random geometric graph, n = 100",
-                    graph=_geometric,
-                    num_steps=50_000,
-                    curves=_decays_by_degree(0.1, 0.2, 0.3, 0.5, 1.0, 2.0),
-                    published="γ = 0.1 ends near 2e−3, 0.2 near 5e−7, 0.3 near 1e−10, and γ ≥ 0.5 like the baseline",
-                ),
-            ),
-        ),
-        Experiment(
-            name="threshold",
-            title="The largest free φ_i against one φ for all",
-            source=f"the corollary's threshold γ = α/2, in {LONG_PAPER}",
-            panels=(
-                Panel(
-                    name="geometric",
-                    title="random geometric graph, n = 100",
-                    graph=_geometric,
-                    num_steps=100_000,
-                    curves=(
-                        BASELINE_CURVE,
-                        Curve("φᵢ = √(1 − α/2dᵢ)", lambda g: NoiseInsertion.largest_free(g, noise_std=1.0)),
-                        Curve("one φ = min φᵢ", _smallest_free),
-                        _curve("one φ = 0.983", NoiseInsertion(noise_std=1.0, noise_decay=0.983)),
-                    ),
-                    published="γ = α/2 ≈ 0.17, one constant φ ≈ 0.983, the rate from theory and a histogram of "
-                    "the φ_i; no levels are given in words",
-                    lines=(RateLine("rate from theory, ρᵏ", contraction_factor),),
-                    histogram=Histogram("decay per node at the threshold", "φᵢ", _free_decays),
-                ),
-            ),
-        ),
-        Experiment(
-            name="noise-size",
-            title="Noise insertion for several sizes σ, φ = 0.9",
-            source=f"announced in {LONG_PAPER} and not shown there",
-            panels=(
-                Panel(
-                    name="cycle",
-                    title="cycle, n = 10",
-                    graph=lambda: cycle(10),
-                    num_steps=1_000,
-                    curves=_noise_sizes(0.1, 1.0, 10.0),
-                    published="announced, never shown",
-                ),
-                Panel(
-                    name="geometric",
-                    title="random geometric graph, n = 100",
-                    graph=_geometric,
-                    num_steps=50_000,
-                    curves=_noise_sizes(0.1, 1.0, 10.0),
-                    published="announced, never shown",
-                ),
-            ),
-        ),
-        Experiment(
-            name="binary-oracle",
-            title="Binary oracle for several step sizes",
-            source=f"private gossip via binary oracle, in {LONG_PAPER}",
-            panels=(
-                Panel(
-                    name="cycle",
-                    title="cycle, n = 10",
-                    graph=lambda: cycle(10),
-                    num_steps=3_000,
-                    curves=BINARY,
-                    published="adaptive (L/4) passes 1e−8 at about 700 steps, the baseline at about 400; "
-                    "1/√t ends near 5e−3, λ = 0.1 near 1e−1",
-                ),
-                Panel(
-                    name="geometric",
-                    title="random geometric graph, n = 100",
-                    graph=_geometric,
-                    num_steps=10_000,
-                    curves=BINARY,
-                    published="6 000 to 10 000 steps; no levels are given in words",
-                ),
-            ),
-        ),
-        Experiment(
-            name="gap-oracle",
-            title="ε-gap oracle for several gaps",
-            source=f"private gossip via ε-gap oracle, in {LONG_PAPER}",
-            panels=(
-                Panel(
-                    name="cycle",
-                    title="cycle, n = 10",
-                    graph=lambda: cycle(10),
-                    num_steps=6_000,
-                    curves=GAPS,
-                    published="comes to rest near 2e−1, 6e−3 and 7e−5 for ε = 0.2, 0.02 and 0.002",
-                ),
-                Panel(
-                    name="geometric",
-                    title="random geometric graph, n = 100",
-                    graph=_geometric,
-                    num_steps=100_000,
-                    curves=GAPS,
-                    published="comes to rest near 9e−2, 4e−3 and 6e−5 for ε = 0.2, 0.02 and 0.002",
-                ),
-            ),
-        ),
+def _on_the_geometric_graph(num_steps: int, curves: tuple[Curve, ...], published: str, **more: Any) -> Panel:
+    title = "random geometric graph, n = 100"
+    return Panel(
+        "geometric", title, lambda: random_geometric(100, seed=GEOMETRIC_SEED), num_steps, curves, published, **more
     )
-}
 
 
-def private_values(num_nodes: int, seed: int) -> Array:
-    """Uniform on [0, 1], one per node."""
-    return np.random.default_rng([seed, num_nodes]).random(num_nodes)
+_ALL = (
+    Experiment(
+        name="figure-1",
+        title="Noise insertion for several decays φ, σ = 1",
+        source=f"Figure 1 of {PAPER}",
+        panels=(
+            _on_the_cycle(
+                1_000,
+                _constant_decays(0.001, 0.01, 0.1, 0.5, 0.9, 0.98),
+                "φ ≤ 0.9 reach 1e−8 near the baseline, after 430 to 540 steps; φ = 0.98 is at 3e−3 to 1e−2 after 1 000",
+            ),
+            _on_the_geometric_graph(
+                50_000,
+                _constant_decays(0.001, 0.01, 0.1, 0.5, 0.9, 0.995),
+                "φ = 0.995 is at about 1e−2 at the end, the others between 1e−14 and 1e−16",
+            ),
+        ),
+    ),
+    Experiment(
+        name="decay-by-degree",
+        title="Noise insertion with φ_i = √(1 − γ/d_i), σ = 1",
+        source=f"the corollary's choice, in {LONG_PAPER}",
+        panels=(
+            _on_the_geometric_graph(
+                50_000,
+                _decays_by_degree(0.1, 0.2, 0.3, 0.5, 1.0, 2.0),
+                "γ = 0.1 ends near 2e−3, 0.2 near 5e−7, 0.3 near 1e−10, and γ ≥ 0.5 like the baseline",
+            ),
+        ),
+    ),
+    Experiment(
+        name="threshold",
+        title="The largest free φ_i against one φ for all",
+        source=f"the corollary's threshold γ = α/2, in {LONG_PAPER}",
+        panels=(
+            _on_the_geometric_graph(
+                100_000,
+                (
+                    BASELINE_CURVE,
+                    Curve("φᵢ = √(1 − α/2dᵢ)", lambda g: NoiseInsertion.largest_free(g, noise_std=1.0)),
+                    Curve("one φ = min φᵢ", _smallest_free),
+                    _curve("one φ = 0.983", NoiseInsertion(noise_std=1.0, noise_decay=0.983)),
+                ),
+                "γ = α/2 ≈ 0.17, one constant φ ≈ 0.983, the rate from theory and a histogram of "
+                "the φ_i; no levels are given in words",
+                lines=(RateLine("rate from theory, ρᵏ", contraction_factor),),
+                histogram=Histogram("decay per node at the threshold", "φᵢ", free_decays),
+            ),
+        ),
+    ),
+    Experiment(
+        name="noise-size",
+        title="Noise insertion for several sizes σ, φ = 0.9",
+        source=f"announced in {LONG_PAPER} and not shown there",
+        panels=(
+            _on_the_cycle(1_000, _noise_sizes(0.1, 1.0, 10.0), "announced, never shown"),
+            _on_the_geometric_graph(50_000, _noise_sizes(0.1, 1.0, 10.0), "announced, never shown"),
+        ),
+    ),
+    Experiment(
+        name="binary-oracle",
+        title="Binary oracle for several step sizes",
+        source=f"private gossip via binary oracle, in {LONG_PAPER}",
+        panels=(
+            _on_the_cycle(
+                3_000,
+                BINARY,
+                "adaptive (L/4) passes 1e−8 at about 700 steps, the baseline at about 400; "
+                "1/√t ends near 5e−3, λ = 0.1 near 1e−1",
+            ),
+            _on_the_geometric_graph(10_000, BINARY, "6 000 to 10 000 steps; no levels are given in words"),
+        ),
+    ),
+    Experiment(
+        name="gap-oracle",
+        title="ε-gap oracle for several gaps",
+        source=f"private gossip via ε-gap oracle, in {LONG_PAPER}",
+        panels=(
+            _on_the_cycle(6_000, GAPS, "comes to rest near 2e−1, 6e−3 and 7e−5 for ε = 0.2, 0.02 and 0.002"),
+            _on_the_geometric_graph(
+                100_000, GAPS, "comes to rest near 9e−2, 4e−3 and 6e−5 for ε = 0.2, 0.02 and 0.002"
+            ),
+        ),
+    ),
+)
+EXPERIMENTS = {experiment.name: experiment for experiment in _ALL}
+"""Name → published experiment."""
 
 
 def reproduce(name: str, *, seed: int = 1, replicas: int = 1) -> Iterator[PanelResult]:
@@ -324,20 +278,7 @@ def reproduce(name: str, *, seed: int = 1, replicas: int = 1) -> Iterator[PanelR
         raise InvalidParameter(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {name!r}")
     for panel in EXPERIMENTS[name].panels:
         graph = panel.graph()
-        values = private_values(graph.num_nodes, seed)
-        runs = tuple(
-            (
-                curve.label,
-                simulate(
-                    graph,
-                    values,
-                    curve.method(graph),
-                    num_steps=panel.num_steps,
-                    seed=seed,
-                    replicas=replicas,
-                    record=400,
-                ),
-            )
-            for curve in panel.curves
-        )
+        values = uniform(graph.num_nodes, seed)
+        how: dict[str, Any] = {"num_steps": panel.num_steps, "seed": seed, "replicas": replicas, "record": 400}
+        runs = tuple((curve.label, simulate(graph, values, curve.method(graph), **how)) for curve in panel.curves)
         yield PanelResult(panel, graph, runs)

@@ -21,8 +21,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidFile, InvalidParameter
-from ..scenario.graphs import with_seed
-from ..scenario.methods import METHODS
+from ..foundation.arguments import number, whole
+from ..methods import METHODS
+from ..methods.registry import find_method
+from ..scenario.graphs import describe_graph
+from ..scenario.loading import Origin, load_methods, origin_of
+from ..scenario.methods import MethodSpec, split_method
+from ..scenario.values import ValuesSpec
 
 __all__ = ["Audit", "SweepSpec", "Task", "read_spec", "spec_from"]
 
@@ -39,11 +44,9 @@ class Audit:
     num_steps: int = 1000
 
     def __post_init__(self) -> None:
-        _whole("audit.observer", self.observer, low=0)
-        _whole("audit.num_steps", self.num_steps, low=1)
-        prior: object = self.prior_std  # a file may give anything
-        if not isinstance(prior, int | float) or not prior > 0:
-            raise InvalidParameter(f"audit.prior_std must be a number > 0, got {prior!r}")
+        whole("audit.observer", self.observer, low=0)
+        whole("audit.num_steps", self.num_steps, low=1)
+        number("audit.prior_std", self.prior_std, low=0.0, low_open=True)
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,16 @@ class Task:
     replicas: int
     record: int
     audit: Audit | None = None
+    origin: Origin | None = None
+    """Where a worker finds the method, if it is not one of this package."""
 
     @property
     def digest(self) -> str:
-        """Name of the run: equal settings, equal digest."""
-        text = json.dumps(dataclasses.asdict(self), sort_keys=True, default=str)
+        """Name of the run: equal settings, and for a method of one's own an equal file, give an equal digest."""
+        fields = dataclasses.asdict(self)
+        origin = fields.pop("origin")
+        fields |= {} if origin is None else {"code": origin["digest"]}
+        text = json.dumps(fields, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
@@ -74,9 +82,9 @@ class SweepSpec:
     Parameters
     ----------
     axes
-        Name → settings. Names are ``graph``, ``method``, ``values`` (uniform, normal, spike), ``seed``, and any
-        parameter of a method; a method ignores parameters it does not have. A random graph without a seed of its
-        own takes the run's.
+        Name → settings. Names are ``graph``, ``method``, ``values``, ``seed``, and any parameter of a method; a method
+        ignores parameters it does not have. Graphs, methods and values are written as on the command line, values as
+        a name or a file. A random graph without a seed of its own takes the run's.
     runs
         Explicit settings, a mapping each, instead of or besides the grid.
     sample
@@ -99,10 +107,10 @@ class SweepSpec:
 
     def __post_init__(self) -> None:
         for name in ("num_steps", "replicas", "record"):
-            _whole(name, getattr(self, name), low=1)
-        _whole("sample_seed", self.sample_seed, low=0)
+            whole(name, getattr(self, name), low=1)
+        whole("sample_seed", self.sample_seed, low=0)
         if self.sample is not None:
-            _whole("sample", self.sample, low=1)
+            whole("sample", self.sample, low=1)
         audit: object = self.audit
         if isinstance(audit, Mapping):
             object.__setattr__(self, "audit", _audit(audit))
@@ -129,6 +137,9 @@ class SweepSpec:
             settings.setdefault(name, []).extend([0.0] if isinstance(axis, Mapping) else axis)
         for run in self.runs:
             for name, setting in run.items():
+                settings.setdefault(name, []).append(setting)
+        for text in settings.get("method", []):
+            for name, setting in split_method(str(text))[1].items():
                 settings.setdefault(name, []).append(setting)
         return {
             name: "number" if all(isinstance(s, int | float) for s in settings[name]) else "text"
@@ -159,29 +170,32 @@ class SweepSpec:
             yield {name: _draw(rng, settings) for name, settings in self.axes.items()}
 
     def _task(self, point: Mapping[str, Setting]) -> Task:
-        method = str(point.get("method", "noise-insertion"))
-        if method not in METHODS:
-            raise InvalidParameter(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-        seed = _whole("seed", point.get("seed", 1), low=0)
-        accepted = inspect.signature(METHODS[method]).parameters
-        parameters = tuple(sorted((k, v) for k, v in point.items() if k not in OWN_AXES and k in accepted))
+        seed = whole("seed", point.get("seed", 1), low=0)
+        name, parameters = split_method(str(point.get("method", "noise-insertion")))
+        cls = find_method(name)
+        accepted = inspect.signature(cls).parameters
+        parameters |= {k: v for k, v in point.items() if k not in OWN_AXES and k in accepted}
+        MethodSpec(name, tuple(parameters.items()))
         return Task(
-            graph=with_seed(str(point.get("graph", "cycle:10")), seed),
-            method=method,
-            parameters=parameters,
-            values=str(point.get("values", "uniform")),
+            graph=str(describe_graph(str(point.get("graph", "cycle:10"))).with_seed(seed)),
+            method=name,
+            parameters=tuple(sorted(parameters.items())),
+            values=_values(str(point.get("values", "uniform"))),
             seed=seed,
             num_steps=self.num_steps,
             replicas=self.replicas,
             record=self.record,
             audit=self.audit,
+            origin=origin_of(cls),
         )
 
 
-def _whole(name: str, value: object, *, low: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise InvalidParameter(f"{name} must be a whole number ≥ {low}, got {value!r}")
-    return value
+def _values(text: str) -> str:
+    if ValuesSpec.parse(text).numbers is not None:
+        raise InvalidParameter(
+            "values of a sweep must be a name or a file: its dataset says how values were drawn, and would hold these"
+        )
+    return text
 
 
 def _check_range(name: str, settings: Mapping[str, Any], sample: int | None) -> None:
@@ -216,7 +230,7 @@ def _draw(rng: np.random.Generator, settings: Any) -> Setting:
 
 
 def read_spec(path: str | os.PathLike[str]) -> SweepSpec:
-    """Read a TOML file: the fields of :class:`SweepSpec`, with ``[axes]``, ``[[runs]]`` and ``[audit]`` tables."""
+    """Read a TOML file: what :func:`spec_from` takes, with ``[axes]``, ``[[runs]]`` and ``[audit]`` tables."""
     path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -228,9 +242,17 @@ def read_spec(path: str | os.PathLike[str]) -> SweepSpec:
 
 
 def spec_from(content: Mapping[str, Any]) -> SweepSpec:
-    """A specification from a mapping with its fields, as a file or a caller gives it."""
+    """A specification from a mapping with its fields, as a file or a caller gives it.
+
+    It may also have ``load``, a list of files or modules with methods of one's own, which are imported first.
+    """
     fields = {f.name for f in dataclasses.fields(SweepSpec)}
-    unknown = set(content) - fields
+    unknown = set(content) - fields - {"load"}
     if unknown:
-        raise InvalidParameter(f"unknown key {min(unknown)!r}; a sweep has {', '.join(sorted(fields))}")
-    return SweepSpec(**content)
+        raise InvalidParameter(f"unknown key {min(unknown)!r}; a sweep has {', '.join(sorted(fields | {'load'}))}")
+    sources = content.get("load", [])
+    if not isinstance(sources, Sequence) or isinstance(sources, str) or not all(isinstance(s, str) for s in sources):
+        raise InvalidParameter(f"load must be a list of files or modules, got {sources!r}")
+    for source in sources:
+        load_methods(source)
+    return SweepSpec(**{name: value for name, value in content.items() if name != "load"})

@@ -12,7 +12,7 @@ num_edges
 method              name of the method
 *parameters*        one column per parameter that the sweep varies, of numbers, or of text if words such as
                     ``adaptive`` are among its settings; null where a method has none
-values              how private values were drawn: ``uniform``, ``normal`` or ``spike``
+values              how private values were drawn, such as ``uniform`` or ``spike``, or the file they were read from
 seed                of the run
 replica, step       which replica, at which recorded step
 transmissions       messages sent until then

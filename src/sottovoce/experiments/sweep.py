@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..errors import InvalidParameter, SottovoceError
+from ..errors import SottovoceError
+from ..foundation.cores import available_cores
 from ..foundation.progress import Progress, Report
-from ..methods.base import Array
 from ..scenario.graphs import parse_graph
-from ..scenario.methods import METHODS
+from ..scenario.methods import MethodSpec
+from ..scenario.values import ValuesSpec
 from ..simulation import simulate
 from .bench import cpu_model
 from .neighbour import curious_neighbour
-from .paper import private_values as uniform_values
 from .spec import SweepSpec, Task, spec_from
 from .store import Row, SweepStore
 
@@ -85,9 +85,11 @@ def _which(task: Task) -> Row:
 
 
 def _rows(task: Task) -> list[Row]:
+    if task.origin is not None:
+        task.origin.load()
     graph = parse_graph(task.graph)
-    method = METHODS[task.method](**dict(task.parameters))
-    values = _private_values(task.values, graph.num_nodes, task.seed)
+    method = MethodSpec(task.method, task.parameters).build(graph)
+    values = ValuesSpec.parse(task.values).build(graph.num_nodes, task.seed)
     run = simulate(
         graph, values, method, num_steps=task.num_steps, replicas=task.replicas, seed=task.seed,
         record=min(task.record, task.num_steps), threads=1, progress=False,
@@ -110,17 +112,6 @@ def _rows(task: Task) -> list[Row]:
         for replica in range(run.replicas)
         for k, (step, sent) in enumerate(zip(run.steps, run.transmissions, strict=True))
     ]
-
-
-def _private_values(kind: str, n: int, seed: int) -> Array:
-    rng = np.random.default_rng([seed, n])
-    if kind == "uniform":
-        return uniform_values(n, seed)
-    if kind == "normal":
-        return rng.normal(size=n)
-    if kind == "spike":
-        return np.where(np.arange(n) == 0, float(n), 0.0)
-    raise InvalidParameter(f"values must be uniform, normal or spike, got {kind!r}")
 
 
 # -- all of them ------------------------------------------------------------------------------------
@@ -204,7 +195,7 @@ def _results(tasks: Sequence[Task], executor: Executor | None) -> Iterator[tuple
     left = {task.digest: task for task in tasks}
     deaths: dict[str, int] = {}
     while left:
-        workers = min(len(left), len(os.sched_getaffinity(0)))
+        workers = min(len(left), available_cores())
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             try:
                 for task, rows in _drain(pool, dict(left), window=workers + 1):

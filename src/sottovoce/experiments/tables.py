@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from .compare import Row
@@ -33,59 +32,58 @@ HEADINGS = (
 
 def cells(row: Row) -> list[str]:
     """Rounded for people; – where there is nothing to say."""
-    left = "–" if row.neighbour_left is None else f"{row.neighbour_left:.3f}"
     return [
         row.method,
         f"{row.steps:,}",
         f"{row.messages:,}",
         f"{row.relative_error:.1e}",
         f"{row.accuracy:.1e}",
-        "–" if row.factor_fitted is None else _factor(row.factor_fitted),
-        "–" if row.factor_guaranteed is None else _factor(row.factor_guaranteed),
-        "–" if row.messages_per_decade is None else f"{row.messages_per_decade:,.0f}",
-        left,
+        _known(row.factor_fitted, ".5f"),
+        _known(row.factor_guaranteed, ".5f"),
+        _known(row.messages_per_decade, ",.0f"),
+        _known(row.neighbour_left, ".3f"),
         row.neighbour,
-        row.status.removeprefix("completed ") if row.status != "completed" else "completed",
+        row.status.removeprefix("completed "),
     ]
 
 
-def _factor(factor: float) -> str:
-    """Factors crowd together below 1: show four digits of the distance to it."""
-    return f"{factor:.5f}"
+def _known(number: float | None, layout: str) -> str:
+    return "–" if number is None else format(number, layout)
+
+
+def _sides(headings: Sequence[str]) -> list[Literal["left", "right"]]:
+    """The first column and the last two are words, to the left; numbers stand to the right."""
+    words = {0, len(headings) - 2, len(headings) - 1}
+    return ["left" if k in words else "right" for k in range(len(headings))]
 
 
 def plain(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    """Columns padded with spaces, the first to the left and numbers to the right."""
-    widths = [max(_width(row[k]) for row in [headings, *rows]) for k in range(len(headings))]
-    words = {0, len(headings) - 2, len(headings) - 1}
+    """Columns padded with spaces, between two rules."""
+    from rich.console import Console
+    from rich.table import Table
 
-    def line(row: Sequence[str]) -> str:
-        padded = [
-            cell + " " * (widths[k] - _width(cell)) if k in words else " " * (widths[k] - _width(cell)) + cell
-            for k, cell in enumerate(row)
-        ]
-        return "  ".join(padded).rstrip()
-
-    rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
-    return "\n".join([line(headings), rule, *(line(row) for row in rows), rule, caption])
-
-
-def _width(text: str) -> int:
-    return sum(not unicodedata.combining(letter) for letter in text)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading, side in zip(headings, _sides(headings), strict=True):
+        table.add_column(heading, justify=side, no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    stream = io.StringIO()
+    Console(file=stream, width=10_000, color_system=None, markup=False, force_jupyter=False).print(table)
+    head, *body = stream.getvalue().splitlines()
+    rule = "─" * len(head)
+    return "\n".join([head.rstrip(), rule, *(line.rstrip() for line in body), rule, caption])
 
 
 def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
     """A pipe table with the caption below."""
-    words = {0, len(headings) - 2, len(headings) - 1}
-    rule = ["---" if k in words else "--:" for k in range(len(headings))]
+    rule = ["---" if side == "left" else "--:" for side in _sides(headings)]
     lines = ["| " + " | ".join(row) + " |" for row in [headings, rule, *rows]]
     return "\n".join([*lines, "", caption]) + "\n"
 
 
 def latex(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
     r"""A ``table`` with ``booktabs`` rules; Greek letters as mathematics, numbers as 1.2 × 10⁻³."""
-    words = {0, len(headings) - 2, len(headings) - 1}
-    layout = "".join("l" if k in words else "r" for k in range(len(headings)))
+    layout = "".join(side[0] for side in _sides(headings))
     body = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in rows]
     return "\n".join(
         [

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import operator
+
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
 
-__all__ = ["Array", "brief", "checked", "number", "per_node", "whole"]
+__all__ = ["Array", "brief", "checked", "number", "per_node", "shown", "whole"]
 
 Array = npt.NDArray[np.float64]
 
 
-def whole(name: str, value: object, *, low: int, high: int) -> int:
-    """A whole number in [low, high]; booleans and fractions are refused.
+def whole(name: str, value: object, *, low: int, high: int | None = None) -> int:
+    """A whole number in [low, high], or ≥ low; 10.0 is one, booleans and fractions are not.
 
     Examples
     --------
@@ -21,10 +24,25 @@ def whole(name: str, value: object, *, low: int, high: int) -> int:
     Traceback (most recent call last):
     ...
     sottovoce.errors.InvalidParameter: replicas must be a whole number in [1, 10], got 0
+    >>> whole("n", 1e3, low=3)
+    1000
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value.__index__() <= high:
-        raise InvalidParameter(f"{name} must be a whole number in [{low}, {high}], got {value!r}")
-    return int(value.__index__())
+    found: int | None = None
+    if isinstance(value, float | np.floating) and value.is_integer():
+        found = int(value)
+    elif not isinstance(value, bool):
+        with contextlib.suppress(TypeError):
+            found = operator.index(value)  # type: ignore[arg-type]
+    if found is None or found < low or (high is not None and found > high):
+        allowed = f"≥ {low}" if high is None else f"in [{low}, {high}]"
+        raise InvalidParameter(f"{name} must be a whole number {allowed}, got {shown(value)}")
+    return found
+
+
+def shown(value: object) -> str:
+    """At most a few characters of what was given, for a message."""
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
 
 
 def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
@@ -64,10 +82,7 @@ def checked(
     ...
     sottovoce.errors.InvalidParameter: noise_decay must be finite and in [0, 1), got 1.5
     """
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"{name} must be a number or one number per node, got {type(value).__name__}") from None
+    array = _as_array(name, value)
     if array.ndim > 1:
         raise InvalidParameter(f"{name} must be a number or one number per node, got shape {array.shape}")
     outside = (
@@ -85,6 +100,13 @@ def checked(
         return float(array)
     array.flags.writeable = False
     return array
+
+
+def _as_array(name: str, value: object) -> Array:
+    if not isinstance(value, bool | str | bytes):  # NumPy would read True and "1"
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return np.array(value, dtype=np.float64)
+    raise InvalidParameter(f"{name} must be a number or one number per node, got {type(value).__name__}")
 
 
 def number(

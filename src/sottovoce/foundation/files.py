@@ -1,4 +1,4 @@
-"""Writing files so that they are whole or not there."""
+"""Writing files so that they are whole or not there; looking for one that somebody named."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+__all__ = ["is_file", "write_atomically"]
+
+
+def is_file(text: str) -> bool:
+    """Whether ``text`` is the path of a file, whatever it contains."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long, or with a zero byte
+        return False
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:

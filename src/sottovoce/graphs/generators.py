@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import whole
 from .graph import Family, Graph
 from .random_families import barabasi_albert, erdos_renyi, random_geometric, random_regular, watts_strogatz
-from .validation import at_least
 
 __all__ = [
     "barabasi_albert",
@@ -38,7 +38,7 @@ def cycle(n: int) -> Graph:
     >>> cycle(4).edges.tolist()
     [[0, 1], [1, 2], [2, 3], [0, 3]]
     """
-    n = at_least("n", n, 3)
+    n = whole("n", n, low=3)
     nodes = np.arange(n)
     edges = np.stack([nodes, (nodes + 1) % n], axis=1)
     edges[-1] = (0, n - 1)
@@ -60,7 +60,7 @@ def path(n: int) -> Graph:
     >>> path(3).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    n = at_least("n", n, 2)
+    n = whole("n", n, low=2)
     nodes = np.arange(n - 1)
     edges = np.stack([nodes, nodes + 1], axis=1)
     return Graph._trusted(n, edges, name=f"path({n})", family=Family("path", (n,)))
@@ -74,7 +74,7 @@ def complete(n: int) -> Graph:
     >>> complete(3).edges.tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    n = at_least("n", n, 2)
+    n = whole("n", n, low=2)
     edges = np.stack(np.triu_indices(n, 1), axis=1)
     return Graph._trusted(n, edges, name=f"complete({n})", family=Family("complete", (n,)))
 
@@ -87,7 +87,7 @@ def star(n: int) -> Graph:
     >>> star(4).edges.tolist()
     [[0, 1], [0, 2], [0, 3]]
     """
-    n = at_least("n", n, 2)
+    n = whole("n", n, low=2)
     edges = np.stack([np.zeros(n - 1, dtype=np.int64), np.arange(1, n)], axis=1)
     return Graph._trusted(n, edges, name=f"star({n})", family=Family("star", (n,)))
 
@@ -116,7 +116,7 @@ def torus(rows: int, cols: int) -> Graph:
 
 def _lattice(rows: int, cols: int, *, wrap: bool) -> Graph:
     smallest = 3 if wrap else 1
-    rows, cols = at_least("rows", rows, smallest), at_least("cols", cols, smallest)
+    rows, cols = whole("rows", rows, low=smallest), whole("cols", cols, low=smallest)
     if rows * cols < 2:
         raise InvalidParameter("rows and cols must give at least 2 nodes, got 1 × 1")
     node = np.arange(rows * cols).reshape(rows, cols)
@@ -143,7 +143,7 @@ def hypercube(dimension: int) -> Graph:
     >>> hypercube(2).edges.tolist()
     [[0, 1], [2, 3], [0, 2], [1, 3]]
     """
-    dimension = at_least("dimension", dimension, 1)
+    dimension = whole("dimension", dimension, low=1)
     nodes = np.arange(2**dimension)
     edges = [
         np.stack([low, low | bit], axis=1) for bit in 1 << np.arange(dimension) for low in [nodes[nodes & bit == 0]]
@@ -161,7 +161,7 @@ def barbell(clique: int, path_length: int = 0) -> Graph:
     >>> barbell(3, 1).num_nodes, barbell(3, 1).num_edges
     (7, 8)
     """
-    clique, path_length = at_least("clique", clique, 2), at_least("path_length", path_length, 0)
+    clique, path_length = whole("clique", clique, low=2), whole("path_length", path_length, low=0)
     block = np.stack(np.triu_indices(clique, 1), axis=1)
     bridge = np.arange(clique - 1, clique + path_length)
     edges = np.concatenate([block, np.stack([bridge, bridge + 1], axis=1), block + clique + path_length])

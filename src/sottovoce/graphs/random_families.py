@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter
+from ..foundation.arguments import number, whole
 from .graph import Graph
-from .validation import at_least, components, edge_keys, edges_of_keys, in_interval
+from .validation import components, edge_keys, edges_of_keys
 
 __all__ = ["barabasi_albert", "erdos_renyi", "random_geometric", "random_regular", "watts_strogatz"]
 
@@ -42,8 +43,8 @@ def random_geometric(n: int, radius: float | None = None, *, seed: int | None = 
     seed
         Any whole number ≥ 0; ``None`` draws one from the operating system. It is part of the name.
     """
-    n = at_least("n", n, 2)
-    reach = math.sqrt(math.log(n) / n) if radius is None else in_interval("radius", radius, 0.0, math.sqrt(2))
+    n = whole("n", n, low=2)
+    reach = math.sqrt(math.log(n) / n) if radius is None else number("radius", radius, low=0.0, high=math.sqrt(2))
 
     def draw(rng: np.random.Generator) -> Graph:
         from scipy.spatial import cKDTree
@@ -62,7 +63,7 @@ def random_geometric(n: int, radius: float | None = None, *, seed: int | None = 
 
 def erdos_renyi(n: int, p: float, *, seed: int | None = None) -> Graph:
     """Each of the n(n−1)/2 pairs is joined independently with probability p."""
-    n, p = at_least("n", n, 2), in_interval("p", p, 0.0, 1.0)
+    n, p = whole("n", n, low=2), number("p", p, low=0.0, high=1.0)
     pairs = n * (n - 1) // 2
 
     def draw(rng: np.random.Generator) -> Graph:
@@ -78,7 +79,7 @@ def random_regular(n: int, degree: int, *, seed: int | None = None) -> Graph:
     Stubs are paired at random; loops and repeated edges are then removed by random switches, which
     leaves the graph asymptotically uniform for fixed degree.
     """
-    n, degree = at_least("n", n, 3), at_least("degree", degree, 2)
+    n, degree = whole("n", n, low=3), whole("degree", degree, low=2)
     if degree >= n or n * degree % 2:
         raise InvalidParameter(f"degree must be below n = {n} with n·degree even, got {degree}")
 
@@ -92,10 +93,10 @@ def random_regular(n: int, degree: int, *, seed: int | None = None) -> Graph:
 
 def watts_strogatz(n: int, k: int, p: float, *, seed: int | None = None) -> Graph:
     """Ring where each node is joined to its k nearest, each edge rewired with probability p."""
-    n, k = at_least("n", n, 3), at_least("k", k, 2)
+    n, k = whole("n", n, low=3), whole("k", k, low=2)
     if k >= n:
         raise InvalidParameter(f"k must be below n = {n}, got {k}")
-    p = in_interval("p", p, 0.0, 1.0)
+    p = number("p", p, low=0.0, high=1.0)
 
     def draw(rng: np.random.Generator) -> Graph:
         import networkx as nx
@@ -107,7 +108,7 @@ def watts_strogatz(n: int, k: int, p: float, *, seed: int | None = None) -> Grap
 
 def barabasi_albert(n: int, attach: int, *, seed: int | None = None) -> Graph:
     """Nodes arrive one by one and join ``attach`` earlier ones, preferring those of high degree."""
-    n, attach = at_least("n", n, 2), at_least("attach", attach, 1)
+    n, attach = whole("n", n, low=2), whole("attach", attach, low=1)
     if attach >= n:
         raise InvalidParameter(f"attach must be below n = {n}, got {attach}")
 
@@ -124,7 +125,7 @@ def barabasi_albert(n: int, attach: int, *, seed: int | None = None) -> Graph:
 
 def _until_connected(draw: Callable[[np.random.Generator], Graph], label: str, seed: int | None) -> Graph:
     """Draw with (seed, 0), (seed, 1), … until the graph is connected."""
-    seed = secrets.randbits(32) if seed is None else at_least("seed", seed, 0)
+    seed = secrets.randbits(32) if seed is None else whole("seed", seed, low=0)
     for attempt in range(MAX_TRIES):
         graph = draw(np.random.default_rng([seed, attempt]))
         if graph.num_edges >= graph.num_nodes - 1 and components(graph.edges, graph.num_nodes)[0] == 1:

@@ -12,11 +12,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidGraph, InvalidParameter
+from ..errors import InvalidGraph
+from ..foundation.arguments import whole
 
 __all__ = [
     "as_pairs",
-    "at_least",
     "canonical",
     "check_connected",
     "check_range",
@@ -24,7 +24,6 @@ __all__ = [
     "components",
     "edge_keys",
     "edges_of_keys",
-    "in_interval",
 ]
 
 CHUNK = 1 << 22
@@ -40,22 +39,6 @@ def chunks(length: int) -> Iterator[slice]:
     """Consecutive slices of at most :data:`CHUNK` that cover ``range(length)``."""
     for start in range(0, length, CHUNK):
         yield slice(start, min(start + CHUNK, length))
-
-
-def at_least(name: str, value: Any, smallest: int) -> int:
-    """``value`` as an int, or an error that names it."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= smallest:
-        raise InvalidParameter(f"{name} must be a whole number ≥ {smallest}, got {value!r}")
-    if not np.isfinite(value) or int(value) != value:
-        raise InvalidParameter(f"{name} must be a whole number ≥ {smallest}, got {value!r}")
-    return int(value)
-
-
-def in_interval(name: str, value: Any, low: float, high: float) -> float:
-    """``value`` as a float, or an error that names it and the interval."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not low <= value <= high:
-        raise InvalidParameter(f"{name} must be in [{low:g}, {high:g}], got {value!r}")
-    return float(value)
 
 
 def as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[Any]:
@@ -86,7 +69,7 @@ def check_range(pairs: npt.NDArray[Any], num_nodes: int | None) -> int:
     lowest, highest = int(pairs.min()), int(pairs.max())
     if lowest < 0:
         raise InvalidGraph(f"edges name node {lowest}; nodes are numbered from 0")
-    nodes = highest + 1 if num_nodes is None else at_least("num_nodes", num_nodes, 2)
+    nodes = highest + 1 if num_nodes is None else whole("num_nodes", num_nodes, low=2)
     if nodes > MAX_NODES:
         raise InvalidGraph(f"num_nodes must be at most {MAX_NODES}, got {nodes}")
     if highest >= nodes:
@@ -178,9 +161,7 @@ def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
     """Refuse more than one component; say how many there are and name a node of two of them."""
     mentioned: npt.NDArray[Any] | None = None
     isolated = 0
-    if (
-        num_nodes > len(edges) + 1
-    ):  # surely not connected; numbers may be huge, so renumber: a clear error, not a lack of memory
+    if num_nodes > len(edges) + 1:  # surely not connected; numbers may be huge, so renumber: an error, not a crash
         mentioned, renumbered = np.unique(edges, return_inverse=True)
         isolated = num_nodes - len(mentioned)
         count, label = components(renumbered.reshape(edges.shape).astype(np.int32), len(mentioned))

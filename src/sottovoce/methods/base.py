@@ -83,6 +83,9 @@ class Method(ABC):
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
     not touched catch up later. Whoever reads values calls :meth:`settle` first, on a copy."""
 
+    in_rounds: ClassVar[bool] = False
+    """Whether all nodes act in every step."""
+
     assumes_equal_edges: ClassVar[bool] = False
     """Whether the guarantee is for edges that are equally likely only."""
 
@@ -96,6 +99,13 @@ class Method(ABC):
     def caveats(self, graph: Graph) -> tuple[str, ...]:
         """Why this is allowed but outside the method's guarantee on ``graph``, one sentence each; usually none."""
         return ()
+
+    def needs(self) -> str:
+        """What a node must know that it cannot learn from its neighbours, as in "needs a common clock"; often nothing.
+
+        Such a method is a standard to compare with, or needs an agreement before the first step.
+        """
+        return ""
 
     def releases(self, graph: Graph) -> Released:
         """What the messages are made of. A method that does not say so is reported as *not analysed*."""
@@ -177,6 +187,8 @@ class BlockMethod(Method):
 class RoundMethod(Method):
     """A synchronous method: in a round every node sends one number to all neighbours and combines what it receives."""
 
+    in_rounds: ClassVar[bool] = True
+
     noise: ClassVar[str] = ""
     """What :attr:`send`'s draw is: ``""`` (always zero), ``"normal"`` or ``"laplace"``, of unit scale."""
 
@@ -205,6 +217,8 @@ class RoundMethod(Method):
 
 class PushMethod(Method):
     """In a round every node sends to one target, uniform over its neighbours and itself."""
+
+    in_rounds: ClassVar[bool] = True
 
     @staticmethod
     def push(nodes: Array, i: int, target: int) -> None:

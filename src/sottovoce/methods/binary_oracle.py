@@ -148,6 +148,11 @@ class BinaryOracle(PairMethod):
     def releases(self, graph: Graph) -> Released:
         return Comparisons()
 
+    def needs(self) -> str:
+        if self.adaptive:
+            return "the mean difference over all edges of the network, at every step"
+        return "" if self._rule[0] == CONSTANT else "the number of steps made in the network"
+
     def label(self) -> str:
         if not isinstance(self.step_size, str):
             return f"binary oracle, λ = {self.step_size:g}"

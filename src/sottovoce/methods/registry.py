@@ -87,6 +87,6 @@ def find_method(name: str) -> type[Method]:
     """
     if name not in METHODS:
         raise InvalidParameter(
-            f"method must be one of {', '.join(METHODS)}, got {name!r} (import the module of your own first)"
+            f"method must be one of {', '.join(METHODS)}, got {name!r} (one of your own: import it, or --load its file)"
         )
     return METHODS[name]

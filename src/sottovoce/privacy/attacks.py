@@ -36,7 +36,7 @@ class Attack:
     view: View
     estimate: Array
     """``(n,)`` best estimate of every private value; several replicas add an axis in front, vector data one at
-    the end. NaN where a flat prior leaves nothing to go by; the observer's own values are exact."""
+    the end. NaN where, under a flat prior, nothing is known; the observer's own values are exact."""
     std: Array
     """``(n,)``, or ``(replicas, n)``: standard deviation of the estimate's error."""
     error: Array

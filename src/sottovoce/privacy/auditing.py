@@ -82,7 +82,7 @@ def audit(
         share of its prior deviation. With a flat prior it is a share of the largest σ, or of 1 if that is zero (in
         rounds: always of 1).
     without_noise
-        Audit the same messages with all noise left out, to see what the noise is worth.
+        Audit the same messages with all noise left out, to see what the noise changes.
     progress
         ``None``: a bar on standard error if it is a terminal and the audit takes longer than a second.
         ``False``: silence. A function is called with (steps done, steps in all).

@@ -112,8 +112,8 @@ def frontier(
     :func:`~sottovoce.theory.nozari_variance`, may be half of accuracy². Their rounds follow exactly from
     :func:`~sottovoce.theory.laplace_error` and are counted in steps that send as many messages. Laplace
     noise has no closed posterior, so what they leave to an observer is that of the best *linear* estimate, which needs
-    variances only: a better observer may know more, so these points are drawn too high if anything. In return they have
-    a finite ε against somebody who knows all other values; the exact methods have none.
+    variances only: a better observer may know more, so these points may be drawn too high, never too low. In return
+    they have a finite ε against somebody who knows all other values; the exact methods have none.
 
     Parameters
     ----------

@@ -56,10 +56,11 @@ class Question:
 class Report(Question):
     """What one view reveals in one run; returned by :func:`audit`.
 
-    All ``(n,)`` arrays have an entry for every node; the observer's own nodes have deviation 0 and infinite
-    information. Histories have one row per entry of :attr:`steps`. A value of a run of pairwise exchanges is disclosed
-    when its flat-prior deviation is zero, to ``tolerance`` of the prior deviation (of the largest σ if the prior is
-    flat).
+    What was asked is kept beside it: ``graph``, ``method``, ``view``, ``num_steps``, ``prior_std``, ``steps``,
+    ``tolerance``. All ``(n,)`` arrays have an entry for every node; the observer's own nodes have deviation 0 and
+    infinite information. Histories have one row per entry of ``steps``. A value of a run of pairwise exchanges is
+    disclosed when its flat-prior deviation is zero, to ``tolerance`` of the prior deviation (of the largest σ if the
+    prior is flat).
     """
 
     history: Array
@@ -90,10 +91,10 @@ class Report(Question):
     unit: ClassVar[str] = "step"
     """What time is counted in."""
     source: ClassVar[str] = "exchanges"
-    """What told the observer."""
+    """What the observer learns from."""
     caution: ClassVar[str] = (
         "An exact average is never private against somebody who knows all other values: "
-        "the average itself gives the last one away."
+        "the average itself reveals the last one."
     )
     """Said with every report."""
 
@@ -118,8 +119,8 @@ class Report(Question):
     def mu(self, sensitivity: float) -> Array:
         """``(n,)`` μ of Gaussian differential privacy for two values ``sensitivity`` apart, all others known.
 
-        No finite μ lasts: a method that reaches the exact average gives every value away to someone who
-        knows all others.
+        No finite μ lasts: a method that reaches the exact average reveals every value to someone who knows all
+        others.
 
         Raises
         ------
@@ -173,7 +174,7 @@ class Report(Question):
         Parameters
         ----------
         baseline
-            The audit of the same run without noise, to say what the noise was worth.
+            The audit of the same run without noise, to say what the noise changed.
         """
         node = self.most_exposed
         subject = self.view.describe()
@@ -181,8 +182,7 @@ class Report(Question):
         if self.prior_std is not None and not self.disclosed[node]:
             text += f", having believed ±{self.prior_std[node]:.3g} beforehand"
         if baseline is not None:
-            rest = "it exactly" if baseline.posterior_std[node] == 0.0 else baseline._closeness(node)
-            text += f"; without the noise the same {self.source} would have told {rest}"
+            text += f"; without the noise the same {self.source} would have revealed {baseline._revealed(node)}"
         return f"{text}."
 
     def _knows(self, node: int) -> str:
@@ -191,11 +191,16 @@ class Report(Question):
         if np.isinf(self.posterior_std[node]):
             return "has learned no private value at all"
         how = "" if self.exact else " by a linear estimate"
-        return f"can pin down the private value of node {node}, the most exposed one, to {self._closeness(node)}{how}"
+        return f"can estimate the private value of node {node}, the most exposed one, to {self._closeness(node)}{how}"
+
+    def _revealed(self, node: int) -> str:
+        deviation = self.posterior_std[node]
+        if deviation == 0.0:
+            return "it exactly"
+        return "nothing about it" if np.isinf(deviation) else f"it to {self._closeness(node)}"
 
     def _closeness(self, node: int) -> str:
-        deviation = self.posterior_std[node]
-        return "nothing about it" if np.isinf(deviation) else f"±{deviation:.3g} (one standard deviation)"
+        return f"±{self.posterior_std[node]:.3g} (one standard deviation)"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record per node, ready for a table or JSON (infinities as ``None``)."""

@@ -1,8 +1,9 @@
 """How kernels are compiled and where the machine code is kept.
 
-Numba keeps compiled code on disk but looks only at the file of the function itself, not at the
-helpers it calls in other files: change a method's update and a stale driver would run. So the
-directory is named after a hash of all sources that end up in kernels.
+Numba keeps compiled code on disk but looks only at the file of the function itself, not at the helpers it calls in
+other files: change a method's update and a stale driver would run. So the directory is named after a hash of all our
+sources that end up in kernels, and a driver after the fingerprint of the method's own functions in it
+(:mod:`.fingerprints`). What has no fingerprint that holds in another process is not kept on disk.
 """
 
 from __future__ import annotations
@@ -11,18 +12,26 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config
 
-__all__ = ["announce_compilation", "cache_directory", "compiled"]
+from ..errors import InvalidParameter
+from .explaining import why_not
+from .fingerprints import OPTIONS, Fingerprint, compilable
+
+__all__ = ["Kernel", "cache_directory", "compiled", "specialised"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SOURCES = ("methods", "simulation")
+_KERNELS: dict[tuple[Callable[..., None], str], Kernel] = {}
 
 
 @cache
@@ -52,16 +61,50 @@ def compiled(function: F) -> F:
     previous = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_directory())
     try:
-        return cast("F", numba.njit(nogil=True, cache=True, error_model="numpy")(function))
+        return cast("F", numba.jit(cache=True, **OPTIONS)(function))
     finally:
         settings.CACHE_DIR = previous
 
 
-def announce_compilation(what: str) -> Callable[[], None]:
-    """Say once per kernel and version of the sources that it is being compiled; call the result when done."""
-    marker = cache_directory() / f"{what}.compiled"
-    if marker.exists():
-        return lambda: None
-    sys.stderr.write(f"sottovoce: compiling the kernel for {what} (once, a few seconds)\n")
-    sys.stderr.flush()
-    return marker.touch
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A driver that was compiled for one method's functions."""
+
+    run: Any
+    parts: dict[str, Any]
+    fingerprint: Fingerprint
+
+    @contextmanager
+    def first_call(self, name: str) -> Iterator[None]:
+        """Around a call that does nothing but compile: say once that this takes a while, and explain a failure."""
+        marker = cache_directory() / f"{self.fingerprint.digest}.compiled"
+        if news := not (getattr(self.run, "signatures", True) or marker.exists()):
+            often = "once, " if self.fingerprint.durable else ""
+            sys.stderr.write(f"sottovoce: compiling the kernel for {name} ({often}a few seconds)\n")
+            sys.stderr.flush()
+        try:
+            yield
+        except OSError:  # the disk's, not the method's
+            raise
+        except Exception as error:
+            raise InvalidParameter(why_not(name, filter(callable, self.parts.values()), error)) from error
+        if news and self.fingerprint.durable:
+            marker.touch()
+
+
+def specialised(template: Callable[..., None], **parts: Any) -> Kernel:
+    """Compile ``template`` with other values for some globals of its module: a method's functions, and constants.
+
+    The functions are taken as they are at this moment, with everything they look up. What was compiled
+    before, here or in another process, is used again if the fingerprint of the parts is the same.
+    """
+    fingerprint = Fingerprint()
+    fingerprint.add(tuple(parts.items()))
+    key = (template, fingerprint.digest)
+    if key not in _KERNELS:
+        known = template.__globals__ | {name: compilable(part) for name, part in parts.items()}
+        function = FunctionType(template.__code__, known, template.__name__)
+        function.__qualname__ = f"{template.__name__}_{fingerprint.digest}"
+        compiler = compiled if fingerprint.durable else numba.jit(**OPTIONS)
+        _KERNELS[key] = Kernel(compiler(function), parts, fingerprint)
+    return _KERNELS[key]

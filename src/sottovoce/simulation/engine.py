@@ -1,39 +1,26 @@
-"""``simulate``: run a method on a graph, many replicas at a time, and record its error exactly.
-
-Replicas advance together from one recorded step to the next, on all cores; the recorded error is
-computed from the values at that step, so no step in between costs more than its two nodes. What a
-replica does depends on (seed, replica, step) alone: not on how many others run, on threads or on chunks.
-"""
+"""``simulate``: what is asked for is checked here, then run by :mod:`.running` or on a GPU."""
 
 from __future__ import annotations
 
 import secrets
-import signal
-import threading
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
 from ..foundation.arguments import whole
-from ..foundation.cores import available_cores
-from ..foundation.progress import Progress, Report
+from ..foundation.progress import Report
 from ..graphs.graph import Graph
-from ..methods.base import Array, Method, PairMethod
-from .drivers import Span, driver_of, work_per_step
-from .random.aliases import alias_table
+from ..methods.base import Array, Method
+from .kinds import kind_of
+from .random.aliases import checked_probabilities
 from .random.streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
-from .solution import Solution
+from .running import advance
+from .solution import Setup, Solution
+from .state import State
 
 __all__ = ["resume", "simulate"]
-
-CHUNK = 2**22
-"""Steps (over all replicas and coordinates) one thread runs before Ctrl-C and the progress bar are looked at."""
 
 LARGEST_VALUE = 1e150
 
@@ -105,29 +92,23 @@ def simulate(
     """
     _check_graph(graph)
     values = _check_values(private_values, graph)
-    if not isinstance(method, Method):
-        raise InvalidParameter(f"method must be one of sottovoce's methods, got {type(method).__name__}")
-    method.validate(graph)
-    if edge_probabilities is not None and not isinstance(method, PairMethod):
-        raise InvalidParameter(
-            f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
-        )
+    _check_method(method, graph)
     num_steps = whole("num_steps", num_steps, low=1, high=2**62)
-    replicas = whole("replicas", replicas, low=1, high=MAX_REPLICAS)
     _check_how(stop_at, threads, device)
-    solution = Solution.at_start(
+    setup = Setup(
         graph=graph,
         method=method,
         private_values=values,
         seed=secrets.randbits(63) if seed is None else check_seed(seed),
-        replicas=replicas,
-        edge_probabilities=None if edge_probabilities is None else np.asarray(edge_probabilities, dtype=np.float64),
-        aliases=alias_table(edge_probabilities, graph.num_edges),
+        replicas=whole("replicas", replicas, low=1, high=MAX_REPLICAS),
+        edge_probabilities=_check_probabilities(edge_probabilities, method, graph),
+        notes=_notes(graph, method, equal_edges=edge_probabilities is None),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
+    state = State.at_start(setup, len(steps))
     if device == "gpu":
-        return _advance_on_gpu(solution, num_steps, steps, stop_at=stop_at, report=progress)
-    return _advance(solution, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
+        return _advance_on_gpu(state, num_steps, steps, stop_at=stop_at, report=progress)
+    return advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
 
 
 def resume(
@@ -148,7 +129,28 @@ def resume(
     begin = solution.num_steps
     end = begin + whole("num_steps", num_steps, low=1, high=2**62)
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
-    return _advance(solution.copy(), end, steps[steps > begin], stop_at=stop_at, threads=threads, report=progress)
+    steps = steps[steps > begin]
+    return advance(State.after(solution, len(steps)), end, steps, stop_at=stop_at, threads=threads, report=progress)
+
+
+def _advance_on_gpu(
+    state: State,
+    end: int,
+    record: npt.NDArray[np.int64],
+    *,
+    stop_at: float | None,
+    report: Report | bool | None,
+) -> Solution:
+    """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
+    if stop_at is not None:
+        raise Unsupported("stop_at is not supported with device='gpu'; record more often and look at the errors")
+    if state.tables.shape[:2] == (1, 1):
+        from .gpu.huge import advance as advance_one
+
+        return advance_one(state, end, record, report=report)
+    from .gpu.ensemble import advance as advance_many
+
+    return advance_many(state, end, record, report=report)
 
 
 # -- input ------------------------------------------------------------------------------------------
@@ -159,6 +161,30 @@ def _check_graph(graph: object) -> None:
         hint = f"sv.Graph.from_{type(graph).__module__.partition('.')[0]}"
         known = hint if hint.endswith(("networkx", "scipy")) else "sv.graphs or sv.Graph.from_edges"
         raise InvalidGraph(f"graph must be a sottovoce Graph, got {type(graph).__name__}; make one with {known}")
+
+
+def _check_method(method: Method, graph: Graph) -> None:
+    if not isinstance(method, Method):
+        raise InvalidParameter(f"method must be one of sottovoce's methods, got {type(method).__name__}")
+    method.validate(graph)
+
+
+def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Method, graph: Graph) -> Array | None:
+    if edge_probabilities is None:
+        return None
+    if not kind_of(method).weighted:
+        raise InvalidParameter(
+            f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
+        )
+    return checked_probabilities(edge_probabilities, graph.num_edges)
+
+
+def _notes(graph: Graph, method: Method, *, equal_edges: bool) -> tuple[str, ...]:
+    """Why the setting is outside the method's guarantee."""
+    notes = method.caveats(graph)
+    if not equal_edges and method.assumes_equal_edges:
+        notes += (f"the guarantee of {method.name} is for edges that are equally likely, and these are not",)
+    return notes
 
 
 def _check_how(stop_at: object, threads: int | None, device: str) -> None:
@@ -204,121 +230,3 @@ def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.N
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
         raise InvalidParameter(f"record must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
     return steps.astype(np.int64)
-
-
-# -- running ----------------------------------------------------------------------------------------
-
-
-class _Interrupt:
-    """While entered, the first Ctrl-C is remembered instead of raised, so that tables stay consistent.
-
-    A second one is raised as usual. Outside the main thread nothing is changed: signals go elsewhere.
-    """
-
-    def __init__(self) -> None:
-        self._seen = False
-        self._previous: Any = None
-
-    def seen(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._seen
-
-    def _remember(self, *_: object) -> None:
-        if self._seen:
-            raise KeyboardInterrupt
-        self._seen = True
-
-    def __enter__(self) -> _Interrupt:
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._remember)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
-
-
-class _Crew:
-    """Threads that run kernels on shares of the active replicas, or of the coordinates."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self.pool = ThreadPoolExecutor(max_workers=size, thread_name_prefix="sottovoce")
-
-    def run(self, tasks: Sequence[Callable[[], object]]) -> None:
-        """Run all of them to the end."""
-        for future in [self.pool.submit(task) for task in tasks]:
-            future.result()
-
-
-def _advance(
-    solution: Solution,
-    end: int,
-    record: npt.NDArray[np.int64],
-    *,
-    stop_at: float | None,
-    threads: int | None,
-    report: Report | bool | None,
-) -> Solution:
-    """Run ``solution`` in place to step ``end``, recording at ``record``."""
-    span, work = driver_of(solution), work_per_step(solution)
-    began = time.perf_counter()
-    crew = _Crew(available_cores() if threads is None else threads)
-    at, begin = solution.num_steps, solution.num_steps
-    stops = iter([*record[record > at].tolist(), end])
-    stop = next(stops)
-    wanted = set(record.tolist())
-
-    def measure(step: int) -> npt.NDArray[np.int64]:
-        """Record here and say who goes on."""
-        solution.record(step, np.flatnonzero(solution.steps_done == step), stop_at, crew.run, crew.size)
-        return np.flatnonzero(~solution.stopped & (solution.steps_done == step))
-
-    with crew.pool, _Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
-        active = measure(at) if at in wanted else np.flatnonzero(~solution.stopped & (solution.steps_done == at))
-        while at < end and len(active) and not interrupt.seen():
-            share = -(-len(active) * solution.num_coordinates // crew.size)
-            until = min(stop, at + max(256 // work, CHUNK // (share * work), 1))
-            crew.run(_tasks(span, solution, active, (at, until), crew.size))
-            solution.steps_done[active] = at = until
-            if at in wanted or (interrupt.seen() and at < end):
-                active = measure(at)
-            if at == stop:
-                stop = next(stops, end)
-            progress.at(at - begin)
-    solution.elapsed += time.perf_counter() - began
-    solution.finish(interrupted=interrupt.seen() and at < end)
-    return solution
-
-
-def _advance_on_gpu(
-    solution: Solution,
-    end: int,
-    record: npt.NDArray[np.int64],
-    *,
-    stop_at: float | None,
-    report: Report | bool | None,
-) -> Solution:
-    """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
-    if stop_at is not None:
-        raise Unsupported("stop_at is not supported with device='gpu'; record more often and look at the errors")
-    if solution.tables.shape[:2] == (1, 1):
-        from .gpu.huge import advance as advance_one
-
-        return advance_one(solution, end, record, report=report)
-    from .gpu.ensemble import advance as advance_many
-
-    return advance_many(solution, end, record, report=report)
-
-
-def _tasks(
-    span: Span, solution: Solution, active: npt.NDArray[np.int64], steps: tuple[int, int], shares: int
-) -> list[Callable[[], object]]:
-    """The steps from–to of the active replicas, cut into shares for the crew."""
-    d = solution.num_coordinates
-    if len(active) >= shares:
-        parts = [(part, (0, d)) for part in np.array_split(active, shares)]
-    else:
-        cuts = np.linspace(0, d, min(shares, d) + 1).astype(int).tolist()
-        parts = [(active, (low, high)) for low, high in pairwise(cuts)]
-    return [lambda part=part, cut=cut: span(part, cut, *steps) for part, cut in parts]  # type: ignore[misc]

@@ -1,7 +1,7 @@
 """What happened in a run, recomputed from its seed: pure functions, no run needed.
 
-(seed, replica, step) decides which edge fires (:mod:`.random.streams`), whatever the method and the private values
-are. So whoever wants to know the edges of a run computes them and does not simulate.
+(seed, replica, step) decides which edge fires and which numbers are drawn (:mod:`.random.streams`), whatever the
+private values are. So whoever wants to know the edges of a run computes them and does not simulate.
 """
 
 from __future__ import annotations
@@ -11,10 +11,16 @@ import numpy.typing as npt
 
 from ..foundation.arguments import whole
 from ..graphs.graph import Graph
-from .random.aliases import alias_table
-from .random.streams import MAX_REPLICAS, check_seed
+from ..methods.base import Array, Method
+from ..methods.standard import StandardGossip
+from .kinds import kind_of
+from .random.aliases import AliasTable, alias_table
+from .random.streams import MAX_COORDINATES, MAX_REPLICAS, Stream, check_seed
 
-__all__ = ["fired_edges"]
+__all__ = ["activations", "draws", "fired_edges"]
+
+CHUNK = 2**22
+"""Steps whose edges are held in memory at a time."""
 
 
 def fired_edges(
@@ -24,9 +30,10 @@ def fired_edges(
     seed: int,
     replica: int = 0,
     start: int = 0,
-    edge_probabilities: npt.ArrayLike | None = None,
+    edge_probabilities: npt.ArrayLike | AliasTable | None = None,
+    method: Method | None = None,
 ) -> npt.NDArray[np.int64]:
-    """The edges that :func:`sottovoce.simulate` fires with this seed, for any method in which one fires per step.
+    """The edges that :func:`sottovoce.simulate` fires with this seed.
 
     Parameters
     ----------
@@ -38,11 +45,18 @@ def fired_edges(
         As in :func:`sottovoce.simulate`.
     start
         The first step, counted from 0.
+    method
+        ``None``: any method in which one edge fires per step. They all fire the same edges.
 
     Returns
     -------
     ndarray
-        ``(num_steps,)`` rows of ``graph.edges``.
+        ``(num_steps,)`` rows of ``graph.edges``, or ``(num_steps, block_size)`` for methods that fire sets of edges.
+
+    Raises
+    ------
+    Unsupported
+        For synchronous methods and push-sum: all nodes act in every round.
 
     Examples
     --------
@@ -53,11 +67,56 @@ def fired_edges(
     >>> bool((fired == run.fired_edges()).all())
     True
     """
-    from .random.kernels import edge_indices
-
+    method = StandardGossip() if method is None else method
     aliases = alias_table(edge_probabilities, graph.num_edges)
-    out = np.empty(whole("num_steps", num_steps, low=0, high=2**62), dtype=np.int64)
+    return kind_of(method).fired(method, graph, aliases, _stream(seed, replica), _steps(start, num_steps))
+
+
+def draws(
+    graph: Graph,
+    method: Method,
+    *,
+    num_steps: int,
+    seed: int,
+    replica: int = 0,
+    start: int = 0,
+    coordinate: int = 0,
+) -> Array:
+    """The draws of unit scale behind a method's noise; see :meth:`sottovoce.Solution.draws`."""
+    return kind_of(method).draws(method, graph, _stream(seed, replica, coordinate), _steps(start, num_steps))
+
+
+def activations(
+    graph: Graph,
+    method: Method,
+    *,
+    num_steps: int,
+    seed: int,
+    replica: int = 0,
+    edge_probabilities: npt.ArrayLike | AliasTable | None = None,
+) -> npt.NDArray[np.int64]:
+    """``(n,)`` how often each node took part in the first ``num_steps`` steps."""
+    if kind_of(method).everyone_acts:
+        return np.full(graph.num_nodes, num_steps)
+    counts = np.zeros(graph.num_nodes, dtype=np.int64)
+    aliases = alias_table(edge_probabilities, graph.num_edges)
+    for start in range(0, num_steps, CHUNK):
+        size = min(CHUNK, num_steps - start)
+        fired = fired_edges(
+            graph, num_steps=size, seed=seed, replica=replica, start=start, edge_probabilities=aliases, method=method
+        )
+        counts += np.bincount(graph.edges[fired].reshape(-1), minlength=graph.num_nodes)
+    return counts
+
+
+def _steps(start: int, num_steps: int) -> range:
     first = whole("start", start, low=0, high=2**62)
-    which = whole("replica", replica, low=0, high=MAX_REPLICAS - 1)
-    edge_indices(out, first, which, np.uint64(check_seed(seed)), graph.num_edges, aliases.accept, aliases.alias)
-    return out
+    return range(first, first + whole("num_steps", num_steps, low=0, high=2**62))
+
+
+def _stream(seed: int, replica: int, coordinate: int = 0) -> Stream:
+    return Stream(
+        check_seed(seed),
+        whole("replica", replica, low=0, high=MAX_REPLICAS - 1),
+        whole("coordinate", coordinate, low=0, high=MAX_COORDINATES - 1),
+    )

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..errors import InvalidFile, InvalidInput
+from ..errors import InvalidFile, InvalidInput, InvalidParameter
 from ..foundation.files import write_atomically
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
-from ..scenario.methods import METHODS
-from .random.aliases import alias_table
-from .solution import Solution, Status, _aligned
+from ..methods.registry import METHODS
+from .solution import Records, Solution, Status
 
 __all__ = ["load", "save"]
 
@@ -27,7 +26,7 @@ FORMAT = "sottovoce-solution-1"
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
     """See :meth:`sottovoce.Solution.save`."""
-    parameters = _plain({f.name: getattr(solution.method, f.name) for f in dataclasses.fields(solution.method)})  # type: ignore[arg-type]
+    parameters = _parameters(solution.method)
     graph = solution.graph
     header = {
         "format": FORMAT,
@@ -50,9 +49,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "tables": solution.tables,
         "steps_done": solution.steps_done,
         "stopped": solution.stopped,
-        "steps": solution.steps,
-        "squared": np.array(solution._squared).reshape(-1, solution.replicas),
-        "masses": np.array(solution._masses).reshape(-1, solution.replicas, solution.num_coordinates),
+        **dataclasses.asdict(solution.records),
     }
     arrays |= {f"method.{k}": v for k, v in parameters.items() if isinstance(v, np.ndarray)}
     if solution.edge_probabilities is not None:
@@ -70,15 +67,30 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
 SPARSE = ("data", "indices", "indptr")
 
 
-def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Sparse matrices as the three arrays they are made of."""
+def _parameters(method: Method) -> dict[str, Any]:
+    """What the method is made from, as numbers, words and arrays; sparse matrices are three arrays each."""
+    if METHODS.get(method.name) is not type(method):
+        raise InvalidParameter(
+            f"method {method.name!r} must be registered before its runs are saved: put "
+            f"@sottovoce.methods.register above class {type(method).__name__}"
+        )
     plain: dict[str, Any] = {}
-    for name, value in parameters.items():
+    for name in _fields(type(method)):
+        value = getattr(method, name)
         if hasattr(value, "indptr"):
             plain |= {f"{name}.{part}": getattr(value, part) for part in SPARSE}
+        elif isinstance(value, int | float | str | np.ndarray | np.generic | None):
+            plain[name] = value.item() if isinstance(value, np.generic) else value
         else:
-            plain[name] = value
+            raise InvalidParameter(
+                f"{name} of method {method.name!r} must be a number, a word or an array to be saved, got "
+                f"{type(value).__name__}"
+            )
     return plain
+
+
+def _fields(cls: type[Method]) -> list[str]:
+    return [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
 
 
 def _family(graph: Graph) -> list[Any] | None:
@@ -112,35 +124,36 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         family=None if family is None else Family(family[0], tuple(family[1])),
         positions=arrays.get("positions"),
     )
-    tables = _aligned(arrays["tables"].shape)
-    tables[...] = arrays["tables"]
-    probabilities = arrays.get("edge_probabilities")
     return Solution(
         graph=graph,
         method=_method(header["method"], arrays),
         private_values=arrays["private_values"],
         seed=header["seed"],
         replicas=header["replicas"],
-        edge_probabilities=probabilities,
-        aliases=alias_table(probabilities, graph.num_edges),
-        tables=tables,
+        edge_probabilities=arrays.get("edge_probabilities"),
+        notes=tuple(header.get("notes", ())),
+        tables=arrays["tables"],
         steps_done=arrays["steps_done"],
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
-        notes=tuple(header.get("notes", ())),
-        _steps=arrays["steps"].tolist(),
-        _squared=list(arrays["squared"]),
-        _masses=list(arrays["masses"]),
+        records=Records(arrays["steps"], arrays["squared"], arrays["masses"]),
     )
 
 
 def _method(header: dict[str, Any], arrays: dict[str, Any]) -> Method:
+    name = header["name"]
+    if name not in METHODS:
+        raise InvalidFile(f"this is a run of method {name!r}, which is not known: import the module that registers it")
     parameters = {k: v for k, v in header.items() if k != "name"}
     parameters |= {k.removeprefix("method."): v for k, v in arrays.items() if k.startswith("method.")}
-    for name in {key.partition(".")[0] for key in parameters if "." in key}:
+    for matrix in {key.partition(".")[0] for key in parameters if "." in key}:
         import scipy.sparse
 
-        data, indices, indptr = (parameters.pop(f"{name}.{part}") for part in SPARSE)
-        parameters[name] = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(indptr) - 1))
-    return METHODS[header["name"]](**parameters)
+        data, indices, indptr = (parameters.pop(f"{matrix}.{part}") for part in SPARSE)
+        parameters[matrix] = scipy.sparse.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(indptr) - 1))
+    cls = METHODS[name]
+    if not parameters.keys() <= set(_fields(cls)):
+        takes, has = ", ".join(_fields(cls)) or "no parameter", ", ".join(parameters)
+        raise InvalidFile(f"method {name!r} takes {takes}, and this run of it was saved with {has}")
+    return cls(**parameters)

@@ -1,9 +1,11 @@
-"""What a run leaves behind: values, recorded errors, status, and all that is needed to go on from it."""
+"""What a run leaves behind: values, recorded errors, status, and all that is needed to go on from it. It never changes.
+
+What is under way is in :mod:`.state`, what is recomputed from the seed in :mod:`.replay`, files are in :mod:`.saving`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from os import PathLike
@@ -12,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, MissingDependency, Unsupported
+from ..errors import InvalidParameter, MissingDependency
 from ..graphs.graph import Graph
-from ..methods.base import VALUE, Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod
-from .random.aliases import AliasTable
+from ..methods.base import VALUE, Array, Method
+from . import replay
+from .kinds import parameters_of
+from .random.aliases import AliasTable, alias_table
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas
 
-__all__ = ["Solution", "Status"]
+__all__ = ["Records", "Setup", "Solution", "Status"]
 
 
 class Status(StrEnum):
@@ -39,14 +43,65 @@ class Status(StrEnum):
     """All steps were run, with a setting that is allowed but not covered by the method's proof; ``notes`` says why."""
 
 
-def _run_here(tasks: Sequence[Callable[[], object]]) -> None:
-    for task in tasks:
-        task()
+@dataclass(frozen=True, eq=False)
+class Records:
+    """What was measured at the recorded steps."""
+
+    steps: npt.NDArray[np.int64]
+    """``(records,)``"""
+    squared: Array
+    """``(records, replicas)`` ‖x − x*‖²; NaN after a replica has stopped early."""
+    masses: Array
+    """``(records, replicas, coordinates)`` Σ x − Σ u."""
+
+    @classmethod
+    def none(cls, replicas: int, coordinates: int) -> Records:
+        """Nothing was recorded yet."""
+        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas, coordinates)))
 
 
-@dataclass(eq=False, repr=False)
-class Solution:
-    """The result of :func:`sottovoce.simulate`.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Setup:
+    """What is run; together with the number of steps it determines every number of the result."""
+
+    graph: Graph
+    method: Method
+    private_values: Array
+    seed: int
+    replicas: int
+    edge_probabilities: Array | None
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def aliases(self) -> AliasTable:
+        """How edges that are not equally likely are drawn."""
+        return alias_table(self.edge_probabilities, self.graph.num_edges)
+
+    @cached_property
+    def parameters(self) -> Array:
+        """What the method's functions need to know beside the node tables."""
+        return parameters_of(self.method, self.graph)
+
+    @property
+    def true_mean(self) -> Any:
+        """c̄: a float, or ``(d,)`` for vector data."""
+        mean = self.private_values.mean(axis=0)
+        return float(mean) if self.private_values.ndim == 1 else mean
+
+    @cached_property
+    def scale(self) -> float:
+        """‖x⁰ − x*‖², by which errors are divided; 1 when all private values are equal."""
+        scale = float(((self.private_values - self.true_mean) ** 2).sum())
+        return scale if scale > 0 else 1.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields of the setup alone, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(Setup)}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Solution(Setup):
+    """The result of :func:`sottovoce.simulate`. It never changes; going on from it gives another.
 
     Shapes below are for one replica of scalar data; several replicas add an axis in front, vector
     data one at the end of those that are per node.
@@ -66,128 +121,22 @@ class Solution:
         Seconds spent running.
     """
 
-    graph: Graph
-    method: Method
-    private_values: Array
-    seed: int
-    replicas: int
-    edge_probabilities: Array | None
-    aliases: AliasTable
     tables: Array
     steps_done: npt.NDArray[np.int64]
     stopped: npt.NDArray[np.bool_]
+    records: Records
     status: Status = Status.COMPLETED
     elapsed: float = 0.0
-    notes: tuple[str, ...] = ()
-    _steps: list[int] = field(default_factory=list)
-    _squared: list[Array] = field(default_factory=list)
-    _masses: list[Array] = field(default_factory=list)
 
-    @classmethod
-    def at_start(
-        cls,
-        *,
-        graph: Graph,
-        method: Method,
-        private_values: Array,
-        seed: int,
-        replicas: int,
-        edge_probabilities: Array | None,
-        aliases: AliasTable,
-    ) -> Solution:
-        """Before the first step."""
-        columns = private_values.reshape(graph.num_nodes, -1)
-        tables = _aligned((replicas, columns.shape[1], graph.num_nodes, method.num_fields))
-        for c, column in enumerate(columns.T):
-            tables[:, c] = method.initial(graph, column)
-        if method.edge_noise_field is not None:
-            from .kinds.round import add_edge_noise
-
-            std = method.edge_noise_std(graph)
-            add_edge_noise(tables, method.edge_noise_field, std, graph.edges, np.uint64(seed))
-        return cls(
-            graph=graph,
-            method=method,
-            private_values=private_values,
-            seed=seed,
-            replicas=replicas,
-            edge_probabilities=edge_probabilities,
-            aliases=aliases,
-            tables=tables,
-            steps_done=np.zeros(replicas, dtype=np.int64),
-            stopped=np.zeros(replicas, dtype=bool),
-            notes=_notes(graph, method, edge_probabilities),
-        )
-
-    def copy(self) -> Solution:
-        """The same run with tables of its own, so that going on from it leaves this one alone."""
-        tables = _aligned(self.tables.shape)
-        tables[...] = self.tables
-        return replace(
-            self,
-            tables=tables,
-            steps_done=self.steps_done.copy(),
-            stopped=self.stopped.copy(),
-            _steps=list(self._steps),
-            _squared=list(self._squared),
-            _masses=list(self._masses),
-        )
+    def __post_init__(self) -> None:
+        arrays = (self.private_values, self.edge_probabilities, self.tables, self.steps_done, self.stopped)
+        for array in (*arrays, self.records.steps, self.records.squared, self.records.masses):
+            if array is not None:
+                array.flags.writeable = False
 
     def without_records(self) -> Solution:
         """The same state with no recorded errors, for going on in many short pieces without copying them each time."""
-        return replace(self, _steps=[], _squared=[], _masses=[])
-
-    # -- written by the engine -----------------------------------------------------------------
-
-    def record(
-        self,
-        step: int,
-        active: npt.NDArray[np.int64],
-        stop_at: float | None,
-        run: Callable[[Sequence[Callable[[], object]]], None] = _run_here,
-        shares: int = 1,
-    ) -> None:
-        """Compute the error of the active replicas at ``step`` and mark those that may stop."""
-        squared, masses = self._measure(active, run, shares)
-        self.append_record(step, squared, masses)
-        if stop_at is not None:
-            self.stopped |= squared <= stop_at * self._scale
-
-    def append_record(self, step: int, squared: Array, masses: Array) -> None:
-        """Keep what an executor measured: ‖x − x*‖² per replica, Σ x − Σ u per replica and coordinate."""
-        self._steps.append(step)
-        self._squared.append(squared)
-        self._masses.append(masses)
-
-    def _measure(
-        self, active: npt.NDArray[np.int64], run: Callable[[Sequence[Callable[[], object]]], None], shares: int
-    ) -> tuple[Array, Array]:
-        from .random.kernels import error_and_mass
-
-        squared = np.full(self.replicas, np.nan)
-        masses = np.full((self.replicas, self.num_coordinates), np.nan)
-        consensus = np.atleast_1d(self.true_mean)
-        mass, outstanding = self.method.mass_field, self.method.outstanding_field
-        outstanding = -1 if outstanding is None else outstanding
-        tables = self._settled(active)
-        run(
-            [
-                lambda part=part: error_and_mass(tables, part, consensus, mass, outstanding, squared, masses)  # type: ignore[misc]
-                for part in np.array_split(active, shares)
-            ]
-        )
-        return squared, masses
-
-    def finish(self, *, interrupted: bool) -> None:
-        """Set the status once the run has ended."""
-        if not np.isfinite(self.tables).all():
-            self.status = Status.DIVERGED
-        elif interrupted:
-            self.status = Status.INTERRUPTED
-        elif self.stopped.all():
-            self.status = Status.STOPPED_AT_ERROR
-        else:
-            self.status = Status.OUTSIDE_GUARANTEE if self.notes else Status.COMPLETED
+        return replace(self, records=Records.none(self.replicas, self.num_coordinates))
 
     # -- what was found ------------------------------------------------------------------------
 
@@ -201,21 +150,13 @@ class Solution:
         """Steps run by the replica that ran longest."""
         return int(self.steps_done.max())
 
-    @cached_property
-    def parameters(self) -> Array:
-        """What the method's update needs to know beside the node tables."""
-        return self.method.parameters(self.graph)
-
-    def _settled(self, active: npt.NDArray[np.int64] | None = None) -> Array:
-        """The node tables with every node brought up to its replica's step: a copy, if the method is lazy."""
+    def _settled(self) -> Array:
+        """The node tables with every node brought up to its replica's step."""
         if not self.method.lazy:
             return self.tables
-        from .random.kernels import settler
+        from .recording import settled
 
-        tables = self.tables.copy()
-        active = np.arange(self.replicas) if active is None else active
-        settler(type(self.method).settle)(tables, active, self.steps_done, self.parameters)
-        return tables
+        return settled(self.method, self.tables, self.steps_done, self.parameters, np.arange(self.replicas))
 
     def _per_node(self, column: int) -> Array:
         """One field of the node tables in the shape a user expects."""
@@ -237,27 +178,15 @@ class Solution:
         return self._per_node(self.method.outstanding_field)
 
     @property
-    def true_mean(self) -> Any:
-        """c̄: a float, or ``(d,)`` for vector data."""
-        mean = self.private_values.mean(axis=0)
-        return float(mean) if self.private_values.ndim == 1 else mean
-
-    @property
     def mean_offset(self) -> Any:
         """Mean of the current values minus the true mean, per replica: what is still owed to outstanding noise."""
         offset = self.values.mean(axis=-1 if self.private_values.ndim == 1 else -2) - self.true_mean
         return float(offset) if np.ndim(offset) == 0 else offset
 
     @property
-    def _scale(self) -> float:
-        """‖x⁰ − x*‖², or 1 when all private values are equal."""
-        scale = float(((self.private_values - self.true_mean) ** 2).sum())
-        return scale if scale > 0 else 1.0
-
-    @property
     def steps(self) -> npt.NDArray[np.int64]:
         """``(records,)`` steps at which the error was recorded."""
-        return np.array(self._steps, dtype=np.int64)
+        return self.records.steps.copy()
 
     @property
     def transmissions(self) -> npt.NDArray[np.int64]:
@@ -269,14 +198,13 @@ class Solution:
         before, each = self.method.messages_before(self.graph), self.method.messages_per_step(self.graph)
         return np.where(self.steps > 0, before + each * self.steps, 0)
 
-    def _per_record(self, rows: list[Array]) -> Array:
-        stacked = np.array(rows).reshape(len(rows), self.replicas)
-        return stacked.T.copy() if self.replicas > 1 else stacked[:, 0].copy()
+    def _per_record(self, rows: Array) -> Array:
+        return rows.T.copy() if self.replicas > 1 else rows[:, 0].copy()
 
     @property
     def squared_error(self) -> Array:
         """``(records,)`` ‖x − x*‖² (all coordinates together); NaN after a replica has stopped early."""
-        return self._per_record(self._squared)
+        return self._per_record(self.records.squared)
 
     @property
     def relative_error(self) -> Array:
@@ -284,38 +212,34 @@ class Solution:
 
         When all private values are equal the denominator would be zero; it is then taken as one.
         """
-        return self.squared_error / self._scale
+        return self.squared_error / self.scale
 
     @property
     def final_relative_error(self) -> Any:
         """Relative error at each replica's last record: a float, or ``(replicas,)``; NaN if nothing was recorded."""
-        rows = np.array(self._squared).reshape(-1, self.replicas)
         final = np.full(self.replicas, np.nan)
-        for row in rows:
+        for row in self.records.squared:
             final = np.where(np.isnan(row), final, row)
-        final = final / self._scale
+        final = final / self.scale
         return float(final[0]) if self.replicas == 1 else final
 
     @property
     def mass_error(self) -> Array:
         """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
         total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
-        return self._per_record([np.abs(masses - total).max(axis=1) for masses in self._masses])
+        return self._per_record(np.abs(self.records.masses - total).max(axis=2))
 
     # -- recomputed from the seed --------------------------------------------------------------
 
-    def _check_replica(self, replica: int) -> int:
+    def _span(self, start: int, stop: int | None, replica: int) -> dict[str, int]:
+        """The address of steps ``start..stop``, once checked."""
         if not 0 <= replica < self.replicas:
             raise InvalidParameter(f"replica must be in [0, {self.replicas - 1}], got {replica}")
-        return replica
-
-    def _span(self, start: int, stop: int | None, replica: int) -> int:
-        """How many steps ``start..stop`` are, once checked."""
-        done = int(self.steps_done[self._check_replica(replica)])
+        done = int(self.steps_done[replica])
         end = done if stop is None else stop
         if not 0 <= start <= end <= done:
             raise InvalidParameter(f"start and stop must be in [0, {done}], the steps run so far; got {start}, {end}")
-        return end - start
+        return {"num_steps": end - start, "seed": self.seed, "replica": replica, "start": start}
 
     def fired_edges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> npt.NDArray[np.int64]:
         """``(num_steps,)`` index of the edge that fired at each step, recomputed from the seed.
@@ -327,20 +251,8 @@ class Solution:
         Unsupported
             For synchronous methods and push-sum: all nodes act in every round.
         """
-        steps, seed = self._span(start, stop, replica), np.uint64(self.seed)
-        if isinstance(self.method, PairMethod):
-            from .random.kernels import edge_indices
-
-            out = np.empty(steps, dtype=np.int64)
-            edge_indices(out, start, replica, seed, self.graph.num_edges, self.aliases.accept, self.aliases.alias)
-            return out
-        if isinstance(self.method, BlockMethod):
-            from .kinds.block import block_indices
-
-            out = np.empty((steps, self.method.block_size), dtype=np.int64)
-            block_indices(out, np.empty(self.graph.num_edges, dtype=np.int64), start, replica, seed)
-            return out
-        raise Unsupported(f"{self.method.name} has no firing edges: all nodes act in every round")
+        span = self._span(start, stop, replica)
+        return replay.fired_edges(self.graph, method=self.method, edge_probabilities=self.aliases, **span)
 
     def draws(self, start: int = 0, stop: int | None = None, *, replica: int = 0, coordinate: int = 0) -> Array:
         """The draws of unit scale behind the noise, recomputed from the seed.
@@ -355,36 +267,17 @@ class Solution:
         """
         if not 0 <= coordinate < self.num_coordinates:
             raise InvalidParameter(f"coordinate must be in [0, {self.num_coordinates - 1}], got {coordinate}")
-        steps, seed = self._span(start, stop, replica), np.uint64(self.seed)
-        if isinstance(self.method, PairMethod):
-            from .random.kernels import normal_draws
-
-            out = np.empty((steps, 2))
-            normal_draws(out, start, replica, coordinate, seed)
-            return out
-        if isinstance(self.method, RoundMethod) and self.method.noise:
-            from .kinds.round import KINDS, round_draws
-
-            out = np.empty((steps, self.graph.num_nodes))
-            round_draws(out, start, replica, coordinate, seed, KINDS[self.method.noise])
-            return out
-        raise Unsupported(f"{self.method.name} draws no noise")
+        return replay.draws(self.graph, self.method, coordinate=coordinate, **self._span(start, stop, replica))
 
     @property
     def activations(self) -> npt.NDArray[np.int64]:
         """``(n,)`` how often each node took part, recomputed from the seed; twice where two edges of a set meet."""
-        counts = [self._count_activations(replica) for replica in range(self.replicas)]
+        same: dict[str, Any] = {"seed": self.seed, "edge_probabilities": self.aliases}
+        counts = [
+            replay.activations(self.graph, self.method, num_steps=steps, replica=replica, **same)
+            for replica, steps in enumerate(self.steps_done.tolist())
+        ]
         return np.array(counts) if self.replicas > 1 else counts[0]
-
-    def _count_activations(self, replica: int, chunk: int = 2**22) -> npt.NDArray[np.int64]:
-        if isinstance(self.method, RoundMethod | PushMethod):
-            return np.full(self.graph.num_nodes, self.steps_done[replica])
-        counts = np.zeros(self.graph.num_nodes, dtype=np.int64)
-        end = int(self.steps_done[replica])
-        for start in range(0, end, chunk):
-            fired = self.fired_edges(start, min(start + chunk, end), replica=replica).reshape(-1)
-            counts += np.bincount(self.graph.edges[fired].reshape(-1), minlength=self.graph.num_nodes)
-        return counts
 
     # -- going on, showing, keeping ------------------------------------------------------------
 
@@ -408,7 +301,7 @@ class Solution:
             import pandas
         except ImportError:
             raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
-        records = len(self._steps)
+        records = len(self.records.steps)
         return pandas.DataFrame(
             {
                 "replica": np.repeat(np.arange(self.replicas), records),
@@ -436,25 +329,9 @@ class Solution:
     def __repr__(self) -> str:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
         error = ""
-        if self._squared:
+        if len(self.records.steps):
             error = f", relative error {np.median(self.final_relative_error):.2e}" + (" (median)" if many else "")
         return (
             f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
         )
-
-
-def _notes(graph: Graph, method: Method, edge_probabilities: Array | None) -> tuple[str, ...]:
-    """Why the setting is outside the method's guarantee."""
-    notes = method.caveats(graph)
-    if edge_probabilities is not None and method.assumes_equal_edges:
-        notes += (f"the guarantee of {method.name} is for edges that are equally likely, and these are not",)
-    return notes
-
-
-def _aligned(shape: tuple[int, ...]) -> Array:
-    """Uninitialised floats that begin on a cache line, so that a node's row never straddles two."""
-    size = int(np.prod(shape))
-    raw = np.empty(size + 8)
-    skip = (-raw.ctypes.data % 64) // raw.itemsize
-    return raw[skip : skip + size].reshape(shape)

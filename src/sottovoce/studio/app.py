@@ -14,11 +14,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -27,13 +28,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from ..errors import InvalidInput, InvalidParameter, SottovoceError
+from ..foundation.arguments import whole
+from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
 from .limits import Limits
 from .live import Watcher
 from .playing import Playback
-from .problem import Problem
-from .python_code import python_code
+from .reading import RECORDS, read_scenario
 from .stream import Conversation
 from .thinking import Thinkers
 
@@ -82,7 +84,14 @@ def create_app(
             WebSocketRoute("/stream", studio.stream),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        middleware=[Middleware(_Guard, hosts=frozenset(hosts))],
+        middleware=[
+            Middleware(_Guard),
+            Middleware(
+                TrustedHostMiddleware,
+                allowed_hosts=[f"[{host}]" if ":" in host else host for host in hosts],
+                www_redirect=False,
+            ),
+        ],
         exception_handlers={
             SottovoceError: _refuse,
             HTTPException: _http_error,
@@ -124,10 +133,9 @@ class Studio:
         return JSONResponse(await asyncio.to_thread(catalogue, self.limits))
 
     async def python(self, request: Request) -> Response:
-        """The problem as a program."""
-        message = await self._json(request)
-        problem = await self._problem(message)
-        return JSONResponse({"code": python_code(problem)})
+        """What is shown, as a program."""
+        asked = await self._asked(await self._json(request))
+        return JSONResponse({"code": asked.to_python(record=RECORDS)})
 
     async def export(self, request: Request) -> Response:
         """The run until a step as CSV, PNG or SVG."""
@@ -135,12 +143,12 @@ class Studio:
         if kind not in ("csv", "png", "svg"):
             raise HTTPException(404)
         message = await self._json(request)
-        problem = await self._problem(message)
-        step = exports.step_of(message, problem)
+        asked = await self._asked(message)
+        step = whole("at", message.get("at", asked.num_steps), low=0, high=asked.num_steps)
         if kind == "csv":
-            text = await self._compute(lambda: exports.as_csv(problem, step))
+            text = await self._compute(lambda: exports.as_csv(asked, step))
             return Response(text, media_type="text/csv")
-        picture = await self._compute(lambda: exports.as_figure(problem, step, message.get("positions"), kind))
+        picture = await self._compute(lambda: exports.as_figure(asked, step, message.get("positions"), kind))
         return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
 
     async def read(self, request: Request) -> Response:
@@ -203,25 +211,24 @@ class Studio:
             raise InvalidParameter("the request must be a JSON object")
         return message
 
-    async def _problem(self, message: dict[str, Any]) -> Problem:
-        return await self._compute(lambda: Problem.read(message.get("problem"), self.limits))
+    async def _asked(self, message: dict[str, Any]) -> Scenario:
+        return await self._compute(lambda: read_scenario(message.get("problem"), self.limits))
 
     async def _compute(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.running, work)
 
 
 class _Guard:
-    """Refuses foreign names and origins before anything else looks at a request, and adds security headers."""
+    """Refuses requests of other sites before anything else looks at them, and adds security headers to all answers."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
-        self.app, self.hosts = app, hosts
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        connection = HTTPConnection(scope)
-        reason = self._objection(connection, needs_origin=scope["type"] == "websocket")
+        reason = _objection(HTTPConnection(scope).headers, needs_origin=scope["type"] == "websocket")
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -238,29 +245,21 @@ class _Guard:
             await receive()  # websocket.connect
             await send({"type": "websocket.close", "code": 4403, "reason": reason[:100]})
 
-    def _objection(self, connection: HTTPConnection, *, needs_origin: bool) -> str | None:
-        host = connection.headers.get("host", "")
-        if _name_of(f"//{host}") not in self.hosts:
-            return "this server does not answer to that name"
-        origin = connection.headers.get("origin")
-        if origin is None:
-            return "a websocket must say where it comes from" if needs_origin else None
-        if urlsplit(origin).netloc.lower() != host.lower():
-            return "another site may not use this server"
-        return None
 
-
-def _name_of(address: str) -> str:
-    try:
-        return (urlsplit(address).hostname or "").lower()
-    except ValueError:
-        return ""
+def _objection(headers: Headers, *, needs_origin: bool) -> str | None:
+    """Why a request is refused: its page must come from the host that it asks for. That host is checked after this."""
+    origin = headers.get("origin")
+    if origin is None:
+        return "a websocket must say where it comes from" if needs_origin else None
+    if origin.partition("://")[2].lower() != headers.get("host", "").lower():
+        return "another site may not use this server"
+    return None
 
 
 def _prepare_engine() -> None:
     """Compile the two methods that everybody looks at first (or load them from the cache)."""
     problem = {"methods": ["noise-insertion:noise_std=1,noise_decay=0.5", "standard"], "num_steps": 2}
-    Playback(Problem.read(problem, Limits()), drawn=True).advance(2)
+    Playback(read_scenario(problem, Limits()), drawn=True).advance(2)
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:

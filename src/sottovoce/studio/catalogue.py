@@ -1,7 +1,7 @@
 """What the page offers: graph families, private values and methods, read from the package itself.
 
-A new generator or method appears in the page without a change here: forms are made from signatures
-and dataclass fields.
+A new generator or method appears in the page without a change here: forms are made from signatures, dataclass fields
+and the settings that a method calls customary.
 """
 
 from __future__ import annotations
@@ -10,15 +10,19 @@ import dataclasses
 import inspect
 import re
 import typing
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from .._version import __version__
 from ..errors import InvalidInput
-from ..methods import NoiseInsertion
+from ..graphs import cycle
+from ..methods import METHODS, Method
 from ..scenario.graphs import FAMILIES
-from ..scenario.methods import METHODS, parse_method
+from ..scenario.methods import FREE, MethodSpec
+from ..scenario.values import WAYS
 from .limits import Limits
-from .problem import VALUES
 
 __all__ = ["catalogue", "method_entry"]
 
@@ -28,12 +32,11 @@ _STARTING_SIZES: dict[str, float] = {
 }  # fmt: skip
 """What a form shows first; a parameter that is not here starts empty, at its default."""
 
-_STARTING_PARAMETERS: dict[str, object] = {
-    "noise_std": 1.0, "noise_decay": 0.9, "num_rounds": 10, "binary-oracle.step_size": "adaptive", "gap": 0.02,
-    "momentum": 0.4, "block_size": 5,
-}  # fmt: skip
-_GUESS = 0.5
-"""For a number that must be given and is not in the list above; in the range of most."""
+_EXAMPLE = cycle(10)
+"""The graph with which the page opens: customary settings are asked for it."""
+
+_GUESSES = (0.5, 1)
+"""For a number that a method needs and says nothing about; the first that it takes."""
 
 
 def catalogue(limits: Limits) -> dict[str, Any]:
@@ -42,17 +45,17 @@ def catalogue(limits: Limits) -> dict[str, Any]:
         "version": __version__,
         "limits": {"nodes": limits.nodes, "edges": limits.edges, "steps": limits.steps, "methods": limits.methods},
         "families": [_family_entry(name) for name in FAMILIES if name != "random-geometric"],
-        "values": [{"name": name, "title": kind.title} for name, kind in VALUES.items()],
+        "values": [{"name": name, "title": way.title} for name, way in WAYS.items()],
         "methods": [entry for name in METHODS if (entry := method_entry(name)) is not None],
     }
 
 
 def _family_entry(name: str) -> dict[str, Any]:
-    parameters = inspect.signature(FAMILIES[name]).parameters.values()
+    parameters = FAMILIES[name].parameters.values()
     return {
         "name": name,
         "title": "random geometric" if name == "rgg" else name.replace("-", " "),
-        "about": _first_sentence(FAMILIES[name]),
+        "about": _first_sentence(FAMILIES[name].generator),
         "parameters": [
             {
                 "name": p.name,
@@ -71,33 +74,36 @@ def method_entry(name: str) -> dict[str, Any] | None:
     """One method: its fields, what they start at, what they mean; ``None`` if no form can make it."""
     cls = METHODS[name]
     about = _parameter_texts(cls)
+    for start in _starts(cls):
+        try:
+            method = MethodSpec(name, tuple(start.items())).build(_EXAMPLE)
+        except InvalidInput:
+            continue
+        return {
+            "name": name,
+            "title": re.split(r"[,(:]", method.label())[0].strip(),
+            "about": _first_sentence(cls),
+            "decay": hasattr(cls, "largest_free"),
+            "parameters": [{"name": key, "start": value, "about": about.get(key, "")} for key, value in start.items()],
+        }
+    return None
+
+
+def _starts(cls: type[Method]) -> Iterator[dict[str, float | str]]:
+    """Parameters that a form could begin with: customary ones (of several the last), or defaults and a guess."""
     fields = [f for f in dataclasses.fields(typing.cast("Any", cls)) if f.init]
-    parameters = [
-        {"name": f.name, "start": start, "about": about.get(f.name, "")}
-        for f in fields
-        if (start := _start(name, f)) is not None
-    ]
-    spec = ",".join(f"{p['name']}={p['start']}" for p in parameters)
-    try:
-        method = parse_method(f"{name}:{spec}" if spec else name)
-    except InvalidInput:
-        return None
-    return {
-        "name": name,
-        "title": re.split(r"[,(:]", method.label())[0].strip(),
-        "about": _first_sentence(cls),
-        "decay": cls is NoiseInsertion,
-        "parameters": parameters,
-    }
+    for method in reversed(cls.customary(_EXAMPLE)):
+        yield _typed({f.name: getattr(method, f.name) for f in fields})
+    for guess in _GUESSES:
+        needed = dataclasses.MISSING
+        yield _typed({f.name: guess if f.default is f.default_factory is needed else f.default for f in fields})
 
 
-def _start(method: str, field: dataclasses.Field[Any]) -> object:
-    """A number or word to begin with; ``None`` for what cannot be typed into a form."""
-    value = _STARTING_PARAMETERS.get(f"{method}.{field.name}", _STARTING_PARAMETERS.get(field.name))
-    if value is None:
-        required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        value = _GUESS if required else field.default
-    return value if isinstance(value, int | float | str) else None
+def _typed(parameters: dict[str, Any]) -> dict[str, float | str]:
+    """Those that can be typed into a form; a decay of every node's own is the free one."""
+    if isinstance(parameters.get("noise_decay"), np.ndarray):
+        parameters["noise_decay"] = FREE
+    return {name: value for name, value in parameters.items() if isinstance(value, int | float | str)}
 
 
 def _first_sentence(thing: object) -> str:

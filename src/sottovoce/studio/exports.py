@@ -1,46 +1,46 @@
 """What a page can take away: the numbers as CSV, the picture as PNG or SVG; and what it can bring: files.
 
-Exports are computed anew from the problem, so they hold the engine's numbers in full precision.
+Exports are computed anew from what was asked for, so they hold the engine's numbers in full precision.
 """
 
 from __future__ import annotations
 
 import io
-import math
 import re
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidFile, InvalidParameter
+from ..foundation.text import number_rows
 from ..graphs.graph import Graph
+from ..scenario.scenario import Scenario
 from ..simulation import Solution, simulate
 from .limits import Limits
-from .problem import Problem, record_steps
+from .reading import record_steps
 
 __all__ = ["as_csv", "as_figure", "read_edge_list", "read_numbers"]
 
 
-def runs_until(problem: Problem, step: int) -> list[Solution]:
+def runs_until(asked: Scenario, step: int) -> list[Solution]:
     """Every method's run to ``step``, recorded where the page records."""
-    grid = record_steps(problem.num_steps)
+    grid = record_steps(asked.num_steps)
     record = np.union1d(grid[grid <= step], [step])
     return [
         simulate(
-            problem.graph, problem.private_values, method, num_steps=max(step, 1), seed=problem.seed,
+            asked.graph, asked.private_values, method, num_steps=max(step, 1), seed=asked.seed,
             record=record, threads=1, progress=False,
         )
-        for method in problem.methods
+        for method in asked.methods
     ]  # fmt: skip
 
 
-def as_csv(problem: Problem, step: int) -> str:
+def as_csv(asked: Scenario, step: int) -> str:
     """``method,step,relative_error`` at the recorded steps."""
     lines = ["method,step,relative_error"]
-    for method, run in zip(problem.methods, runs_until(problem, step), strict=True):
+    for method, run in zip(asked.methods, runs_until(asked, step), strict=True):
         label = method.label().replace('"', '""')
         lines += [
             f'"{label}",{at},{error!r}'
@@ -49,38 +49,38 @@ def as_csv(problem: Problem, step: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_figure(problem: Problem, step: int, positions: object, kind: str) -> bytes:
+def as_figure(asked: Scenario, step: int, positions: object, kind: str) -> bytes:
     """The network at this step, a panel per method, beside the relative error until then."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     from ..plotting.runs import draw_panel
 
-    runs = runs_until(problem, step)
-    places = _places(positions, problem.graph)
+    runs = runs_until(asked, step)
+    places = _places(positions, asked.graph)
     columns = 1 if places is None else len(runs) + 1
     figure = Figure(figsize=(4.4 * columns + 1, 4.2), layout="constrained")
     axes = figure.subplots(1, columns, squeeze=False)[0]
     if places is not None:
-        for panel, method, run in zip(axes, problem.methods, runs, strict=False):
-            values = run.values if step else problem.private_values
-            noise = run.outstanding_noise if step else np.zeros(problem.graph.num_nodes)
-            _draw_network(figure, panel, problem, places, values, noise, f"{method.label()}\nstep {step:,}")
+        for panel, method, run in zip(axes, asked.methods, runs, strict=False):
+            values = run.values if step else asked.private_values
+            noise = run.outstanding_noise if step else np.zeros(asked.graph.num_nodes)
+            _draw_network(figure, panel, asked, places, values, noise, f"{method.label()}\nstep {step:,}")
     labelled = [(run.method.label(), run) for run in runs]
-    draw_panel(axes[-1], labelled, title=f"{problem.graph.name}, seed {problem.seed}")
+    draw_panel(axes[-1], labelled, title=f"{asked.graph.name}, seed {asked.seed}")
     out = io.BytesIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
         figure.savefig(out, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else {"Software": None})
     return out.getvalue()
 
 
-def _draw_network(figure: Any, axes: Any, problem: Problem, places: Any, values: Any, noise: Any, title: str) -> None:
+def _draw_network(figure: Any, axes: Any, asked: Scenario, places: Any, values: Any, noise: Any, title: str) -> None:
     from matplotlib.collections import LineCollection
 
-    size = float(np.clip(4000 / problem.graph.num_nodes, 8, 130))
-    low, high = problem.private_values.min(), problem.private_values.max()
-    scale = max(float(problem.private_values.std()), 1e-12)
-    axes.add_collection(LineCollection(places[problem.graph.edges], colors="#999999", linewidths=0.6, zorder=1))
+    size = float(np.clip(4000 / asked.graph.num_nodes, 8, 130))
+    low, high = asked.private_values.min(), asked.private_values.max()
+    scale = max(float(asked.private_values.std()), 1e-12)
+    axes.add_collection(LineCollection(places[asked.graph.edges], colors="#999999", linewidths=0.6, zorder=1))
     halo = size * (1 + 1.5 * np.minimum(np.abs(noise) / scale, 4)) ** 2
     axes.scatter(*places.T, s=halo, c="#E69F00", alpha=0.35, linewidths=0, zorder=2)
     dots = axes.scatter(
@@ -140,40 +140,9 @@ def read_numbers(text: str, name: str, limits: Limits) -> dict[str, Any]:
     >>> read_numbers("node,value\n0,0.5\n1,0.25\n", "pasted", Limits())["values"]
     [0.5, 0.25]
     """
-    rows: list[list[float]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        cells = line.split("#", 1)[0].replace(",", " ").replace(";", " ").split()
-        if not cells:
-            continue
-        try:
-            row = [float(cell) for cell in cells]
-        except ValueError:
-            if not rows and all(not _is_number(cell) for cell in cells):
-                continue  # a heading
-            raise InvalidFile(f"{name}, line {number}: expected numbers") from None
-        if not all(math.isfinite(value) for value in row):
-            raise InvalidFile(f"{name}, line {number}: numbers must be finite")
-        rows.append(row)
-    if not rows:
-        raise InvalidFile(f"{name} contains no numbers")
+    rows = number_rows(text, name)
     values = rows[0] if len(rows) == 1 else [row[-1] for row in rows]
     if len(rows) > 1 and len({len(row) for row in rows}) != 1:
         values = [value for row in rows for value in row]
     limits.check("numbers", len(values), limits.nodes)
     return {"name": name, "values": values}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def step_of(message: Mapping[str, Any], problem: Problem) -> int:
-    """The step an export stops at: ``at`` of the message, or the end."""
-    at = message.get("at", problem.num_steps)
-    if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at <= problem.num_steps:
-        raise InvalidParameter(f"at must be a whole number in [0, {problem.num_steps}]")
-    return at

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from ..errors import NumericalFailure, SottovoceError, Unsupported
 from ..graphs.graph import Graph
 from ..methods import Method, StandardGossip
+from ..scenario.scenario import Scenario
 from .limits import Limits
-from .problem import Problem
 
 __all__ = ["guesses", "heard_steps", "privacy_history", "theory_curves", "threshold", "too_large_to_audit"]
 
@@ -56,7 +56,7 @@ def threshold(graph: Graph) -> dict[str, Any]:
         return {"message": f"the threshold could not be computed: {error}"}
 
 
-def theory_curves(problem: Problem, method: Method, alpha: float | None, limits: Limits) -> dict[str, Any]:
+def theory_curves(problem: Scenario, method: Method, alpha: float | None, limits: Limits) -> dict[str, Any]:
     """Relative error as theory has it: the exact expectation and the bounds.
 
     ``alpha`` is the algebraic connectivity as :func:`threshold` found it, or ``None`` if it did not.
@@ -91,21 +91,21 @@ def theory_curves(problem: Problem, method: Method, alpha: float | None, limits:
     return {**curves, "message": "; ".join(notes)}
 
 
-def heard_steps(problem: Problem, fired: Steps, observer: int) -> Steps:
+def heard_steps(problem: Scenario, fired: Steps, observer: int) -> Steps:
     """The steps at which the observer took part; of very many, :data:`HISTORY_POINTS` evenly spread ones."""
     heard = np.flatnonzero((problem.graph.edges[fired] == observer).any(axis=1)) + 1
     kept: Steps = heard[np.unique(np.linspace(0, len(heard) - 1, min(HISTORY_POINTS, len(heard))).astype(int))]
     return kept
 
 
-def too_large_to_audit(problem: Problem, limits: Limits) -> str | None:
+def too_large_to_audit(problem: Scenario, limits: Limits) -> str | None:
     """A sentence for the page if the privacy meter cannot follow this run."""
     if problem.graph.num_nodes**2 * problem.num_steps > limits.work or problem.num_steps > LONGEST_AUDIT:
         return "the privacy meter is exact, and this run is too large for it: ask for fewer nodes or steps"
     return None
 
 
-def privacy_history(problem: Problem, fired: Steps, observer: int, prior_std: float | None) -> dict[str, Any]:
+def privacy_history(problem: Scenario, fired: Steps, observer: int, prior_std: float | None) -> dict[str, Any]:
     """What the curious node can infer about each other one, for every method of the problem and for standard gossip.
 
     The posterior changes only when the observer takes part in an exchange, so it is computed at those steps.
@@ -119,7 +119,7 @@ def privacy_history(problem: Problem, fired: Steps, observer: int, prior_std: fl
 
 
 def _lane(
-    problem: Problem, method: Method, fired: Steps, observer: int, prior_std: float | None, steps: Steps
+    problem: Scenario, method: Method, fired: Steps, observer: int, prior_std: float | None, steps: Steps
 ) -> dict[str, Any]:
     """One method's history; those in rounds are followed for the first :data:`ROUNDS_FOLLOWED` of them."""
     from ..privacy import CuriousNodes, audit
@@ -142,11 +142,11 @@ def _lane(
 
 
 def guesses(
-    problem: Problem, observer: int, prior_std: float | None, prior_mean: float, step: int
+    problem: Scenario, observer: int, prior_std: float | None, prior_mean: float, step: int
 ) -> list[list[float] | None]:
     """The curious node's best estimate of every private value after ``step``, in the order of :func:`privacy_history`.
 
-    ``None`` for a method that the attack does not understand; NaN where there is nothing to go by.
+    ``None`` for a method that the attack does not understand; NaN where nothing is known of a value.
     """
     from ..privacy import CuriousNodes, attack
     from ..simulation import simulate

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import InvalidInput
 
-__all__ = ["Allowance", "Limits", "TooMuch"]
+__all__ = ["Limits", "TooMuch"]
 
 
 class TooMuch(InvalidInput):
@@ -60,32 +58,3 @@ class Limits:
         """Raise :class:`TooMuch` if ``given`` is more than ``allowed``."""
         if given > allowed:
             raise TooMuch(f"this studio allows at most {allowed:,.0f} {what}; that would be {given:,.0f}")
-
-
-class Allowance:
-    """A bucket that fills at a steady rate: says whether one more message may be read now.
-
-    Examples
-    --------
-    >>> now = [0.0]
-    >>> allowance = Allowance(rate=1.0, burst=2, clock=lambda: now[0])
-    >>> [allowance.take() for _ in range(3)]
-    [True, True, False]
-    >>> now[0] = 1.0
-    >>> allowance.take()
-    True
-    """
-
-    def __init__(self, *, rate: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._burst, self._clock = rate, burst, clock
-        self._level, self._at = burst, clock()
-
-    def take(self) -> bool:
-        """Take one, if there is one."""
-        now = self._clock()
-        self._level = min(self._burst, self._level + (now - self._at) * self._rate)
-        self._at = now
-        if self._level < 1.0:
-            return False
-        self._level -= 1.0
-        return True

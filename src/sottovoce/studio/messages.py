@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidParameter
-from ..methods.base import Array
+from ..foundation.arguments import Array, number
 
 __all__ = ["COMMANDS", "pack", "parse", "speed_of", "write"]
 
@@ -49,11 +49,7 @@ def parse(text: str) -> dict[str, Any]:
 def speed_of(message: Mapping[str, Any]) -> float:
     """Steps a second; null is as fast as can be watched."""
     speed = message.get("speed")
-    if speed is None:
-        return 1e12
-    if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0.1 <= speed <= 1e12:
-        raise InvalidParameter("speed must be a number of steps a second in [0.1, 1e12], or null for the fastest")
-    return float(speed)
+    return 1e12 if speed is None else number("speed", speed, low=0.1, high=1e12, why="steps a second")
 
 
 def _finite(value: Any) -> Any:

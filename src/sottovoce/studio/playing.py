@@ -17,8 +17,9 @@ import numpy.typing as npt
 from ..errors import Unsupported
 from ..methods import Method, StandardGossip
 from ..methods.base import Array
+from ..scenario.scenario import Scenario
 from ..simulation import Solution, Status, simulate
-from .problem import Problem, record_steps
+from .reading import record_steps
 
 __all__ = ["FULLEST_SPEED_FRAMES", "Lane", "Playback"]
 
@@ -40,7 +41,7 @@ RECENT_EDGES = 24
 class Lane:
     """One method's run, and what has been recorded of it."""
 
-    problem: Problem
+    problem: Scenario
     method: Method
     solution: Solution | None = None
     steps: list[int] = field(default_factory=lambda: [0])
@@ -127,7 +128,7 @@ class Playback:
         Whether the page draws every node, or distributions.
     """
 
-    def __init__(self, problem: Problem, *, drawn: bool) -> None:
+    def __init__(self, problem: Scenario, *, drawn: bool) -> None:
         self.problem, self.drawn = problem, drawn
         self.rewind()
 

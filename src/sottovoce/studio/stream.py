@@ -19,14 +19,16 @@ from typing import Any, TypeVar
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import InvalidParameter, SottovoceError
-from ..methods.base import PushMethod, RoundMethod
+from ..foundation.arguments import number, whole
+from ..foundation.bucket import Bucket
+from ..scenario.scenario import Scenario
 from . import insight
 from .layouts import positions
-from .limits import Allowance, Limits
+from .limits import Limits
 from .live import Watcher
 from .messages import pack, parse, speed_of, write
 from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
-from .problem import Problem, whole
+from .reading import read_scenario
 from .thinking import Thinkers
 
 __all__ = ["Conversation"]
@@ -55,7 +57,8 @@ class Conversation:
     ) -> None:
         self._socket, self._limits, self._watcher = socket, limits, watcher
         self._running, self._thinkers = running, thinkers
-        self._allowance = Allowance(rate=limits.messages_per_second, burst=4 * limits.messages_per_second)
+        rate = limits.messages_per_second
+        self._allowance = Bucket(rate=rate, burst=4 * rate, now=time.monotonic())
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._playback: Playback | None = None
         self._run = 0
@@ -90,7 +93,7 @@ class Conversation:
     async def _answer(self, text: str) -> None:
         command = ""
         try:
-            if not self._allowance.take():
+            if not self._allowance.take(time.monotonic()):
                 raise InvalidParameter("that was a lot of requests at once; please wait a moment")
             if len(text) > self._limits.message_bytes:
                 raise InvalidParameter(f"a message may have at most {self._limits.message_bytes:,} bytes")
@@ -105,9 +108,9 @@ class Conversation:
     async def _setup(self, message: Mapping[str, Any]) -> None:
         await self._cancel("play", "theory", "privacy", "guess")
         self._playback = None
-        self._run = whole(message, "run", default=0, low=0, high=2**53)
-        problem = await self._compute(lambda: Problem.read(message.get("problem"), self._limits))
-        at = whole(message, "at", default=0, low=0, high=problem.num_steps)
+        self._run = whole("run", message.get("run", 0), low=0, high=2**53)
+        problem = await self._compute(lambda: read_scenario(message.get("problem"), self._limits))
+        at = whole("at", message.get("at", 0), low=0, high=problem.num_steps)
         graph = problem.graph
         drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
         self._playback = playback = Playback(problem, drawn=drawn)
@@ -117,7 +120,7 @@ class Conversation:
             self._start("play", partial(self._run_to, playback, at))
         self._start("theory", partial(self._say_theory, problem))
 
-    def _ready(self, problem: Problem, *, drawn: bool) -> dict[str, Any]:
+    def _ready(self, problem: Scenario, *, drawn: bool) -> dict[str, Any]:
         graph = problem.graph
         followed = traced_nodes(graph.num_nodes).tolist() if drawn else []
         return {
@@ -133,7 +136,7 @@ class Conversation:
                 "degrees": [int(graph.degrees.min()), int(graph.degrees.max())],
             },
             "methods": [method.label() for method in problem.methods],
-            "inRounds": [isinstance(method, RoundMethod | PushMethod) for method in problem.methods],
+            "inRounds": [method.in_rounds for method in problem.methods],
             "numSteps": problem.num_steps,
             "seed": problem.seed,
             "trueMean": float(problem.private_values.mean()),
@@ -161,13 +164,13 @@ class Conversation:
 
     async def _step(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
-        count = whole(message, "count", default=1, low=1, high=self._limits.steps)
+        count = whole("count", message.get("count", 1), low=1, high=self._limits.steps)
         await self._cancel("play")
         self._start("play", partial(self._run_to, playback, min(playback.step + count, playback.problem.num_steps)))
 
     async def _seek(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
-        target = whole(message, "step", default=None, low=0, high=playback.problem.num_steps)
+        target = whole("step", message.get("step"), low=0, high=playback.problem.num_steps)
         await self._cancel("play")
         if target < playback.step:
             playback.rewind()
@@ -189,21 +192,16 @@ class Conversation:
         playback = self._need_playback()
         await self._cancel("guess")
         node, prior = self._observer(message, playback)
-        step = whole(message, "step", default=None, low=1, high=playback.problem.num_steps)
-        centre = message.get("centre", 0.0)
-        if isinstance(centre, bool) or not isinstance(centre, int | float) or not -1e100 < centre < 1e100:
-            raise InvalidParameter("centre must be a number")
+        step = whole("step", message.get("step"), low=1, high=playback.problem.num_steps)
+        centre = number("centre", message.get("centre", 0.0), low=-1e100, high=1e100)
         if insight.too_large_to_audit(playback.problem, self._limits) is None:
             self._start("guess", partial(self._say_guess, playback.problem, node, prior, centre, step))
 
     def _observer(self, message: Mapping[str, Any], playback: Playback) -> tuple[int, float | None]:
         """Who is curious, and what it believed beforehand."""
-        node = whole(message, "node", default=None, low=0, high=playback.problem.graph.num_nodes - 1)
+        node = whole("node", message.get("node"), low=0, high=playback.problem.graph.num_nodes - 1)
         prior = message.get("prior")
-        number = isinstance(prior, int | float) and not isinstance(prior, bool)
-        if prior is not None and not (number and 0 < prior < 1e100):
-            raise InvalidParameter("prior must be a number above 0, or null for no knowledge at all")
-        return node, prior
+        return node, None if prior is None else number("prior", prior, low=0.0, low_open=True, high=1e100)
 
     async def _live(self, message: Mapping[str, Any]) -> None:
         await self._cancel("live")
@@ -245,7 +243,7 @@ class Conversation:
             await self._compute(partial(playback.advance, end))
         await self._send_frame(playback)
 
-    async def _say_theory(self, problem: Problem) -> None:
+    async def _say_theory(self, problem: Scenario) -> None:
         """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
         answer = await self._thinkers.think(insight.threshold, problem.graph)
         await self._say({"type": "threshold", "run": self._run, **answer})
@@ -261,7 +259,7 @@ class Conversation:
             answer = await self._thinkers.think(insight.privacy_history, playback.problem, fired, node, prior)
         await self._say({"type": "privacy", "run": self._run, "node": node, "prior": prior, **answer})
 
-    async def _say_guess(self, problem: Problem, node: int, prior: float | None, centre: float, step: int) -> None:
+    async def _say_guess(self, problem: Scenario, node: int, prior: float | None, centre: float, step: int) -> None:
         found = await self._thinkers.think(insight.guesses, problem, node, prior, centre, step)
         await self._say({"type": "guess", "run": self._run, "node": node, "prior": prior, "step": step, "lanes": found})
 

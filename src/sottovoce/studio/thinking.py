@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
 from ..errors import Unsupported
+from ..scenario.loading import Origin, origins
 
 __all__ = ["Thinkers"]
 
@@ -96,7 +97,7 @@ async def _settled(future: Future[Any]) -> None:
 
 def _new_pool() -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(max_workers=1, mp_context=context, initializer=_ignore_interrupts)
+    return ProcessPoolExecutor(max_workers=1, mp_context=context, initializer=_begin, initargs=(origins(),))
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
@@ -106,9 +107,11 @@ def _end(pool: ProcessPoolExecutor) -> None:
         process.terminate()
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the server, which ends its processes itself."""
+def _begin(methods: tuple[Origin, ...]) -> None:
+    """Ctrl-C is for the server, which ends its processes itself; methods of the user's own are loaded here too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for origin in methods:
+        origin.load()
 
 
 def _import_what_is_needed() -> None:

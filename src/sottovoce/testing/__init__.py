@@ -1,14 +1,31 @@
 """Fakes and conformance suites that users may import.
 
-A network in virtual time (:mod:`.simulated`), the real node in virtual time (:mod:`.virtual`), what every store
-(:mod:`.stores`) and every transport (:mod:`.transport`) must do.
+What every method (:mod:`.methods`), every store (:mod:`.stores`) and every transport (:mod:`.transport`) must do; a
+network in virtual time (:mod:`.simulated`), the real node in virtual time (:mod:`.virtual`). Each name is imported from
+its module when first used: checking a method needs nothing of a peer.
 """
 
 from __future__ import annotations
 
-from .simulated import Conditions, SimulatedNetwork, SimulatedPeer
-from .stores import StoreConformance
-from .virtual import SeededPeer, VirtualClock, run_virtually
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .methods import check_method
+    from .simulated import Conditions, SimulatedNetwork, SimulatedPeer
+    from .stores import StoreConformance
+    from .virtual import SeededPeer, VirtualClock, run_virtually
+
+_HOME = {
+    "Conditions": "simulated",
+    "SeededPeer": "virtual",
+    "SimulatedNetwork": "simulated",
+    "SimulatedPeer": "simulated",
+    "StoreConformance": "stores",
+    "VirtualClock": "virtual",
+    "check_method": "methods",
+    "run_virtually": "virtual",
+}
 
 __all__ = [
     "Conditions",
@@ -17,5 +34,16 @@ __all__ = [
     "SimulatedPeer",
     "StoreConformance",
     "VirtualClock",
+    "check_method",
     "run_virtually",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

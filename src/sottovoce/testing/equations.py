@@ -38,8 +38,13 @@ from ..methods import (
     SynchronousAveraging,
 )
 from ..methods.base import Array
-from ..simulation.random.streams import block, normals_of
-from .reference import algorithm_1, edge_draw, fired_edge, fired_set, node_draw, push_target
+from ..simulation.edge_noise import edge_draw
+from ..simulation.kinds.block import fired_set
+from ..simulation.kinds.pair import fired_edge
+from ..simulation.kinds.push import push_target
+from ..simulation.kinds.round import node_draw
+from ..simulation.random.streams import Stream, normals_of
+from .reference import algorithm_1
 
 __all__ = ["iterates"]
 
@@ -57,7 +62,7 @@ def iterates(
 def _differences(graph: Graph, num_steps: int, seed: int, replica: int) -> Iterator[tuple[int, Array]]:
     """For each step its number and e_i − e_j of the edge that fires."""
     for step in range(num_steps):
-        i, j = graph.edges[fired_edge(graph, seed, step, replica=replica)]
+        i, j = graph.edges[fired_edge(graph, Stream(seed, replica), step)]
         row = np.zeros(graph.num_nodes)
         row[i], row[j] = 1.0, -1.0
         yield step, row
@@ -87,10 +92,10 @@ def _(
 ) -> Values:
     n = graph.num_nodes
     sigma, phi = per_node("noise_std", method.noise_std, n), per_node("noise_decay", method.noise_decay, n)
-    x, u, t = np.array(private_values), np.zeros(n), np.zeros(n)
+    x, u, t, stream = np.array(private_values), np.zeros(n), np.zeros(n), Stream(seed, replica)
     for step, row in _differences(graph, num_steps, seed, replica):
         i, j = np.argmax(row), np.argmin(row)
-        for node, draw in zip((i, j), normals_of(block(seed, replica, step)), strict=True):
+        for node, draw in zip((i, j), normals_of(stream.words(step)), strict=True):
             amplitudes = sigma[node] * phi[node] ** np.arange(t[node] + 1)
             if (amplitudes > 0).all() and (amplitudes**-2.0).sum() <= method.hidden_std**-2 * (1 + 1e-9):
                 x[node] += amplitudes[-1] * draw - u[node]
@@ -111,7 +116,7 @@ def _shared_numbers(graph: Graph, seed: int, replica: int) -> Array:
     incidence = np.zeros((graph.num_edges, graph.num_nodes))
     incidence[np.arange(graph.num_edges), graph.edges[:, 0]] = 1.0
     incidence[np.arange(graph.num_edges), graph.edges[:, 1]] = -1.0
-    shared = np.array([edge_draw(e, seed, replica=replica) for e in range(graph.num_edges)])
+    shared = np.array([edge_draw(Stream(seed, replica), e) for e in range(graph.num_edges)])
     return np.asarray(incidence.T @ shared)
 
 
@@ -165,9 +170,8 @@ def _(method: BlockGossip, graph: Graph, private_values: Array, num_steps: int, 
 
     x = np.array(private_values)
     for step in range(num_steps):
-        fired: nx.Graph[int] = nx.Graph(
-            graph.edges[fired_set(graph, method.block_size, seed, step, replica=replica)].tolist()
-        )
+        chosen = fired_set(graph, method.block_size, Stream(seed, replica), step)
+        fired: nx.Graph[int] = nx.Graph(graph.edges[chosen].tolist())
         x = x.copy()
         for component in nx.connected_components(fired):
             x[list(component)] = x[list(component)].mean()
@@ -181,7 +185,7 @@ def _(method: PushSum, graph: Graph, private_values: Array, num_steps: int, seed
     for step in range(num_steps):
         K = 0.5 * np.eye(n)
         for i in range(n):
-            K[push_target(graph, i, seed, step, replica=replica), i] += 0.5
+            K[push_target(graph, Stream(seed, replica), step, i), i] += 0.5
         s, w = K @ s, K @ w
         yield s / w
 
@@ -190,7 +194,7 @@ def _(method: PushSum, graph: Graph, private_values: Array, num_steps: int, seed
 
 
 def _draws(method: RoundMethod, graph: Graph, seed: int, step: int, replica: int) -> Array:
-    return np.array([node_draw(method, graph, i, seed, step, replica=replica) for i in range(graph.num_nodes)])
+    return np.array([node_draw(method, graph, Stream(seed, replica), step, i) for i in range(graph.num_nodes)])
 
 
 @iterates.register

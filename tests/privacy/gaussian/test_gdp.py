@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -49,13 +50,14 @@ def test_largest_mu_inverts_delta(eps: float, small: float) -> None:
 def test_extremes() -> None:
     """No information, full disclosure, infinite ε and enormous μ come out as their limits."""
     assert delta(0.0, 0.0) == 0.0
-    assert delta(math.inf, 5.0) == 1.0
+    assert delta(math.inf, 5.0) == delta(math.inf, math.inf) == 1.0
+    assert delta(1.0, math.inf) == 0.0
     assert delta(1e200, 1.0) == 1.0
     assert delta(1.0, 1e200) == 0.0
     assert delta(1e-200, 0.0) == pytest.approx(1e-200 / math.sqrt(2 * math.pi), rel=1e-12)
     assert epsilon(math.inf, 0.1) == math.inf
-    assert epsilon(1e-3, 0.5) == 0.0
-    assert largest_mu(math.inf, 0.1) == math.inf
+    assert epsilon(1e-3, 0.5) == epsilon(5.0, 1.0) == 0.0
+    assert largest_mu(math.inf, 0.1) == largest_mu(1.0, 1.0) == math.inf
 
 
 def test_composition_is_root_sum_of_squares() -> None:
@@ -65,17 +67,20 @@ def test_composition_is_root_sum_of_squares() -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("call", "name"),
     [
-        lambda: delta(-1.0, 0.0),
-        lambda: delta(1.0, -0.1),
-        lambda: delta(math.nan, 0.0),
-        lambda: epsilon(1.0, 1.5),
-        lambda: largest_mu(-1.0, 0.1),
-        lambda: compose(-1.0),
+        (lambda: delta(-1.0, 0.0), "mu"),
+        (lambda: delta(1.0, -0.1), "epsilon"),
+        (lambda: delta(math.nan, 0.0), "mu"),
+        (lambda: epsilon(-1.0, 0.1), "mu"),
+        (lambda: epsilon(1.0, 1.5), "delta"),
+        (lambda: epsilon(1.0, -0.1), "delta"),
+        (lambda: largest_mu(-1.0, 0.1), "epsilon"),
+        (lambda: largest_mu(1.0, math.nan), "delta"),
+        (lambda: compose(-1.0), "mu"),
     ],
 )
-def test_bad_input_is_named(call: object) -> None:
+def test_bad_input_is_named(call: Callable[[], float], name: str) -> None:
     """Parameters outside their range are refused by name."""
-    with pytest.raises(InvalidParameter, match=r"(mu|epsilon|delta) must be"):
-        call()  # type: ignore[operator]
+    with pytest.raises(InvalidParameter, match=f"^{name} must be"):
+        call()

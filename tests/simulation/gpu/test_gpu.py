@@ -8,7 +8,7 @@ import pytest
 import sottovoce as sv
 from sottovoce import errors
 from sottovoce.graphs.circulant import Circulant
-from sottovoce.simulation.gpu import require_gpu
+from sottovoce.simulation.gpu import has_noise, require_gpu
 from sottovoce.simulation.random.streams import block
 from sottovoce.testing.reference import algorithm_1, run_plainly
 
@@ -36,6 +36,25 @@ def test_unknown_device_is_refused():
     """Only the CPU and the GPU are known."""
     with pytest.raises(errors.InvalidParameter, match="device must be 'cpu' or 'gpu'"):
         sv.simulate(sv.graphs.cycle(5), np.zeros(5), NOISY, num_steps=5, device="abacus")
+
+
+def other_update(nodes, i, j, draw_i, draw_j, step, parameters):
+    pass
+
+
+def test_the_device_runs_updates_not_classes():
+    """A method with the update of Algorithm 1 runs there, whatever its class; a subclass with another does not."""
+    same = type(
+        "Same",
+        (sv.methods.PairMethod,),
+        {"name": "same", "num_fields": 4, "update": staticmethod(sv.NoiseInsertion.update)},
+    )
+    assert has_noise(same())
+    assert not has_noise(sv.StandardGossip())
+    changed = type("Changed", (sv.NoiseInsertion,), {"update": staticmethod(other_update)})
+    for method in (changed(1.0, 0.9), sv.GapOracle(gap=0.1), sv.PushSum()):
+        with pytest.raises(errors.Unsupported, match=f"not {method.name}"):
+            has_noise(method)
 
 
 @needs_gpu

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
+from sottovoce.simulation.kinds import pair
 from sottovoce.simulation.random import kernels, streams
 from sottovoce.simulation.random.aliases import alias_table
 
@@ -64,7 +65,7 @@ def test_compiled_normals_are_box_and_mullers():
 @pytest.fixture(scope="module")
 def draws():
     out = np.empty((SAMPLE, 2))
-    kernels.normal_draws(out, 0, 0, 0, np.uint64(12345))
+    pair.normal_draws(out, 0, 0, 0, np.uint64(12345))
     return out
 
 
@@ -88,7 +89,7 @@ def test_tails_are_as_heavy_as_they_should_be(draws):
 def test_draws_do_not_depend_on_each_other(draws):
     """The two draws of a step, successive steps, squares, and the edge of the step are uncorrelated."""
     fired = np.empty(SAMPLE, dtype=np.int64)
-    kernels.edge_indices(fired, 0, 0, np.uint64(12345), 1000, np.empty(0), np.empty(0, dtype=np.int64))
+    pair.edge_indices(fired, 0, 0, np.uint64(12345), 1000, np.empty(0), np.empty(0, dtype=np.int64))
     x, y = draws.T
     pairs = [(x, y), (x[1:], x[:-1]), (x[1:], y[:-1]), (x**2, y**2), (x, fired), (x**2, fired)]
     for a, b in pairs:
@@ -100,7 +101,7 @@ def test_neighbouring_addresses_are_unrelated(draws, other):
     """Another replica, coordinate or seed gives draws uncorrelated with these."""
     out = np.empty((SAMPLE, 2))
     address = {"first": 0, "replica": 0, "domain": 0, "seed": 12345} | other
-    kernels.normal_draws(out, address["first"], address["replica"], address["domain"], np.uint64(address["seed"]))
+    pair.normal_draws(out, address["first"], address["replica"], address["domain"], np.uint64(address["seed"]))
     assert abs(np.corrcoef(draws[:, 0], out[:, 0])[0, 1]) < 5 / np.sqrt(SAMPLE)
 
 
@@ -108,7 +109,7 @@ def test_neighbouring_addresses_are_unrelated(draws, other):
 def test_edges_are_equally_likely(num_edges):
     """A chi-square test finds no favourite, and pairs of successive edges are independent."""
     fired = np.empty(SAMPLE, dtype=np.int64)
-    kernels.edge_indices(fired, 0, 0, np.uint64(1), num_edges, np.empty(0), np.empty(0, dtype=np.int64))
+    pair.edge_indices(fired, 0, 0, np.uint64(1), num_edges, np.empty(0), np.empty(0, dtype=np.int64))
     assert fired.min() >= 0
     assert fired.max() < num_edges
     if num_edges > 1:

@@ -8,13 +8,13 @@ variances only. Formulas for the long run are :mod:`..synchronous`.
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
-from ...foundation.arguments import per_node
+from ...foundation.arguments import per_node, whole
 from ...foundation.progress import Progress
 from ...graphs.graph import Graph
 from ...methods.base import Array
@@ -22,6 +22,9 @@ from ...methods.released import LinearRounds, Released
 from ..gaussian.knowledge import Knowledge
 from ..report import Question, RoundsReport
 from ..view import CuriousNodes, EveryoneBut, View, honest_nodes
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 __all__ = ["audit", "checked_run", "final_posterior", "supports"]
 
@@ -36,12 +39,7 @@ def supports(released: Released, view: View) -> TypeGuard[LinearRounds]:
 
 def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG001  (one signature for all analysers)
     """How many rounds were heard."""
-    given = np.asarray(fired_edges)
-    if given.ndim != 0 or not np.issubdtype(given.dtype, np.integer) or given < 0:
-        raise InvalidParameter(
-            f"fired_edges must be the number of rounds (num_rounds), a whole number ≥ 0, got {fired_edges!r}"
-        )
-    return int(given)
+    return whole("fired_edges (for rounds their number, num_rounds)", fired_edges, low=0, high=2**62)
 
 
 def audit(question: Question, released: LinearRounds, num_rounds: int, progress: Progress) -> RoundsReport:
@@ -84,8 +82,10 @@ class _Broadcasts:
         self.heard = place[near[~watching[near]]]
         self.unheard_pairs = place[graph.edges[~watching[graph.edges].any(axis=1)]]
         self.size = len(self.honest)
-        self.kept, self.moved = self._kept(graph), self._moved(graph)
-        self.taken_back = self._taken_back(graph)
+        self.kept = self._of_honest("kept", released.kept)
+        self.moved = _square("moved", released.moved, graph.num_nodes)[np.ix_(self.honest, self.honest)]
+        back = released.taken_back
+        self.taken_back = None if back is None else self._of_honest("taken_back", back)
         start = np.zeros((4 * self.size, self.size))
         start[: 2 * self.size] = np.vstack([np.eye(self.size)] * 2)
         if prior is None:
@@ -93,21 +93,8 @@ class _Broadcasts:
         else:
             self.known = Knowledge(factor=start * prior[self.honest])
 
-    def _kept(self, graph: Graph) -> Array:
-        return np.asarray(per_node("kept", self.released.kept, graph.num_nodes)[self.honest])
-
-    def _moved(self, graph: Graph) -> Array:
-        import scipy.sparse
-
-        moved = scipy.sparse.csr_array(self.released.moved).toarray()
-        if moved.shape != (graph.num_nodes, graph.num_nodes):
-            raise InvalidParameter(f"moved must be a matrix of {graph.num_nodes} rows and columns, got {moved.shape}")
-        return np.asarray(moved[np.ix_(self.honest, self.honest)])
-
-    def _taken_back(self, graph: Graph) -> Array | None:
-        if self.released.taken_back is None:
-            return None
-        return np.asarray(per_node("taken_back", self.released.taken_back, graph.num_nodes)[self.honest])
+    def _of_honest(self, name: str, value: Array) -> Array:
+        return np.asarray(per_node(name, value, len(self.watching))[self.honest])
 
     def play(self, k: int) -> None:
         """Round k: all nodes send, the curious hear, all nodes move."""
@@ -142,3 +129,12 @@ class _Broadcasts:
         if k == 0:
             for i, j in self.unheard_pairs.tolist():
                 self.known.add_noise({first + i: self.released.pair_std, first + j: -self.released.pair_std})
+
+
+def _square(name: str, matrix: scipy.sparse.csr_array | Array, size: int) -> Array:
+    import scipy.sparse
+
+    dense = np.asarray(scipy.sparse.csr_array(matrix).toarray())
+    if dense.shape != (size, size):
+        raise InvalidParameter(f"{name} must be a matrix of {size} rows and columns, got shape {dense.shape}")
+    return dense

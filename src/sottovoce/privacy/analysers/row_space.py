@@ -3,7 +3,7 @@
 Without noise every message is a known combination of private values, so that a value can be recovered
 exactly when its unit vector is a combination of those rows (El Mrini, Cyffers, Bellet 2024). All weights
 are fractions with powers of two below, so the question is decided in exact arithmetic modulo two primes:
-no tolerance, and no trouble at a hundred nodes, where weights range over 2^−60 … 1. A wrong answer would
+no tolerance is needed, also at a hundred nodes, where weights range over 2^−60 … 1. A wrong answer would
 need both primes to divide the same minor, a chance of about 2^−62.
 """
 

@@ -101,7 +101,7 @@ class Account:
             Budget as the smallest standard deviation that an unbiased estimate of the value may reach.
         sensitivity
             Δ > 0: how far apart two values are that must not be told apart. No default: it decides
-            what the promise is worth.
+            what is promised.
 
         Examples
         --------

@@ -21,7 +21,7 @@ class FisherInformation:
     """Information about each private value of a group.
 
     Given the private values the noise-free values are T·c plus noise; a heard message adds h hᵀ/s, where h
-    is what the surprise owes to c and s its variance. Only the diagonal is wanted: sums of squares.
+    is how the surprise depends on c and s its variance. Only the diagonal is wanted: sums of squares.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 The error of the best estimate of a list of quantities is kept as M·z + S·v: v independent standard
 normals, z directions about which nothing is known yet (a flat prior). That is a square-root filter with
-exact diffuse start: variances are never subtracted and no huge variance stands in for an infinite one.
+exact diffuse start: variances are never subtracted and no huge variance replaces an infinite one.
 An observation either resolves one direction of z, which then leaves M, or shrinks one direction of S.
 
 No graph, method or view here: rows are numbered, nothing more. Two tolerances decide ranks:

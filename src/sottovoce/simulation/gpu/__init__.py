@@ -12,8 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import MissingDependency, Unsupported
+from ...methods import NoiseInsertion, StandardGossip
+from ...methods.base import Method
 
-__all__ = ["compile_kernels", "require_gpu"]
+__all__ = ["compile_kernels", "has_noise", "require_gpu"]
+
+UPDATES = {StandardGossip.update: False, NoiseInsertion.update: True}
+"""The updates that are written out in the sources beside this file, and whether they insert noise."""
+
+
+def has_noise(method: Method) -> bool:
+    """Whether the device runs Algorithm 1 or plain averaging for this method: its update says which.
+
+    Raises
+    ------
+    Unsupported
+        If its update is neither.
+    """
+    try:
+        return UPDATES[getattr(method, "update", None)]  # type: ignore[index]
+    except KeyError:
+        raise Unsupported(f"device='gpu' runs noise insertion and standard gossip, not {method.name}") from None
 
 
 def require_gpu() -> Any:

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter, Unsupported
+from ...errors import InvalidParameter
 from ...foundation.progress import Progress, Report
-from ...methods import NoiseInsertion, StandardGossip
-from ...methods.base import VALUE, Array
+from ...methods.base import VALUE
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
 from ..solution import Solution
-from . import compile_kernels, require_gpu
+from ..state import State
+from . import compile_kernels, has_noise, require_gpu
 
-__all__ = ["advance"]
+__all__ = ["Ensemble", "advance"]
 
 UNROLL = 6
 """Steps whose draws are prepared together by one thread."""
@@ -24,52 +24,47 @@ LAUNCH = 2**33
 """Steps over all threads in one launch: a fraction of a second, so that Ctrl-C and progress are looked at."""
 
 
-def advance(solution: Solution, end: int, record: npt.NDArray[np.int64], *, report: Report | bool | None) -> Solution:
-    """Run all replicas of ``solution`` in place to step ``end``, recording at ``record``."""
-    ensemble = _Ensemble(solution)
+def advance(state: State, end: int, record: npt.NDArray[np.int64], *, report: Report | bool | None) -> Solution:
+    """Run all replicas of ``state`` to step ``end``, recording at ``record``."""
+    ensemble = Ensemble(state)
     began = time.perf_counter()
-    at = begin = solution.num_steps
+    at = begin = state.num_steps
     wanted = set(record.tolist())
-    stops = [*(int(step) for step in record if step > at), end]
     per_launch = max(UNROLL, LAUNCH // ensemble.threads)
     with Progress(end - begin, "simulating on the GPU", report=report) as progress:
-        if at in wanted:
-            solution.append_record(at, *ensemble.measure())
-        for stop in stops:
+        for stop in sorted({at, *wanted, end}):
             while at < stop:
                 until = min(stop, at + per_launch)
                 ensemble.run(at, until)
                 at = until
                 progress.at(at - begin)
-            if at in wanted and (not solution.steps.size or solution.steps[-1] != at):
-                solution.append_record(at, *ensemble.measure())
+            if at in wanted:
+                ensemble.measure(at)
     ensemble.write_back()
-    solution.steps_done[:] = at
-    solution.elapsed += time.perf_counter() - began
-    solution.finish(interrupted=False)
-    return solution
+    state.steps_done[:] = at
+    state.elapsed += time.perf_counter() - began
+    return state.solution()
 
 
-class _Ensemble:
+class Ensemble:
     """Tables on the device, laid out [node][thread]; a thread is one replica and coordinate."""
 
-    def __init__(self, solution: Solution) -> None:
+    def __init__(self, state: State) -> None:
         self.cupy = require_gpu()
-        if not isinstance(solution.method, NoiseInsertion | StandardGossip):
-            raise Unsupported(f"device='gpu' runs noise insertion and standard gossip, not {solution.method.name}")
-        self.solution = solution
-        self.noisy = isinstance(solution.method, NoiseInsertion)
-        self.threads = solution.replicas * solution.num_coordinates
-        self.nodes = solution.graph.num_nodes
+        setup = state.setup
+        self.state, self.setup = state, setup
+        self.noisy = has_noise(setup.method)
+        self.threads = setup.replicas * state.num_coordinates
+        self.nodes = setup.graph.num_nodes
         self._check_memory()
         self.values = self._upload(VALUE)
         self.outstanding = self._upload(OUTSTANDING) if self.noisy else None
         self.amplitude = self._upload(AMPLITUDE) if self.noisy else None
-        self.decay = self.cupy.asarray(solution.tables[0, 0, :, DECAY]) if self.noisy else None
-        self.edges = self.cupy.asarray(np.ascontiguousarray(solution.graph.edges, dtype=np.int32))
-        uniform = len(solution.aliases.accept) == 0
-        self.accept = None if uniform else self.cupy.asarray(solution.aliases.accept)
-        self.alias = None if uniform else self.cupy.asarray(solution.aliases.alias)
+        self.decay = self.cupy.asarray(state.tables[0, 0, :, DECAY]) if self.noisy else None
+        self.edges = self.cupy.asarray(np.ascontiguousarray(setup.graph.edges, dtype=np.int32))
+        uniform = len(setup.aliases.accept) == 0
+        self.accept = None if uniform else self.cupy.asarray(setup.aliases.accept)
+        self.alias = None if uniform else self.cupy.asarray(setup.aliases.alias)
         self.block, self.shared = self._block_size()
         macros = {
             "NODES": self.nodes,
@@ -93,7 +88,7 @@ class _Ensemble:
             )
 
     def _upload(self, column: int) -> Any:
-        table = self.cupy.asarray(np.ascontiguousarray(self.solution.tables[..., column]))
+        table = self.cupy.asarray(np.ascontiguousarray(self.state.tables[..., column]))
         return self.cupy.ascontiguousarray(table.reshape(self.threads, self.nodes).T)
 
     def _block_size(self) -> tuple[int, int]:
@@ -115,24 +110,24 @@ class _Ensemble:
                 null if self.amplitude is None else self.amplitude,
                 null if self.decay is None else self.decay,
                 self.edges,
-                np.uint64(self.solution.graph.num_edges),
+                np.uint64(self.setup.graph.num_edges),
                 null if self.accept is None else self.accept,
                 null if self.alias is None else self.alias,
                 np.uint64(first),
                 np.uint64(last),
-                np.uint64(self.solution.seed),
+                np.uint64(self.setup.seed),
                 np.uint32(self.threads),
-                np.uint32(self.solution.num_coordinates),
+                np.uint32(self.state.num_coordinates),
                 np.uint32(0),
             ),
             shared_mem=self.shared,
         )
         self.cupy.cuda.get_current_stream().synchronize()
 
-    def measure(self) -> tuple[Array, Array]:
-        """‖x − x*‖² per replica, and Σ x − Σ u per replica and coordinate."""
-        solution = self.solution
-        mean = self.cupy.asarray(np.atleast_1d(solution.true_mean))
+    def measure(self, step: int) -> None:
+        """Record ‖x − x*‖² per replica, and Σ x − Σ u per replica and coordinate."""
+        coordinates = self.state.num_coordinates
+        mean = self.cupy.asarray(np.atleast_1d(self.setup.true_mean))
         squared, mass = self.cupy.empty(self.threads), self.cupy.empty(self.threads)
         self._measure(
             (-(-self.threads // 256),),
@@ -144,16 +139,17 @@ class _Ensemble:
                 squared,
                 mass,
                 np.uint32(self.threads),
-                np.uint32(solution.num_coordinates),
+                np.uint32(coordinates),
                 np.uint32(self.nodes),
             ),
         )
-        shape = (solution.replicas, solution.num_coordinates)
-        return squared.get().reshape(shape).sum(axis=1), mass.get().reshape(shape)
+        errors, masses = self.state.recorder.row(step)
+        errors[:] = squared.get().reshape(-1, coordinates).sum(axis=1)
+        masses[:] = mass.get().reshape(-1, coordinates)
 
     def write_back(self) -> None:
         """Copy the tables to the host."""
         columns = [(VALUE, self.values), (OUTSTANDING, self.outstanding), (AMPLITUDE, self.amplitude)]
         for column, table in columns:
             if table is not None:
-                self.solution.tables[..., column] = table.T.get().reshape(self.solution.tables.shape[:-1])
+                self.state.tables[..., column] = table.T.get().reshape(self.state.tables.shape[:-1])

@@ -20,13 +20,13 @@ from ...foundation.numbers import NEGLIGIBLE
 from ...foundation.progress import Progress, Report
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
-from ...methods import NoiseInsertion, StandardGossip
 from ...methods.base import VALUE, Array, Method
 from ...methods.noise_insertion import AMPLITUDE, OUTSTANDING
 from ..random.aliases import AliasTable
 from ..random.streams import check_seed
 from ..solution import Solution
-from . import compile_kernels, require_gpu
+from ..state import State
+from . import compile_kernels, has_noise, require_gpu
 
 __all__ = ["HugeResult", "HugeRun", "advance", "simulate_huge"]
 
@@ -54,20 +54,17 @@ class HugeResult:
 
 def amplitude_table(method: Method) -> Array:
     """σφ^t for t = 0, 1, … until it is negligible, as the running product that the CPU forms."""
-    if isinstance(method, StandardGossip):
+    if not has_noise(method):
         return np.empty(0)
-    if not isinstance(method, NoiseInsertion):
-        raise Unsupported(f"device='gpu' runs noise insertion and standard gossip, not {method.name}")
-    if not isinstance(method.noise_std, float) or not isinstance(method.noise_decay, float):
+    amplitude, decay = (getattr(method, name) for name in ("noise_std", "noise_decay"))
+    if not isinstance(amplitude, float) or not isinstance(decay, float):
         raise Unsupported("one huge run on the GPU takes one noise_std and one noise_decay for all nodes")
-    amplitudes, amplitude = [], method.noise_std
+    amplitudes: list[float] = []
     while amplitude >= NEGLIGIBLE and amplitude > 0.0:
         amplitudes.append(amplitude)
-        amplitude *= method.noise_decay
+        amplitude *= decay
         if len(amplitudes) > 2**24:
-            raise InvalidParameter(
-                f"noise_decay must be below 0.99998 for one huge run on the GPU, got {method.noise_decay}"
-            )
+            raise InvalidParameter(f"noise_decay must be below 0.99998 for one huge run on the GPU, got {decay}")
     return np.array(amplitudes)
 
 
@@ -217,31 +214,28 @@ class HugeRun:
         return np.asarray(self.meta[:, 1].get())
 
 
-def advance(solution: Solution, end: int, record: npt.NDArray[np.int64], *, report: Report | bool | None) -> Solution:
-    """Run the only replica of ``solution`` from its first step to ``end``, recording at ``record``."""
-    run = HugeRun(
-        solution.graph, solution.method, solution.seed, values=solution.private_values, aliases=solution.aliases
-    )
+def advance(state: State, end: int, record: npt.NDArray[np.int64], *, report: Report | bool | None) -> Solution:
+    """Run the only replica of ``state`` from its first step to ``end``, recording at ``record``."""
+    setup, table = state.setup, state.tables[0, 0]
+    run = HugeRun(setup.graph, setup.method, setup.seed, values=table[:, VALUE].copy(), aliases=setup.aliases)
     began = time.perf_counter()
     wanted = set(record.tolist())
     with Progress(end, "simulating on the GPU", report=report) as progress:
-        for step in [*record.tolist(), end]:
+        for step in sorted({*wanted, end}):
             while run.step < step:
                 run.advance(min(step, run.step + 64 * run.batch))
                 progress.at(run.step)
             if step in wanted:
-                wanted.remove(step)
-                squared, mass = run.sums(run.mean)
-                solution.append_record(step, np.array([squared]), np.array([[mass]]))
-    solution.tables[0, 0, :, VALUE] = run.values()
-    if isinstance(solution.method, NoiseInsertion):
-        solution.tables[0, 0, :, OUTSTANDING] = run.outstanding_noise()
+                squared, masses = state.recorder.row(step)
+                squared[0], masses[0, 0] = run.sums(run.mean)
+    table[:, VALUE] = run.values()
+    if has_noise(setup.method):
+        table[:, OUTSTANDING] = run.outstanding_noise()
         amplitudes = run.amplitudes.get()
-        solution.tables[0, 0, :, AMPLITUDE] = amplitudes[np.minimum(run.activations(), len(amplitudes) - 1)]
-    solution.steps_done[:] = end
-    solution.elapsed += time.perf_counter() - began
-    solution.finish(interrupted=False)
-    return solution
+        table[:, AMPLITUDE] = amplitudes[np.minimum(run.activations(), len(amplitudes) - 1)]
+    state.steps_done[:] = end
+    state.elapsed += time.perf_counter() - began
+    return state.solution()
 
 
 def simulate_huge(

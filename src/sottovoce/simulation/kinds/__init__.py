@@ -1,1 +1,122 @@
-"""The kinds of method, one module each: the compiled driver, the plain runner, the replay."""
+"""The kinds of method, one module each: its compiled driver, its plain runner, its replay.
+
+What the modules offer is one :class:`Kind`; which of them runs a method, :func:`kind_of` says. They are imported
+when they are needed, because Numba is.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InvalidParameter, Unsupported
+from ...graphs.graph import Graph
+from ...methods.base import Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod
+from ..random.aliases import AliasTable
+from ..random.streams import Stream
+
+if TYPE_CHECKING:
+    from ..compiling import Kernel
+
+__all__ = ["Kind", "base_of", "functions_of", "kind_of", "parameters_of"]
+
+MODULES: dict[type[Method], str] = {
+    PairMethod: "pair",
+    BlockMethod: "block",
+    RoundMethod: "round",
+    PushMethod: "push",
+}
+
+
+class Kind(ABC):
+    """What is particular to a kind of method. Two kinds of round need no more than a driver and a plain runner."""
+
+    everyone_acts: ClassVar[bool] = True
+    """Whether all nodes act in every step; otherwise the ends of the edges that fire do."""
+    weighted: ClassVar[bool] = False
+    """Whether edges need not be equally likely."""
+
+    @abstractmethod
+    def driver(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
+        """The driver compiled for a method's functions, and its last arguments.
+
+        All drivers begin with: tables, active replicas, coordinates from–to, steps from–to, seed, parameters.
+        """
+
+    @abstractmethod
+    def plain(self, method: Any, graph: Graph, nodes: Array, parameters: Array, stream: Stream) -> Iterator[None]:
+        """One step after the other by the interpreter, in ``nodes``, each when the next item is asked for."""
+
+    def work(self, method: Any, graph: Graph) -> int:
+        """Nodes and edges that a step touches, in units of one pair."""
+        return graph.num_nodes + graph.num_edges
+
+    def fired(
+        self, method: Any, graph: Graph, aliases: AliasTable, stream: Stream, steps: range
+    ) -> npt.NDArray[np.int64]:
+        """The edges that fire: ``(steps,)``, or ``(steps, block_size)``."""
+        raise Unsupported(f"{method.name} has no firing edges: all nodes act in every round")
+
+    def draws(self, method: Any, graph: Graph, stream: Stream, steps: range) -> Array:
+        """The draws behind the noise: ``(steps, 2)`` for the ends of an edge, or ``(steps, n)``."""
+        raise Unsupported(f"{method.name} draws no noise")
+
+
+def kind_of(method: Method) -> Kind:
+    """What runs ``method``."""
+    kind: Kind = import_module(f".{MODULES[base_of(type(method))]}", __name__).KIND
+    return kind
+
+
+@lru_cache
+def base_of(cls: type[Method]) -> type[Method]:
+    """The abstract class that declares a method's functions."""
+    for base in MODULES:
+        if issubclass(cls, base):
+            return base
+    raise Unsupported(f"simulate cannot run {cls.__name__}: it is none of {', '.join(b.__name__ for b in MODULES)}")
+
+
+def functions_of(method: Method) -> dict[str, Callable[..., Any]]:
+    """The functions that a method of its kind consists of, by name.
+
+    Raises
+    ------
+    InvalidParameter
+        If one is missing or takes other arguments.
+    """
+    cls = type(method)
+    base = base_of(cls)
+    names = [name for name, attribute in vars(base).items() if isinstance(attribute, staticmethod)]
+    functions = {name: getattr(cls, name) for name in names}
+    for name, function in functions.items():
+        _check_function(cls, getattr(base, name), function, name)
+    return functions
+
+
+def parameters_of(method: Method, graph: Graph) -> Array:
+    """The parameters that all calls of a method's functions share: read-only, so that none can pass on a state."""
+    parameters = np.array(method.parameters(graph), dtype=np.float64)
+    parameters.flags.writeable = False
+    return parameters
+
+
+@lru_cache
+def _check_function(cls: type[Method], declared: Callable[..., Any], function: Callable[..., Any], name: str) -> None:
+    wanted = inspect.signature(declared).parameters
+    if function is declared:
+        raise InvalidParameter(f"method {cls.__name__} must define {name}({', '.join(wanted)})")
+    try:
+        inspect.signature(function).bind(*wanted)
+    except TypeError:
+        got = ", ".join(inspect.signature(function).parameters)
+        raise InvalidParameter(
+            f"method {cls.__name__} must define {name}({', '.join(wanted)}) as a static method, got {name}({got})"
+        ) from None

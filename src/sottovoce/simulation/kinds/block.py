@@ -1,25 +1,31 @@
-"""The compiled driver for methods in which a set of distinct edges fires per step.
+"""A set of distinct edges fires per step.
 
 Sets are drawn by Floyd's method: for l = m − b, …, m − 1 a number t uniform in 0..l is taken, or l itself if t
 is in the set already. All sets of size b are equally likely, each step uses b blocks of random words, and
-with b = 1 the edges are those of :func:`~sottovoce.simulation.random.kernels.pair_driver`.
+with b = 1 the edges are those of :mod:`.pair`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
+import numpy.typing as npt
 
-from ..compiling import compiled
+from ...graphs.graph import Graph
+from ...methods.base import Array, BlockMethod
+from ..compiling import Kernel, compiled, specialised
+from ..random.aliases import AliasTable
 from ..random.kernels import HALF, WINDOW, fill_words
+from ..random.streams import Stream, edge_of
+from . import Kind, functions_of
 
-__all__ = ["block_driver", "block_indices"]
+__all__ = ["KIND", "fired_set"]
 
 u64 = np.uint64
+update = BlockMethod.update  # a method's own takes its place in `drive`
 
 
 @compiled
@@ -43,36 +49,70 @@ def block_indices(out: Any, marks: Any, first: Any, replica: Any, seed: Any) -> 
             out[step, place] = edge
 
 
-@cache
-def block_driver(update: Callable[..., None]) -> Callable[..., None]:
-    """Compile the driver for one method's update; see :func:`~sottovoce.simulation.random.kernels.pair_driver`."""
-    register_jitable(update)
+def drive(
+    tables: Any,
+    active: Any,
+    first_coordinate: Any,
+    last_coordinate: Any,
+    first: Any,
+    last: Any,
+    seed: Any,
+    parameters: Any,
+    edges: Any,
+    size: Any,
+) -> None:
+    """Make the steps; see :func:`.pair.drive`. ``size`` is the number of edges in a set."""
+    steps = max(1, 4096 // size)  # sets drawn together
+    marks = np.empty(edges.shape[0], dtype=np.int64)
+    ends = np.empty((size, 2), dtype=np.int64)
+    for r in active:
+        for c in range(first_coordinate, last_coordinate):
+            for start in range(first, last, steps):
+                sets = np.empty((min(steps, last - start), size), dtype=np.int64)
+                block_indices(sets, marks, start, r, seed)
+                for k in range(sets.shape[0]):
+                    for place in range(size):
+                        ends[place, 0] = edges[sets[k, place], 0]
+                        ends[place, 1] = edges[sets[k, place], 1]
+                    update(tables[r, c], ends, start + k, parameters)
 
-    def drive(
-        tables: Any,
-        active: Any,
-        first_coordinate: Any,
-        last_coordinate: Any,
-        first: Any,
-        last: Any,
-        seed: Any,
-        edges: Any,
-        size: Any,
-        parameters: Any,
-    ) -> None:
-        steps = max(1, 4096 // size)  # sets drawn together
-        marks = np.empty(edges.shape[0], dtype=np.int64)
-        ends = np.empty((size, 2), dtype=np.int64)
-        for r in active:
-            for c in range(first_coordinate, last_coordinate):
-                for start in range(first, last, steps):
-                    sets = np.empty((min(steps, last - start), size), dtype=np.int64)
-                    block_indices(sets, marks, start, r, seed)
-                    for k in range(sets.shape[0]):
-                        for place in range(size):
-                            ends[place, 0] = edges[sets[k, place], 0]
-                            ends[place, 1] = edges[sets[k, place], 1]
-                        update(tables[r, c], ends, start + k, parameters)
 
-    drive.__qualname__ = f"drive_{update.__module__.rpartition('.')[2]}"
-    return compiled(drive)
+def fired_set(graph: Graph, size: int, stream: Stream, step: int) -> list[int]:
+    """The edges of the set that fires at one step, by definition."""
+    chosen: list[int] = []
+    for place in range(size):
+        last = graph.num_edges - size + place
+        edge, _ = edge_of(stream.common_words(step * size + place), last + 1)
+        chosen.append(last if edge in chosen else edge)
+    return chosen
+
+
+class Block(Kind):
+    """A set of edges fires per step."""
+
+    everyone_acts = False
+
+    def driver(self, method: BlockMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
+        return specialised(drive, **functions_of(method)), (graph.edges, method.block_size)
+
+    def plain(
+        self, method: BlockMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream
+    ) -> Iterator[None]:
+        for step in count():
+            chosen = fired_set(graph, method.block_size, stream, step)
+            type(method).update(nodes, graph.edges[chosen].astype(np.int64), step, parameters)
+            yield
+
+    def work(self, method: BlockMethod, graph: Graph) -> int:
+        return method.block_size
+
+    def fired(
+        self, method: BlockMethod, graph: Graph, aliases: AliasTable, stream: Stream, steps: range
+    ) -> npt.NDArray[np.int64]:
+        out = np.empty((len(steps), method.block_size), dtype=np.int64)
+        marks = np.empty(graph.num_edges, dtype=np.int64)
+        block_indices(out, marks, steps.start, stream.replica, np.uint64(stream.seed))
+        return out
+
+
+KIND = Block()

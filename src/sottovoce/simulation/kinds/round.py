@@ -1,4 +1,4 @@
-"""The compiled drivers of synchronous methods: one step is a round in which every node acts.
+"""Synchronous methods: one step is a round in which every node speaks to all its neighbours.
 
 A round costs O(n + m). Draws for all nodes are made first; then everybody speaks; then everybody listens.
 Node i in round k finds its random words at position k·n + i.
@@ -6,22 +6,27 @@ Node i in round k finds its random words at position k·n + i.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
-from numba.extending import register_jitable
 
-from ..compiling import compiled
-from ..random.kernels import HALF, PURPOSE_SHIFT, WINDOW, fill_laplace, fill_normals, fill_words
-from ..random.streams import EDGE_NOISE
+from ...graphs.graph import Graph
+from ...methods.base import Array, RoundMethod
+from ..compiling import Kernel, compiled, specialised
+from ..random.aliases import AliasTable
+from ..random.kernels import PURPOSE_SHIFT, WINDOW, fill_laplace, fill_normals, fill_words
+from ..random.streams import EDGE_NOISE, Stream, laplace_of, normals_of
+from . import Kind, functions_of
 
-__all__ = ["add_edge_noise", "push_driver", "push_targets", "round_draws", "round_driver"]
+__all__ = ["KIND", "add_edge_noise", "node_draw"]
 
 u64 = np.uint64
 NO_NOISE, NORMAL, LAPLACE = 0, 1, 2
-KINDS = {"": NO_NOISE, "normal": NORMAL, "laplace": LAPLACE}
+LAWS = {"": NO_NOISE, "normal": NORMAL, "laplace": LAPLACE}
+
+send, receive, law = RoundMethod.send, RoundMethod.receive, NO_NOISE  # a method's own take their place in `drive`
 
 
 @compiled
@@ -40,13 +45,6 @@ def unit_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any, kind:
 
 
 @compiled
-def round_draws(out: Any, first: Any, replica: Any, coordinate: Any, seed: Any, kind: Any) -> None:
-    """``out`` is ``(rounds, n)``: every node's draw in rounds ``first, first + 1, …``."""
-    for k in range(out.shape[0]):
-        unit_draws(out[k], (first + k) * out.shape[1], replica, coordinate, seed, kind)
-
-
-@compiled
 def add_edge_noise(tables: Any, field: Any, std: Any, edges: Any, seed: Any) -> None:
     """Add one normal number of deviation ``std`` per edge to ``field`` at its first end, subtract it at its second."""
     draws = np.empty(edges.shape[0])
@@ -58,90 +56,75 @@ def add_edge_noise(tables: Any, field: Any, std: Any, edges: Any, seed: Any) -> 
                 tables[r, c, edges[e, 1], field] -= std * draws[e]
 
 
-@cache
-def round_driver(send: Callable[..., float], receive: Callable[..., None], *, kind: int) -> Callable[..., None]:
-    """Compile the driver for one method's ``send`` and ``receive``, which stay plain functions."""
-    register_jitable(send)
-    register_jitable(receive)
-
-    def drive(
-        tables: Any,
-        active: Any,
-        first_coordinate: Any,
-        last_coordinate: Any,
-        first: Any,
-        last: Any,
-        seed: Any,
-        noisy_rounds: Any,
-        indptr: Any,
-        indices: Any,
-        weights: Any,
-        parameters: Any,
-    ) -> None:
-        n = tables.shape[2]
-        draws = np.zeros(n)
-        said = np.empty(n)
-        for r in active:
-            for c in range(first_coordinate, last_coordinate):
-                nodes = tables[r, c]
-                for step in range(first, last):
-                    if kind != NO_NOISE and step < noisy_rounds:
-                        unit_draws(draws, step * n, r, c, seed, kind)
-                    for i in range(n):
-                        said[i] = send(nodes, i, draws[i], step, parameters)
-                    for i in range(n):
-                        combined = 0.0
-                        for k in range(indptr[i], indptr[i + 1]):
-                            combined += weights[k] * said[indices[k]]
-                        receive(nodes, i, said[i], combined, step, parameters)
-
-    drive.__qualname__ = f"drive_{send.__module__.rpartition('.')[2]}"
-    return compiled(drive)
+def drive(
+    tables: Any,
+    active: Any,
+    first_coordinate: Any,
+    last_coordinate: Any,
+    first: Any,
+    last: Any,
+    seed: Any,
+    parameters: Any,
+    noisy_rounds: Any,
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+) -> None:
+    """Make the rounds; see :func:`.pair.drive`. The last three arguments are the rows of the mixing matrix."""
+    n = tables.shape[2]
+    draws = np.zeros(n)
+    said = np.empty(n)
+    for r in active:
+        for c in range(first_coordinate, last_coordinate):
+            nodes = tables[r, c]
+            for step in range(first, last):
+                if law != NO_NOISE and step < noisy_rounds:
+                    unit_draws(draws, step * n, r, c, seed, law)
+                for i in range(n):
+                    said[i] = send(nodes, i, draws[i], step, parameters)
+                for i in range(n):
+                    combined = 0.0
+                    for k in range(indptr[i], indptr[i + 1]):
+                        combined += weights[k] * said[indices[k]]
+                    receive(nodes, i, said[i], combined, step, parameters)
 
 
-@compiled
-def push_targets(out: Any, step: Any, replica: Any, seed: Any, indptr: Any, neighbours: Any) -> None:
-    """``(n,)`` to whom each node sends in one round: uniform over its neighbours and itself."""
-    n = len(out)
-    words = np.empty((4, WINDOW), dtype=np.uint64)
-    for start in range(0, n, WINDOW):
-        fill_words(words, step * n + start, replica, 0, seed)
-        for k in range(min(WINDOW, n - start)):
-            i = start + k
-            degree = indptr[i + 1] - indptr[i]
-            choices = u64(degree + 1)
-            choice = np.int64((words[1, k] * choices + ((words[0, k] * choices) >> HALF)) >> HALF)
-            out[i] = i if choice == degree else neighbours[indptr[i] + choice]
+def node_draw(method: RoundMethod, graph: Graph, stream: Stream, step: int, node: int) -> float:
+    """A node's draw of unit scale in one round, by definition."""
+    if not method.noise or step >= method.noisy_rounds(graph):
+        return 0.0
+    words = stream.words(step * graph.num_nodes + node)
+    return laplace_of(words) if method.noise == "laplace" else normals_of(words)[0]
 
 
-@cache
-def push_driver(push: Callable[..., None], collect: Callable[..., None]) -> Callable[..., None]:
-    """Compile the driver for one method's ``push`` and ``collect``, which stay plain functions."""
-    register_jitable(push)
-    register_jitable(collect)
+class Round(Kind):
+    """All nodes speak in a round, then all listen."""
 
-    def drive(
-        tables: Any,
-        active: Any,
-        first_coordinate: Any,
-        last_coordinate: Any,
-        first: Any,
-        last: Any,
-        seed: Any,
-        indptr: Any,
-        neighbours: Any,
-    ) -> None:
-        n = tables.shape[2]
-        targets = np.empty(n, dtype=np.int64)
-        for r in active:
-            for c in range(first_coordinate, last_coordinate):
-                nodes = tables[r, c]
-                for step in range(first, last):
-                    push_targets(targets, step, r, seed, indptr, neighbours)
-                    for i in range(n):
-                        push(nodes, i, targets[i])
-                    for i in range(n):
-                        collect(nodes, i)
+    def driver(self, method: RoundMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
+        kernel = specialised(drive, **functions_of(method), law=LAWS[type(method).noise])
+        mixing = method.mixing(graph)
+        indptr, indices = mixing.indptr.astype(np.int64), mixing.indices.astype(np.int64)
+        return kernel, (method.noisy_rounds(graph), indptr, indices, mixing.data)
 
-    drive.__qualname__ = f"drive_{push.__module__.rpartition('.')[2]}"
-    return compiled(drive)
+    def plain(
+        self, method: RoundMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream
+    ) -> Iterator[None]:
+        everyone, cls, mixing = range(graph.num_nodes), type(method), method.mixing(graph)
+        for step in count():
+            draws = [node_draw(method, graph, stream, step, i) for i in everyone]
+            said = np.array([cls.send(nodes, i, draws[i], step, parameters) for i in everyone])
+            for i, combined in enumerate(mixing @ said):
+                cls.receive(nodes, i, said[i], combined, step, parameters)
+            yield
+
+    def draws(self, method: RoundMethod, graph: Graph, stream: Stream, steps: range) -> Array:
+        if not method.noise:
+            return super().draws(method, graph, stream, steps)
+        out = np.empty(len(steps) * graph.num_nodes)
+        first = steps.start * graph.num_nodes
+        seed = np.uint64(stream.seed)
+        unit_draws(out, first, stream.replica, stream.coordinate, seed, LAWS[method.noise])
+        return out.reshape(len(steps), graph.num_nodes)
+
+
+KIND = Round()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...errors import InvalidParameter
 from ...methods.base import Array
 
-__all__ = ["AliasTable", "alias_table"]
+__all__ = ["AliasTable", "alias_table", "checked_probabilities"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,17 +24,15 @@ class AliasTable:
     alias: npt.NDArray[np.int64]
 
 
-def alias_table(edge_probabilities: npt.ArrayLike | None, num_edges: int) -> AliasTable:
-    """Check the probabilities and build the table (Vose 1991).
+def checked_probabilities(edge_probabilities: npt.ArrayLike, num_edges: int) -> Array:
+    """A copy of the probabilities, one per edge.
 
     Raises
     ------
     InvalidParameter
         If there is not one per edge, one is negative or not finite, or they do not sum to one.
     """
-    if edge_probabilities is None:
-        return AliasTable(np.empty(0), np.empty(0, dtype=np.int64))
-    probabilities = np.asarray(edge_probabilities, dtype=np.float64)
+    probabilities = np.array(edge_probabilities, dtype=np.float64)
     if probabilities.shape != (num_edges,):
         raise InvalidParameter(
             f"edge_probabilities must have one entry per edge ({num_edges}), got shape {probabilities.shape}"
@@ -44,7 +42,17 @@ def alias_table(edge_probabilities: npt.ArrayLike | None, num_edges: int) -> Ali
     total = float(probabilities.sum())
     if not abs(total - 1.0) <= 1e-9:
         raise InvalidParameter(f"edge_probabilities must sum to 1, got {total:g}")
-    return _vose(probabilities / total * num_edges)
+    return probabilities
+
+
+def alias_table(edge_probabilities: npt.ArrayLike | AliasTable | None, num_edges: int) -> AliasTable:
+    """Build the table (Vose 1991) for checked probabilities; one that was built before is returned as it is."""
+    if isinstance(edge_probabilities, AliasTable):
+        return edge_probabilities
+    if edge_probabilities is None:
+        return AliasTable(np.empty(0), np.empty(0, dtype=np.int64))
+    probabilities = checked_probabilities(edge_probabilities, num_edges)
+    return _vose(probabilities / float(probabilities.sum()) * num_edges)
 
 
 def _vose(share: Array) -> AliasTable:

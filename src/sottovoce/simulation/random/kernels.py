@@ -1,29 +1,22 @@
-"""The compiled driver: one loop for every method in which one edge fires per step.
+"""The compiled form of :mod:`.streams`: random words, normal and Laplace draws, edges, a window of positions at a time.
 
-A window of steps is taken at a time: first all random words, then all draws (both loops are
-branch-free and vectorise), then the ends of the coming edges are fetched and touched, so that their
-cache misses overlap, and only then the updates run in order. The order of updates is the sequential one.
-
-Arrays: ``tables`` is ``(replicas, coordinates, nodes, fields)``, ``edges`` is ``(m, 2)``; ``accept``
-and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise.
+The loops over a window are branch-free and vectorise. The drivers that use them are in
+:mod:`sottovoce.simulation.kinds`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
 
-from ...methods.base import VALUE
 from ..compiling import compiled
 
-__all__ = ["WINDOW", "edge_indices", "error_and_mass", "normal_draws", "pair_driver", "settler"]
+__all__ = ["HALF", "PURPOSE_SHIFT", "WINDOW", "fill_edges", "fill_laplace", "fill_normals", "fill_words"]
 
 WINDOW = 64
-"""Steps prepared together: enough for cache misses to overlap, few enough to stay in the first-level cache."""
+"""Positions prepared together: enough for cache misses to overlap, few enough to stay in the first-level cache."""
 
 u64 = np.uint64
 MASK, HALF = u64(0xFFFFFFFF), u64(32)
@@ -158,126 +151,3 @@ def fill_edges(words: Any, fired: Any, num_edges: Any, accept: Any, alias: Any) 
             rest = ((words[0, k] | (words[1, k] << HALF)) * m) >> u64(11)
             if np.float64(rest) * 2.0**-53 >= accept[fired[k]]:
                 fired[k] = u64(alias[fired[k]])
-
-
-@compiled
-def edge_indices(out: Any, first: Any, replica: Any, seed: Any, num_edges: Any, accept: Any, alias: Any) -> None:
-    """The edges that fire at steps ``first, first + 1, …`` of one replica, as many as ``out`` holds."""
-    words = np.empty((4, WINDOW), dtype=np.uint64)
-    fired = np.empty(WINDOW, dtype=np.uint64)
-    for start in range(0, len(out), WINDOW):
-        fill_words(words, first + start, replica, 0, seed)
-        fill_edges(words, fired, num_edges, accept, alias)
-        for k in range(min(WINDOW, len(out) - start)):
-            out[start + k] = fired[k]
-
-
-@compiled
-def normal_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any) -> None:
-    """The two draws at steps ``first, first + 1, …``: ``out`` is ``(steps, 2)``."""
-    words = np.empty((4, WINDOW), dtype=np.uint64)
-    draws = np.empty((2, WINDOW))
-    for start in range(0, len(out), WINDOW):
-        fill_words(words, first + start, replica, domain, seed)
-        fill_normals(words, draws)
-        for k in range(min(WINDOW, len(out) - start)):
-            out[start + k, 0] = draws[0, k]
-            out[start + k, 1] = draws[1, k]
-
-
-@register_jitable(inline="always")
-def _two_sum(a: Any, b: Any) -> Any:
-    """a + b and what rounding lost of it, exactly (Knuth)."""
-    raised = a + b
-    part = raised - a
-    return raised, (a - (raised - part)) + (b - part)
-
-
-@compiled
-def error_and_mass(
-    tables: Any, active: Any, consensus: Any, mass_field: Any, outstanding: Any, errors: Any, masses: Any
-) -> None:
-    """Σ (x − c̄)² over all nodes and coordinates, and what is conserved per coordinate, for the active replicas.
-
-    ``errors`` is ``(replicas,)``, ``masses`` ``(replicas, coordinates)``; the mass is the sum of
-    ``mass_field`` less that of ``outstanding``, the field of the outstanding noise or −1. Sums are
-    compensated, so that what they show is the method's rounding and not their own.
-    """
-    for r in active:
-        total, total_lost = 0.0, 0.0
-        for c in range(tables.shape[1]):
-            mass, mass_lost = 0.0, 0.0
-            for i in range(tables.shape[2]):
-                off = tables[r, c, i, VALUE] - consensus[c]
-                total, lost = _two_sum(total, off * off)
-                total_lost += lost
-                held = tables[r, c, i, mass_field]
-                if outstanding >= 0:
-                    held -= tables[r, c, i, outstanding]
-                mass, lost = _two_sum(mass, held)
-                mass_lost += lost
-            masses[r, c] = mass + mass_lost
-        errors[r] = total + total_lost
-
-
-@cache
-def settler(settle: Callable[..., None]) -> Callable[..., None]:
-    """Compile ``settle_all(tables, active, steps, parameters)``: each active replica is brought up to its step."""
-    register_jitable(settle)
-
-    def settle_all(tables: Any, active: Any, steps: Any, parameters: Any) -> None:
-        for r in active:
-            for c in range(tables.shape[1]):
-                settle(tables[r, c], steps[r], parameters)
-
-    settle_all.__qualname__ = f"settle_{settle.__module__.rpartition('.')[2]}"
-    return compiled(settle_all)
-
-
-@cache
-def pair_driver(update: Callable[..., None], *, uses_noise: bool) -> Callable[..., None]:
-    """Compile the driver for one method's update.
-
-    ``update`` stays a plain function, so that its place in the disk cache is the same in every process.
-    """
-    register_jitable(update)
-
-    def drive(
-        tables: Any,
-        active: Any,
-        first_coordinate: Any,
-        last_coordinate: Any,
-        first: Any,
-        last: Any,
-        seed: Any,
-        edges: Any,
-        accept: Any,
-        alias: Any,
-        parameters: Any,
-    ) -> None:
-        words = np.empty((4, WINDOW), dtype=np.uint64)
-        fired = np.empty(WINDOW, dtype=np.uint64)
-        draws = np.zeros((2, WINDOW))
-        ends = np.empty((2, WINDOW), dtype=np.uint64)
-        touched = np.empty(WINDOW)
-        for r in active:
-            for c in range(first_coordinate, last_coordinate):
-                nodes = tables[r, c]
-                for start in range(first, last, WINDOW):
-                    count = min(WINDOW, last - start)
-                    fill_words(words, start, r, 0, seed)
-                    fill_edges(words, fired, edges.shape[0], accept, alias)
-                    if uses_noise:
-                        if c > 0:
-                            fill_words(words, start, r, c, seed)
-                        fill_normals(words, draws)
-                    for k in range(count):
-                        ends[0, k] = u64(edges[fired[k], 0])
-                        ends[1, k] = u64(edges[fired[k], 1])
-                    for k in range(count):
-                        touched[k] = nodes[ends[0, k], VALUE] + nodes[ends[1, k], VALUE]
-                    for k in range(count):
-                        update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
-
-    drive.__qualname__ = f"drive_{update.__module__.rpartition('.')[2]}"
-    return compiled(drive)

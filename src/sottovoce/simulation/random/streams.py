@@ -25,6 +25,7 @@ edge as its position.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from ...errors import InvalidParameter
 
@@ -32,6 +33,7 @@ __all__ = [
     "EDGE_NOISE",
     "MAX_COORDINATES",
     "MAX_REPLICAS",
+    "Stream",
     "block",
     "check_seed",
     "edge_of",
@@ -76,6 +78,22 @@ def philox(counter: Words, key: tuple[int, int]) -> Words:
 def block(seed: int, replica: int, step: int, coordinate: int = 0, purpose: int = 0) -> Words:
     """The four words at one address."""
     return philox((step & WORD, step >> 32, replica, coordinate | purpose << 24), (seed & WORD, seed >> 32))
+
+
+class Stream(NamedTuple):
+    """Whose numbers: an address without its position."""
+
+    seed: int
+    replica: int = 0
+    coordinate: int = 0
+
+    def words(self, position: int, purpose: int = 0) -> Words:
+        """What this coordinate finds at a position."""
+        return block(self.seed, self.replica, position, self.coordinate, purpose)
+
+    def common_words(self, position: int) -> Words:
+        """What all coordinates find there: they decide which edge fires."""
+        return block(self.seed, self.replica, position)
 
 
 def edge_of(words: Words, num_edges: int) -> tuple[int, float]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.simulation.gpu.claims import passes
+from sottovoce.testing.claims import passes
 
 
 @given(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling import compiled
+from ..simulation.compiling import compiled
 
 __all__ = ["claim_pass", "passes"]
 

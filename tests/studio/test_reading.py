@@ -13,24 +13,25 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from sottovoce.errors import InvalidGraph, InvalidInput, InvalidParameter, InvalidValues
+from sottovoce.scenario.scenario import Scenario
 from sottovoce.studio.limits import Limits, TooMuch
-from sottovoce.studio.problem import VALUES, Problem, record_steps
+from sottovoce.studio.reading import read_scenario, record_steps
 
 from .helpers import NOISY, SMALL
 
 LIMITS = Limits()
 
 
-def read(**changes: Any) -> Problem:
-    return Problem.read(SMALL | changes, LIMITS)
+def read(**changes: Any) -> Scenario:
+    return read_scenario(SMALL | changes, LIMITS)
 
 
-def test_a_problem_is_what_the_words_say() -> None:
+def test_a_scenario_is_what_the_words_say() -> None:
     """Graph, values, methods, seed and length arrive as the engine takes them."""
-    problem = read(graph="rgg:30:seed=4", methods=[NOISY, "standard"], num_steps=50)
-    assert problem.graph == sv.graphs.random_geometric(30, seed=4)
-    assert problem.methods == (sv.NoiseInsertion(noise_std=1, noise_decay=0.9), sv.StandardGossip())
-    assert (problem.seed, problem.num_steps) == (3, 50)
+    asked = read(graph="rgg:30:seed=4", methods=[NOISY, "standard"], num_steps=50)
+    assert asked.graph == sv.graphs.random_geometric(30, seed=4)
+    assert asked.methods == (sv.NoiseInsertion(noise_std=1, noise_decay=0.9), sv.StandardGossip())
+    assert (asked.seed, asked.num_steps) == (3, 50)
 
 
 def test_a_graph_without_a_seed_of_its_own_uses_the_seed_of_the_run() -> None:
@@ -38,25 +39,14 @@ def test_a_graph_without_a_seed_of_its_own_uses_the_seed_of_the_run() -> None:
     assert read(graph="rgg:30").graph == sv.graphs.random_geometric(30, seed=3)
 
 
-def test_free_is_the_largest_free_decay_of_every_node() -> None:
-    """``noise_decay=free`` is the corollary's φ."""
-    problem = read(graph="star:6", methods=["noise-insertion:noise_std=2,noise_decay=free"])
-    assert problem.methods[0] == sv.NoiseInsertion.largest_free(sv.graphs.star(6), noise_std=2.0)
-
-
-@pytest.mark.parametrize("kind", VALUES)
-def test_values_by_name_are_their_line_of_python(kind: str) -> None:
-    """What is shown as Python makes the same numbers."""
-    line = VALUES[kind].python.format(seed=3, n=10)
-    assert np.array_equal(read(values=kind).private_values, eval(line, {"np": np}))
-
-
 def test_no_file_of_this_machine_is_read(tmp_path: Path) -> None:
-    """The command line takes a path for a graph; a page must not."""
+    """The command line takes a path for a graph and for values; a page must not."""
     secret = tmp_path / "edges.txt"
     secret.write_text("0 1\n", encoding="utf-8")
-    with pytest.raises(InvalidGraph, match="must be one of"):
+    with pytest.raises(InvalidInput, match="graph must be one of"):
         read(graph=str(secret))
+    with pytest.raises(InvalidInput, match="values must be one of"):
+        read(values=str(secret))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +75,8 @@ def test_hopelessly_sparse_graphs_are_refused_before_many_draws() -> None:
         ({"graph": {"edges": [[0, 2_000_000_000]]}}, TooMuch, "nodes"),
         ({"graph": 7}, InvalidGraph, "graph must be"),
         ({"graph": "cycle:two"}, InvalidParameter, "not a number"),
-        ({"graph": "dodecahedron:3"}, InvalidGraph, "must be one of"),
+        ({"graph": "dodecahedron:3"}, InvalidParameter, "must be one of"),
+        ({"graph": "cycle:1" + "0" * 300}, InvalidParameter, "too long"),
         ({"values": [1.0, 2.0]}, InvalidValues, "10 nodes, got 2"),
         ({"values": [1e300] * 10}, InvalidValues, "at most"),
         ({"values": [10**400] * 10}, InvalidValues, "at most"),
@@ -123,9 +114,9 @@ JSON = st.recursive(
 
 @given(message=st.fixed_dictionaries({}, optional=dict.fromkeys(SMALL, JSON)) | JSON)
 def test_any_json_is_answered(message: object) -> None:
-    """Whatever arrives, the answer is a problem or an :class:`InvalidInput`."""
+    """Whatever arrives, the answer is a scenario or an :class:`InvalidInput`."""
     with contextlib.suppress(InvalidInput):
-        Problem.read(message, Limits(nodes=50, edges=100))
+        read_scenario(message, Limits(nodes=50, edges=100))
 
 
 @pytest.mark.parametrize("num_steps", [1, 7, 400, 401, 5000])

@@ -1,0 +1,191 @@
+"""A method's function as it is now: a fingerprint of all that it computes with, and a copy that no later edit reaches.
+
+What a function computes is decided by its bytecode, its constants and defaults, and by everything that it looks up:
+closure cells and globals, and what the functions among them look up in turn. Change any of these and the
+fingerprint is another. File names and line numbers do not count.
+
+Numba looks things up once, when it compiles. So it is given copies, of the function and of every function that it
+calls, with the globals of this moment. The functions need no decorator, but must be written in the part of Python
+that Numba compiles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import CellType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
+from typing import Any
+
+import numba
+import numpy as np
+
+__all__ = ["Fingerprint", "compilable"]
+
+LIBRARIES = {"builtins", "cmath", "math", "numba", "numpy", "operator"}
+"""Known by their versions, and not looked into."""
+
+LARGEST_ARRAY = 10**6
+"""Bytes of a global array that Numba still keeps on disk with the code."""
+
+NUMBERS = (bool, int, float, complex, np.generic)
+DESCRIBED = (*NUMBERS, str, bytes, frozenset, NoneType, EllipsisType, np.dtype, numba.types.Type)
+"""What its own ``repr`` tells apart."""
+
+OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
+VERSIONS = f"{sys.implementation.cache_tag} {np.__version__} {numba.__version__}"
+MISSING = object()
+
+Names = frozenset[str]
+
+
+class Fingerprint:
+    """Add functions and constants; equal digests mean equal compiled code."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256(VERSIONS.encode())
+        self._met: dict[object, tuple[int, object]] = {}
+        self.by_identity: list[object] = []
+        """What could not be described; kept here, so that no other object gets its address."""
+
+    @property
+    def digest(self) -> str:
+        """Of everything added so far."""
+        return self._hash.hexdigest()[:32]
+
+    @property
+    def durable(self) -> bool:
+        """Whether the digest means the same in another process."""
+        return not self.by_identity
+
+    def add(self, value: Any, names: Names = frozenset()) -> None:
+        """Add one value; if it is a module, what it has under ``names``."""
+        value = _plain(value)
+        if isinstance(value, FunctionType) and not _from_library(value):
+            self._say("function", _code_digest(value.__code__))
+            self._add_parts(value, _names(value.__code__))
+        elif isinstance(value, ModuleType) and not _from_library(value):
+            self._say("module", value.__name__)
+            self._add_parts(value, names)
+        elif isinstance(value, tuple | list):
+            self._say(type(value).__qualname__, len(value))
+            for item in value:
+                self.add(item, names)
+        else:
+            self._say(*self._describe(value))
+
+    def _add_parts(self, value: FunctionType | ModuleType, names: Names) -> None:
+        """What a function or a module looks up; only once, since functions may call each other in circles."""
+        key = (id(value), names)
+        new = key not in self._met
+        number, _ = self._met.setdefault(key, (len(self._met), value))
+        self._say("number", number)
+        if new:
+            for name, part in _looked_up(value, names):
+                self._say(name)
+                self.add(part, names)
+
+    def _describe(self, value: Any) -> tuple[object, ...]:
+        if isinstance(value, DESCRIBED):
+            return (type(value).__qualname__, repr(value))
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject and value.nbytes <= LARGEST_ARRAY:
+            return ("array", value.dtype.descr, value.shape, value.flags.c_contiguous, value.tobytes())
+        if _from_library(value):
+            return ("library", _home(value), value.__name__)
+        if isinstance(value, np.ufunc) and getattr(np, name := str(value.__name__), None) is value:
+            return ("ufunc", name)
+        self.by_identity.append(value)
+        return ("object", id(value))
+
+    def _say(self, *words: object) -> None:
+        self._hash.update(repr(words).encode())
+
+
+@lru_cache(maxsize=1024)
+def _code_digest(code: CodeType) -> str:
+    parts = [_code_digest(const) if isinstance(const, CodeType) else repr(const) for const in code.co_consts]
+    arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    text = repr((code.co_code, code.co_exceptiontable, arguments, names, parts))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _names(code: CodeType) -> Names:
+    """Globals and attributes that a function and the functions inside it use."""
+    inner = (_names(const) for const in code.co_consts if isinstance(const, CodeType))
+    return frozenset(code.co_names).union(*inner)
+
+
+def _looked_up(value: FunctionType | ModuleType, names: Names) -> Iterator[tuple[str, Any]]:
+    """Name and value of everything that a function looks up, or that is looked up in a module."""
+    if isinstance(value, ModuleType):
+        found = ((name, getattr(value, name, MISSING)) for name in sorted(names))
+    else:
+        yield "defaults", value.__defaults__
+        yield "keyword defaults", tuple(sorted((value.__kwdefaults__ or {}).items()))
+        yield from zip(value.__code__.co_freevars, map(_content, value.__closure__ or ()), strict=True)
+        found = ((name, value.__globals__.get(name, MISSING)) for name in sorted(names))
+    yield from ((name, part) for name, part in found if part is not MISSING)
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # defined later in the function that encloses it
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """What Numba compiled."""
+    return getattr(value, "py_func", value)
+
+
+def _home(value: Any) -> str:
+    return str(value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", ""))
+
+
+def _from_library(value: Any) -> bool:
+    return hasattr(value, "__name__") and _home(value).partition(".")[0] in LIBRARIES
+
+
+# -- copies -----------------------------------------------------------------------------------------
+
+
+def compilable(value: Any) -> Any:
+    """A function, and all that it calls, copied and made ready for Numba; constants stay as they are."""
+    return _copy(value, frozenset(), {})
+
+
+def _copy(value: Any, names: Names, copies: dict[object, Any]) -> Any:
+    plain = _plain(value)
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(_copy(item, names, copies) for item in value)
+    if not isinstance(plain, FunctionType | ModuleType) or _from_library(plain):
+        return value
+    key = id(plain) if isinstance(plain, FunctionType) else (id(plain), names)
+    if key not in copies:
+        make = _copy_function if isinstance(plain, FunctionType) else _copy_module
+        make(value, key, names, copies)
+    return copies[key]
+
+
+def _copy_function(value: Any, key: object, names: Names, copies: dict[object, Any]) -> None:
+    function: FunctionType = _plain(value)
+    names = _names(function.__code__)
+    cells = tuple(CellType() for _ in function.__code__.co_freevars)
+    known: dict[str, Any] = {"__name__": function.__module__}
+    fresh = FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
+    fresh.__kwdefaults__ = function.__kwdefaults__
+    compiler: Callable[[Any], Any] = numba.jit(**getattr(value, "targetoptions", OPTIONS))
+    copies[key] = compiler(fresh)
+    for cell, theirs in zip(cells, function.__closure__ or (), strict=True):
+        cell.cell_contents = _copy(_content(theirs), names, copies)
+    known |= {name: _copy(function.__globals__[name], names, copies) for name in names & function.__globals__.keys()}
+
+
+def _copy_module(module: ModuleType, key: object, names: Names, copies: dict[object, Any]) -> None:
+    fresh = copies[key] = ModuleType(module.__name__)
+    for name, part in _looked_up(module, names):
+        setattr(fresh, name, _copy(part, names, copies))

@@ -1,0 +1,140 @@
+"""One edge fires per step and its two ends act.
+
+The driver takes a window of steps at a time: first all random words, then all draws (both loops are branch-free and
+vectorise), then the ends of the coming edges are fetched and touched, so that their cache misses overlap, and only
+then the updates run in order. The order of updates is the sequential one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...graphs.graph import Graph
+from ...methods.base import VALUE, Array, PairMethod
+from ..compiling import Kernel, compiled, specialised
+from ..random.aliases import AliasTable
+from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
+from ..random.streams import Stream, edge_of, normals_of
+from . import Kind, functions_of
+
+__all__ = ["KIND", "fired_edge"]
+
+u64 = np.uint64
+update, uses_noise = PairMethod.update, PairMethod.uses_noise  # a method's own take their place in `drive`
+
+
+def drive(
+    tables: Any,
+    active: Any,
+    first_coordinate: Any,
+    last_coordinate: Any,
+    first: Any,
+    last: Any,
+    seed: Any,
+    parameters: Any,
+    edges: Any,
+    accept: Any,
+    alias: Any,
+) -> None:
+    """Make the steps. ``tables`` is ``(replicas, coordinates, nodes, fields)``, ``edges`` is ``(m, 2)``; ``accept``
+    and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise.
+    """
+    words = np.empty((4, WINDOW), dtype=np.uint64)
+    fired = np.empty(WINDOW, dtype=np.uint64)
+    draws = np.zeros((2, WINDOW))
+    ends = np.empty((2, WINDOW), dtype=np.uint64)
+    touched = np.empty(WINDOW)
+    for r in active:
+        for c in range(first_coordinate, last_coordinate):
+            nodes = tables[r, c]
+            for start in range(first, last, WINDOW):
+                size = min(WINDOW, last - start)
+                fill_words(words, start, r, 0, seed)
+                fill_edges(words, fired, edges.shape[0], accept, alias)
+                if uses_noise:
+                    if c > 0:
+                        fill_words(words, start, r, c, seed)
+                    fill_normals(words, draws)
+                for k in range(size):
+                    ends[0, k] = u64(edges[fired[k], 0])
+                    ends[1, k] = u64(edges[fired[k], 1])
+                for k in range(size):
+                    touched[k] = nodes[ends[0, k], VALUE] + nodes[ends[1, k], VALUE]
+                for k in range(size):
+                    update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
+
+
+def fired_edge(graph: Graph, stream: Stream, step: int, aliases: AliasTable | None = None) -> int:
+    """The edge that fires at one step, by definition."""
+    edge, rest = edge_of(stream.common_words(step), graph.num_edges)
+    if aliases is not None and len(aliases.accept) and rest >= aliases.accept[edge]:
+        return int(aliases.alias[edge])
+    return edge
+
+
+@compiled
+def edge_indices(out: Any, first: Any, replica: Any, seed: Any, num_edges: Any, accept: Any, alias: Any) -> None:
+    """The edges that fire at steps ``first, first + 1, …`` of one replica, as many as ``out`` holds."""
+    words = np.empty((4, WINDOW), dtype=np.uint64)
+    fired = np.empty(WINDOW, dtype=np.uint64)
+    for start in range(0, len(out), WINDOW):
+        fill_words(words, first + start, replica, 0, seed)
+        fill_edges(words, fired, num_edges, accept, alias)
+        for k in range(min(WINDOW, len(out) - start)):
+            out[start + k] = fired[k]
+
+
+@compiled
+def normal_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any) -> None:
+    """The two draws at steps ``first, first + 1, …``: ``out`` is ``(steps, 2)``."""
+    words = np.empty((4, WINDOW), dtype=np.uint64)
+    draws = np.empty((2, WINDOW))
+    for start in range(0, len(out), WINDOW):
+        fill_words(words, first + start, replica, domain, seed)
+        fill_normals(words, draws)
+        for k in range(min(WINDOW, len(out) - start)):
+            out[start + k, 0] = draws[0, k]
+            out[start + k, 1] = draws[1, k]
+
+
+class Pair(Kind):
+    """One edge fires per step."""
+
+    everyone_acts = False
+    weighted = True
+
+    def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
+        kernel = specialised(drive, **functions_of(method), uses_noise=type(method).uses_noise)
+        return kernel, (graph.edges, aliases.accept, aliases.alias)
+
+    def plain(
+        self, method: PairMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream
+    ) -> Iterator[None]:
+        for step in count():
+            i, j = graph.edges[fired_edge(graph, stream, step)].tolist()
+            type(method).update(nodes, i, j, *normals_of(stream.words(step)), step, parameters)
+            yield
+
+    def work(self, method: PairMethod, graph: Graph) -> int:
+        return 1
+
+    def fired(
+        self, method: PairMethod, graph: Graph, aliases: AliasTable, stream: Stream, steps: range
+    ) -> npt.NDArray[np.int64]:
+        out = np.empty(len(steps), dtype=np.int64)
+        seed = np.uint64(stream.seed)
+        edge_indices(out, steps.start, stream.replica, seed, graph.num_edges, aliases.accept, aliases.alias)
+        return out
+
+    def draws(self, method: PairMethod, graph: Graph, stream: Stream, steps: range) -> Array:
+        out = np.empty((len(steps), 2))
+        normal_draws(out, steps.start, stream.replica, stream.coordinate, np.uint64(stream.seed))
+        return out
+
+
+KIND = Pair()

@@ -1,0 +1,127 @@
+"""A run under way: what the executors change. Nothing of it is seen outside; what is seen is a Solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..methods.base import Array
+from .edge_noise import share_edge_noise
+from .solution import Records, Setup, Solution, Status
+
+__all__ = ["Recorder", "State"]
+
+
+class Recorder:
+    """Room for a row per step that will be recorded. Whoever runs the steps fills the rows, in order."""
+
+    def __init__(self, num_rows: int, replicas: int, coordinates: int) -> None:
+        self.count = 0
+        self.steps = np.empty(num_rows, dtype=np.int64)
+        self.squared = np.empty((num_rows, replicas))
+        self.masses = np.empty((num_rows, replicas, coordinates))
+
+    def row(self, step: int) -> tuple[Array, Array]:
+        """The next row: ``(replicas,)`` for ‖x − x*‖² and ``(replicas, coordinates)`` for Σ x − Σ u, all NaN."""
+        at, self.count = self.count, self.count + 1
+        self.steps[at], self.squared[at], self.masses[at] = step, np.nan, np.nan
+        return self.squared[at], self.masses[at]
+
+    def after(self, before: Records) -> Records:
+        """The records of an earlier part of the run, then these."""
+        return Records(
+            np.concatenate([before.steps, self.steps[: self.count]]),
+            np.concatenate([before.squared, self.squared[: self.count]]),
+            np.concatenate([before.masses, self.masses[: self.count]]),
+        )
+
+
+@dataclass(eq=False)
+class State:
+    """Node tables, how far each replica has come, and the records so far."""
+
+    setup: Setup
+    tables: Array
+    steps_done: npt.NDArray[np.int64]
+    stopped: npt.NDArray[np.bool_]
+    recorder: Recorder
+    before: Records
+    elapsed: float = 0.0
+
+    @classmethod
+    def at_start(cls, setup: Setup, num_records: int) -> State:
+        """Before the first step, with room for so many records and one at an interruption."""
+        graph, replicas = setup.graph, setup.replicas
+        columns = setup.private_values.reshape(graph.num_nodes, -1)
+        tables = _aligned((replicas, columns.shape[1], graph.num_nodes, setup.method.num_fields))
+        for c, column in enumerate(columns.T):
+            tables[:, c] = setup.method.initial(graph, column)
+        share_edge_noise(tables, setup.method, graph, setup.seed)
+        return cls(
+            setup,
+            tables,
+            steps_done=np.zeros(replicas, dtype=np.int64),
+            stopped=np.zeros(replicas, dtype=bool),
+            recorder=Recorder(num_records + 1, replicas, columns.shape[1]),
+            before=Records.none(replicas, columns.shape[1]),
+        )
+
+    @classmethod
+    def after(cls, solution: Solution, num_records: int) -> State:
+        """Where a solution ended; everything that will change is copied."""
+        tables = _aligned(solution.tables.shape)
+        tables[...] = solution.tables
+        return cls(
+            solution,
+            tables,
+            steps_done=solution.steps_done.copy(),
+            stopped=solution.stopped.copy(),
+            recorder=Recorder(num_records + 1, solution.replicas, solution.num_coordinates),
+            before=solution.records,
+            elapsed=solution.elapsed,
+        )
+
+    @property
+    def num_steps(self) -> int:
+        """Steps run by the replica that ran longest."""
+        return int(self.steps_done.max())
+
+    @property
+    def num_coordinates(self) -> int:
+        """1 for scalar data, d for vectors."""
+        return int(self.tables.shape[1])
+
+    def going_on(self, step: int) -> npt.NDArray[np.int64]:
+        """The replicas that are at ``step`` and have not stopped."""
+        return np.flatnonzero(~self.stopped & (self.steps_done == step))
+
+    def solution(self, *, interrupted: bool = False) -> Solution:
+        """What has been found, from now on unchangeable."""
+        return Solution(
+            **self.setup.as_dict(),
+            tables=self.tables,
+            steps_done=self.steps_done,
+            stopped=self.stopped,
+            status=self._status(interrupted=interrupted),
+            elapsed=self.elapsed,
+            records=self.recorder.after(self.before),
+        )
+
+    def _status(self, *, interrupted: bool) -> Status:
+        if not np.isfinite(self.tables).all():
+            return Status.DIVERGED
+        if interrupted:
+            return Status.INTERRUPTED
+        if self.stopped.all():
+            return Status.STOPPED_AT_ERROR
+        return Status.OUTSIDE_GUARANTEE if self.setup.notes else Status.COMPLETED
+
+
+def _aligned(shape: tuple[int, ...]) -> Array:
+    """Uninitialised floats that begin on a cache line, so that a node's row never straddles two."""
+    size = int(np.prod(shape))
+    raw = np.empty(size + 8)
+    skip = (-raw.ctypes.data % 64) // raw.itemsize
+    return raw[skip : skip + size].reshape(shape)

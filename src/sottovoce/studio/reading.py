@@ -1,0 +1,106 @@
+"""From what a page asks for to a :class:`~sottovoce.scenario.scenario.Scenario`: checked and limited.
+
+It travels as JSON and stands, in another spelling, in the page's address::
+
+    {"graph": "cycle:10", "values": "uniform", "methods": ["standard"], "seed": 1, "num_steps": 1000}
+
+``graph`` is a family with its arguments as on the command line, or ``{"edges": [[0, 1], …]}``; ``values`` a name, or
+one number per node. A page never names a file of this machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import InvalidGraph, InvalidParameter, InvalidValues
+from ..foundation.arguments import whole
+from ..graphs.graph import Graph
+from ..scenario.graphs import GivenGraph, GraphSpec, describe_graph
+from ..scenario.methods import MethodSpec
+from ..scenario.scenario import Scenario
+from ..scenario.values import WAYS, ValuesSpec
+from .limits import Limits
+
+__all__ = ["RECORDS", "read_scenario", "record_steps"]
+
+RECORDS = 400
+"""The error is recorded at this many evenly spaced steps, as ``simulate(record=RECORDS)`` does."""
+
+LONGEST_SPEC = 200
+
+_SPARSE = ("rgg", "erdos-renyi")
+"""Families that are drawn again until connected: with far too few edges that would take minutes."""
+
+
+def read_scenario(message: object, limits: Limits) -> Scenario:
+    """Check everything, in an order that refuses large requests before doing them, and build it.
+
+    Raises
+    ------
+    InvalidInput
+        With a sentence for the person at the page.
+    """
+    if not isinstance(message, Mapping):
+        raise InvalidParameter("problem must be an object with graph, values, methods, seed and num_steps")
+    seed = whole("seed", message.get("seed", 1), low=0, high=2**53)
+    num_steps = whole("num_steps", message.get("num_steps", 1000), low=1, high=limits.steps)
+    methods = _read_methods(message.get("methods", ["standard"]), limits)
+    graph = _read_graph(message.get("graph", "cycle:10"), limits)
+    asked = Scenario(graph, _read_values(message.get("values", "uniform")), methods, seed, num_steps)
+    limits.check("edges", asked.graph.num_edges, limits.edges)
+    return asked.built()
+
+
+def record_steps(num_steps: int) -> np.typing.NDArray[np.int64]:
+    """The recorded steps of a run of this length: what ``simulate(record=RECORDS)`` chooses."""
+    return np.unique(np.linspace(0, num_steps, min(RECORDS, num_steps) + 1).round().astype(np.int64))
+
+
+def _read_methods(given: object, limits: Limits) -> tuple[MethodSpec, ...]:
+    if not isinstance(given, Sequence) or isinstance(given, str) or not all(isinstance(text, str) for text in given):
+        raise InvalidParameter("methods must be a list of methods, each like standard or name:parameter=value,…")
+    if not 1 <= len(given) <= limits.methods:
+        raise InvalidParameter(f"methods must be a list of 1 to {limits.methods}, got {len(given)}")
+    if any(len(text) > LONGEST_SPEC for text in given):
+        raise InvalidParameter("method is too long: write name:parameter=value,…")
+    return tuple(MethodSpec.parse(text) for text in given)
+
+
+def _read_graph(given: object, limits: Limits) -> GraphSpec | GivenGraph:
+    if isinstance(given, str):
+        return _read_family(given, limits)
+    if not isinstance(given, Mapping) or not isinstance(given.get("edges"), list):
+        raise InvalidGraph('graph must be like cycle:10, or an object {"edges": [[0, 1], …]}')
+    edges = given["edges"]
+    limits.check("edges", len(edges), limits.edges)
+    flat = [end for edge in edges if isinstance(edge, list) and len(edge) == 2 for end in edge]
+    if len(flat) != 2 * len(edges) or not all(isinstance(end, int) and not isinstance(end, bool) for end in flat):
+        raise InvalidGraph("edges must be pairs of whole numbers")
+    limits.check("nodes", max(flat, default=0) + 1, limits.nodes)
+    name = given.get("name")
+    return GivenGraph(Graph.from_edges(edges, name=name[:40] if isinstance(name, str) and name else "graph"))
+
+
+def _read_family(text: str, limits: Limits) -> GraphSpec:
+    """Refused before it is made, if it is too large or will hardly ever be connected."""
+    if len(text) > LONGEST_SPEC:
+        raise InvalidParameter("graph is too long: write family:sizes, like cycle:10")
+    spec = describe_graph(text, files=False)
+    assert isinstance(spec, GraphSpec)
+    nodes, edges = spec.size()
+    limits.check("nodes", nodes, limits.nodes)
+    limits.check("edges", edges, limits.edges)
+    if spec.family in _SPARSE and nodes > 300 and 2 * edges / nodes < 0.6 * math.log(nodes):
+        raise InvalidGraph(f"{spec} has too few edges to be connected; ask for more or longer ones")
+    return spec
+
+
+def _read_values(given: object) -> ValuesSpec:
+    if isinstance(given, str) and given in WAYS:
+        return ValuesSpec(given)
+    if not isinstance(given, list) or not all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
+        raise InvalidValues(f"values must be one of {', '.join(WAYS)} or a list of numbers")
+    return ValuesSpec.of(given)

@@ -1,0 +1,151 @@
+"""Methods in somebody's own file, named on the command line, in sweeps and in the studio, in real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+LAZY = """
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+import sottovoce as sv
+from sottovoce.methods import VALUE, PairMethod
+
+
+def update(nodes, i, j, draw_i, draw_j, step, parameters):
+    move = 0.5 * parameters[0] * (nodes[j, VALUE] - nodes[i, VALUE])
+    nodes[i, VALUE] += move
+    nodes[j, VALUE] -= move
+
+
+@sv.methods.register
+@dataclass(frozen=True)
+class LazyGossip(PairMethod):
+    theta: float
+
+    name: ClassVar[str] = "lazy"
+    num_fields: ClassVar[int] = 1
+    update = staticmethod(update)
+
+    def parameters(self, graph):
+        return np.array([self.theta])
+"""
+STILL = LAZY.replace("0.5 * parameters[0]", "0.0 * parameters[0]")
+SWEEP = 'load = ["lazy_methods.py"]\nnum_steps = 50\n[axes]\nmethod = ["lazy"]\ntheta = [0.5, 1.0]\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "lazy_methods.py").write_text(LAZY, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, started in ``folder``."""
+    known = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)} | environment
+    command = [sys.executable, *(arguments if arguments[0] == "-c" else ("-m", "sottovoce", *arguments))]
+    return subprocess.run(command, cwd=folder, env=known, capture_output=True, text=True, check=False)
+
+
+def test_a_method_of_ones_own_is_named_on_the_command_line(folder: Path) -> None:
+    """With --load or SOTTOVOCE_LOAD; θ = 1 is standard gossip."""
+    asked = ("--graph", "cycle:6", "--steps", "60", "--json")
+    own = run(folder, "simulate", "--load", "lazy_methods.py", "--method", "lazy:theta=1", *asked)
+    assert own.returncode == 0, own.stderr
+    standard = run(folder, "simulate", "--method", "standard", *asked)
+    assert json.loads(own.stdout)["relative_error"] == pytest.approx(json.loads(standard.stdout)["relative_error"])
+    both = run(folder, "compare", *asked, "-m", "lazy:theta=0.3", "-m", "standard", SOTTOVOCE_LOAD="lazy_methods.py")
+    assert [row["method"] for row in json.loads(both.stdout)["rows"]] == ["lazy", "standard gossip"]
+
+
+def test_a_sweep_loads_it_in_every_worker_and_notices_a_change(folder: Path) -> None:
+    """The file is part of what determines a run: when it changes, the runs are done again, with the new rule."""
+    (folder / "s.toml").write_text(SWEEP, encoding="utf-8")
+    done = [run(folder, "sweep", "s.toml", "--out", "o", "--json") for _ in range(2)]
+    assert [json.loads(each.stdout)["finished"] for each in done] == [2, 0], done[0].stderr
+    assert (pd.read_parquet(folder / "o").groupby("theta").relative_error.min() < 1).all()
+    (folder / "lazy_methods.py").write_text(STILL, encoding="utf-8")
+    again = json.loads(run(folder, "sweep", "s.toml", "--out", "changed", "--json").stdout)
+    assert (again["finished"], again["failed"]) == (2, 0)
+    assert (pd.read_parquet(folder / "changed").relative_error == 1).all()
+    assert json.loads(run(folder, "sweep", "s.toml", "--out", "o", "--json").stdout)["finished"] == 2
+
+
+STUDIO = """
+import asyncio
+import lazy_methods
+from sottovoce.studio.catalogue import method_entry
+from sottovoce.studio.limits import Limits
+from sottovoce.studio.reading import read_scenario
+from sottovoce.studio.thinking import Thinkers
+
+async def label(method):
+    thinkers = Thinkers(1)
+    try:
+        return await thinkers.think(type(method).label, method)
+    finally:
+        thinkers.close()
+
+if __name__ == "__main__":
+    asked = read_scenario({"methods": ["lazy:theta=0.25"]}, Limits())
+    print(method_entry("lazy")["parameters"], asyncio.run(label(asked.methods[0])))
+    exec(asked.to_python(record=5))
+"""
+
+
+def test_the_studio_offers_it_and_its_processes_know_it(folder: Path) -> None:
+    """A form is made for it, an answer is worked out in another process, and the copied program imports its class."""
+    (folder / "ask.py").write_text(STUDIO, encoding="utf-8")
+    answer = run(folder, "-c", "import runpy; runpy.run_path('ask.py', run_name='__main__')")
+    assert "{'name': 'theta', 'start': 0.5, 'about': ''}] lazy\n" in answer.stdout, answer.stderr
+    assert "<Solution" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("missing.py", None, "missing.py does not exist"),
+        ("broken.py", "import nonsense_of_mine", "broken.py cannot be loaded: ModuleNotFoundError"),
+        ("own/json.py", "", "another module is called json; rename the file"),
+        ("bare.py", LAZY.replace("(frozen=True)", ""), "LazyGossip must be a frozen dataclass"),
+    ],
+)
+def test_what_cannot_be_loaded_is_one_sentence(folder: Path, name: str, content: str | None, words: str) -> None:
+    """Exit code 2, and no traceback."""
+    if content is not None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    answer = run(folder, "simulate", "--load", name)
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert len(answer.stderr.strip().splitlines()) == 1
+
+
+OTHER = """
+from pathlib import Path
+import lazy_methods
+from sottovoce.errors import InvalidFile
+from sottovoce.scenario.loading import Origin, origin_of
+
+origin = origin_of(lazy_methods.LazyGossip)
+origin.load()
+try:
+    Origin(origin.module, origin.folder, "of another content").load()
+except InvalidFile as error:
+    print(error)
+"""
+
+
+def test_a_worker_with_another_file_of_that_name_refuses(folder: Path) -> None:
+    """Rather than give the numbers of another rule."""
+    answer = run(folder, "-c", OTHER)
+    assert "differs from the file where the work was given out" in answer.stdout, answer.stderr
