@@ -23,7 +23,8 @@ class Ensemble:
         self.next_draw: Any = None
         self.peers = []
         for node in range(graph.num_nodes):
-            settings = Settings(name=name(node), dimension=len(values[node]), burst=1e9, refill=1e9)
+            dimension = len(values[node])
+            settings = Settings(name=name(node), diameter=1, dimension=dimension, bucket_burst=1e9, bucket_refill=1e9)
             state = PeerState(values[node], Account(noise_std, noise_decay))
             self.peers.append(Protocol(settings, state, draw=lambda count: self.next_draw, stamp=lambda: 1))
         for i, j in graph.edges:

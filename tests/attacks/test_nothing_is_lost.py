@@ -153,8 +153,9 @@ def test_settled_is_never_said_too_early(seed: int) -> None:
             protocol = peer.protocol
             if protocol is not None and protocol.settled and name not in said:
                 said[name] = float(abs(protocol.state.shown - net.true_mean()).max())
-                assert protocol.error_bound is not None
-                assert said[name] <= protocol.error_bound
+                bound = protocol.rule.error_bound(protocol.state.shown)
+                assert bound is not None
+                assert said[name] <= bound
         return len(said) == len(names)
 
     assert net.run(2000.0, until=watch)
@@ -169,7 +170,7 @@ def test_edges_fire_equally_often_on_an_irregular_graph() -> None:
     values = dict.fromkeys({name for edge in edges for name in edge}, 1.0)
     net = SimulatedNetwork(
         edges, values, noise_std=0.0, noise_decay=0.5, seed=7, tolerance=1e-30, diameter=4,
-        conditions=Conditions(delay=1e-6), refill=50.0, burst=1e9, sync_interval=0.5,
+        conditions=Conditions(delay=1e-6), bucket_refill=50.0, bucket_burst=1e9, sync_interval=0.5,
     )  # fmt: skip
     net.run(120.0)
     states = net.states()

@@ -77,7 +77,7 @@ async def throw(port: int, chunks: list[bytes], context: ssl.SSLContext | None =
     """Connect, send the chunks, and hang up; whatever the other side does is fine."""
     name: Any = "b.net" if context else None
     try:
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(0.7):
             reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=name)
             try:
                 for chunk in chunks:
@@ -200,7 +200,7 @@ def test_unknown_methods_and_large_metadata(identities: dict[str, PeerConfig]) -
     asyncio.run(scenario())
 
 
-def test_five_hundred_bad_connections_leak_nothing(identities: dict[str, PeerConfig], tmp_path: Path) -> None:
+def test_bad_connections_leak_nothing(identities: dict[str, PeerConfig], tmp_path: Path) -> None:
     """After many refused connections the process has no more open files than before."""
 
     def open_files() -> int:
@@ -211,7 +211,7 @@ def test_five_hundred_bad_connections_leak_nothing(identities: dict[str, PeerCon
             await throw(target.server.port, [b"x"])
             await target.still_serves()
             before = open_files()
-            for _ in range(20):
+            for _ in range(8):
                 await asyncio.gather(*(throw(target.server.port, [b"GET / HTTP/1.0\r\n\r\n"]) for _ in range(25)))
             for _ in range(100):
                 if open_files() <= before + 5:

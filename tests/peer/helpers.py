@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sottovoce.cli.main import main
 from sottovoce.peer.membership.config import PeerConfig, TlsFiles
-from sottovoce.peer.membership.identity import Authority, issue_identity
+from sottovoce.peer.membership.identity import Authority, issue_identity, pem
 
 
 def make_config(name: str = "a", folder: Path | str = "data", **fields: Any) -> PeerConfig:
@@ -39,12 +39,36 @@ def make_identity(
     return make_config(name, folder, tls=tls_files(folder), **fields)
 
 
+def certify(authority: Authority, folder: Path, *names: str) -> TlsFiles:
+    """A pair whose certificate carries all these names: what our own authority refuses to sign."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+
+    files = issue_identity(authority, "a", folder)
+    proper = x509.load_pem_x509_certificate(files.certificate.read_bytes())
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(proper.subject)
+        .issuer_name(proper.issuer)
+        .public_key(proper.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(proper.not_valid_before_utc)
+        .not_valid_after(proper.not_valid_after_utc)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
+    )
+    files.certificate.write_bytes(pem(builder.sign(authority.key, hashes.SHA256())))
+    return files
+
+
 class Recorder:
     """An observer that remembers."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, str]] = []
         self.lines: list[tuple[str, str, dict[str, object]]] = []
+
+    def counted(self, event: str) -> int:
+        return sum(name == event for name, _ in self.events)
 
     def count(self, event: str, neighbour: str = "") -> None:
         self.events.append((event, neighbour))

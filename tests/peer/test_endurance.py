@@ -11,7 +11,7 @@ import pytest
 
 from sottovoce.peer.protocol import PeerState, Protocol, Settings
 from sottovoce.peer.protocol.messages import Message
-from sottovoce.peer.runtime.budget import account_for
+from sottovoce.peer.protocol.noise import account_for
 from sottovoce.peer.store import Identity
 from sottovoce.peer.store.sqlite import SqliteStore
 
@@ -28,7 +28,7 @@ class Triangle:
         self.peers = {}
         for name in NAMES:
             state = PeerState(np.array([VALUES[name]]), account_for(1.0, 0.9999, None))
-            settings = Settings(name=name, burst=1e9, refill=1e9)
+            settings = Settings(name=name, diameter=1, bucket_burst=1e9, bucket_refill=1e9)
             self.peers[name] = Protocol(settings, state, draw=rng.standard_normal, stamp=lambda: next(stamps))
         for a, b in itertools.permutations(NAMES, 2):
             self.deliver(self.peers[a].add(b))

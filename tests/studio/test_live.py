@@ -25,6 +25,7 @@ STATUS = {
     "noise_std": 1.0,
     "account": 2.0,
     "smallest_std": 0.5,
+    "budget_share": 0.5,
     "budget_spent": False,
     "exchanges": 7,
     "uptime": 3.0,

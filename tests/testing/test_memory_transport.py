@@ -6,6 +6,7 @@ import pytest
 
 from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.transport.base import CallFailed
+from sottovoce.testing import run_virtually
 from sottovoce.testing.memory_transport import Faults, Medium, MemoryTransport
 from sottovoce.testing.transport import hello
 
@@ -37,7 +38,7 @@ async def outcomes(faults: Faults, calls: int, *, seed: int = 1, patience: float
 
 def test_loss_takes_requests_and_replies() -> None:
     """At 50 % loss per message about a quarter of calls are answered but about half are heard."""
-    ends, heard = asyncio.run(outcomes(Faults(loss=0.5), 200))
+    ends, heard = run_virtually(outcomes(Faults(loss=0.5), 200))
     assert 25 <= ends.count("answered") <= 80
     assert 70 <= heard <= 130
     assert set(ends) == {"answered", "timeout"}
@@ -45,21 +46,21 @@ def test_loss_takes_requests_and_replies() -> None:
 
 def test_a_seed_determines_the_faults() -> None:
     """The same seed loses the same messages; another one does not."""
-    first, again = (asyncio.run(outcomes(Faults(loss=0.4), 20, patience=0.05))[0] for _ in range(2))
+    first, again = (run_virtually(outcomes(Faults(loss=0.4), 20, patience=0.05))[0] for _ in range(2))
     assert first == again
-    assert asyncio.run(outcomes(Faults(loss=0.4), 20, seed=2, patience=0.05))[0] != first
+    assert run_virtually(outcomes(Faults(loss=0.4), 20, seed=2, patience=0.05))[0] != first
 
 
 def test_duplication_repeats_messages() -> None:
     """With certain duplication everything is heard twice and answered once."""
-    ends, heard = asyncio.run(outcomes(Faults(duplication=1.0), 10, patience=5.0))
+    ends, heard = run_virtually(outcomes(Faults(duplication=1.0), 10, patience=5.0))
     assert ends == ["answered"] * 10
     assert heard == 20
 
 
 def test_delay_can_outlast_the_caller() -> None:
     """A message that is slower than the caller's patience is a timeout."""
-    ends, _ = asyncio.run(outcomes(Faults(delay=0.05), 20))
+    ends, _ = run_virtually(outcomes(Faults(delay=0.05), 20))
     assert "timeout" in ends
 
 
@@ -81,7 +82,7 @@ def test_partitions_and_healing() -> None:
         for dst in "bc":
             assert await peers["a"].call(dst, hello("a", dst), 1.0) is None
 
-    asyncio.run(scenario())
+    run_virtually(scenario())
 
 
 @pytest.mark.parametrize("bad", [{"loss": 1.1}, {"duplication": -0.1}, {"delay": -1.0}])

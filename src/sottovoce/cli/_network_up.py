@@ -52,7 +52,7 @@ def show(graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | N
     settings = _SETTINGS | {"rate": min(15.0, _EXCHANGES / (2 * graph.num_edges))}
     with (
         _folder(keep) as folder,
-        Stage(folder, graph, values, loss=_CHAOS_LOSS if chaos else 0.0, **settings) as stage,
+        Stage(folder, graph, values, loss=_CHAOS_LOSS if chaos else 0.0, journal=True, **settings) as stage,
     ):
         began = time.monotonic()
         stage.start()
@@ -88,7 +88,7 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 
 
 class _Troubles:
-    """Kills a peer about every second, wipes every third one's disk, restarts it a moment later; then leaves off."""
+    """Kills a peer about every second, wipes every third one's disk, restarts it a moment later; then stops."""
 
     def __init__(self, stage: Stage, generator: np.random.Generator) -> None:
         self._stage, self._random = stage, generator

@@ -30,17 +30,14 @@ def _say_error(status: Mapping[str, Any]) -> str:
 
 
 def _say_budget(status: Mapping[str, Any]) -> str:
-    floor, account = status.get("smallest_std"), status.get("account") or 0.0
-    if not floor:
-        return "no limit"
-    return f"{min(1.0, account * floor**2):.0%} spent"
+    share = status.get("budget_share")
+    return "no limit" if share is None else f"{share:.0%} spent"
 
 
 def _say_known(status: Mapping[str, Any]) -> str:
-    account = status.get("account") or 0.0
-    if account <= 0:
+    std = status.get("known_to")
+    if std is None:
         return "nothing"
-    std = account**-0.5
     return f"± {std:.2g}" if std > 1e-6 * (status.get("noise_std") or 0.0) else "exactly"
 
 

@@ -105,20 +105,10 @@ def join(folder: Path, name: str, address: str, neighbours: str, days: int, as_j
 @JSON
 def status(folder: Path, as_json: bool) -> None:
     """Show the peers of FOLDER that run on this machine."""
-    from ..errors import ConfigError, SottovoceError
-    from ..peer.membership.config import PeerConfig
-    from ..peer.process.control import ask
+    from ..peer.membership.founding import members
+    from ..peer.process.control import peek
 
-    found: dict[str, Any] = {}
-    for path in sorted(folder.glob("*/peer.toml")):
-        config = PeerConfig.load(path)
-        assert config.data_dir is not None
-        try:
-            found[config.name] = ask(config.data_dir, "status")["status"]
-        except SottovoceError:
-            found[config.name] = None
-    if not found:
-        raise ConfigError(f"{str(folder)!r} holds no network: no folder in it has a peer.toml")
+    found = {name: peek(config.data_dir) for name, config in members(folder).items()}
     if as_json:
         click.echo(json.dumps(found))
         return

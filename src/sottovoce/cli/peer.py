@@ -31,33 +31,16 @@ def command() -> None:
 @VALUE_FROM
 @COLUMN
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
-@click.option("--journal", type=click.Path(path_type=Path), hidden=True)
-@click.option("--lose", type=click.FloatRange(0, 1), default=0.0, hidden=True)
-def start(
-    config: Path, value_from: Path | None, column: str | None, log_level: str, journal: Path | None, lose: float
-) -> None:
+def start(config: Path, value_from: Path | None, column: str | None, log_level: str) -> None:
     """Run the peer described by CONFIG until it is stopped (Ctrl-C, SIGTERM) or leaves.
 
     The private value is read from a file, never from the command line. It may be left out when the peer has run
     before: it then goes on with the value it had. Logs are JSON lines on standard error.
     """
-    import asyncio
-
-    from ..peer.process import logs
-    from ..peer.process.metrics import JournalObserver, PeerObserver
+    from ..peer.process.service import start_peer
     from ..peer.process.values import read_value
-    from ..peer.transport.handshakes import HandshakeWatch
 
-    value = None if value_from is None else read_value(value_from, column=column)
-    with HandshakeWatch() as watch:
-        from ..peer.process.service import check_everything, run_peer
-
-        checked = check_everything(config, value)
-        logs.configure(watch.stream, level=log_level, peer=checked.config.name, network=checked.config.network)
-        logger = logs.get_logger("peer")
-        observer = PeerObserver(logger) if journal is None else JournalObserver(journal, logger)
-        watch.report_to(observer)
-        asyncio.run(run_peer(checked, observer, loss=lose))
+    start_peer(config, None if value_from is None else read_value(value_from, column=column), log_level=log_level)
 
 
 @command.command()
@@ -143,7 +126,8 @@ def set_value(config: Path, value_from: Path | None, column: str | None, new_sec
     """Give a running peer a new private value; its noise starts afresh."""
     from ..errors import InvalidParameter
     from ..peer.process.control import encode_value
-    from ..peer.process.values import check_value, read_value
+    from ..peer.process.values import read_value
+    from ..peer.protocol.state import check_value
 
     if value_from is None:
         raise InvalidParameter("--value-from is missing: the file with the new private value")

@@ -1,28 +1,35 @@
-"""A token bucket: so many a second on average, some at once."""
+"""A token bucket: so many a second on average, so many at once. Time is an argument, so that tests need no clock."""
 
 from __future__ import annotations
 
-__all__ = ["Bucket"]
+__all__ = ["TokenBucket"]
 
 
-class Bucket:
-    """Holds up to ``burst`` tokens, is full at first, and gains ``rate`` of them a second. Time is an argument.
+class TokenBucket:
+    """Says whether one more may pass now.
+
+    Parameters
+    ----------
+    rate
+        Tokens added per second.
+    burst
+        The most it holds; it begins full.
 
     Examples
     --------
-    >>> bucket = Bucket(rate=1.0, burst=2.0, now=0.0)
-    >>> [bucket.take(now=0.0) for _ in range(3)], bucket.take(now=1.0)
+    >>> bucket = TokenBucket(rate=2.0, burst=2.0)
+    >>> [bucket.take(now=0.0) for _ in range(3)], bucket.take(now=0.6)
     ([True, True, False], True)
     """
 
-    def __init__(self, *, rate: float, burst: float, now: float) -> None:
+    def __init__(self, rate: float, burst: float) -> None:
         self._rate, self._burst = rate, burst
-        self._level, self._at = burst, now
+        self._level, self._last = burst, float("-inf")
 
     def take(self, now: float) -> bool:
-        """Take one token, if there is one."""
-        self._level = min(self._burst, self._level + (now - self._at) * self._rate)
-        self._at = now
+        """Take one token at the time ``now``, in seconds that only go forward, if there is one."""
+        self._level = min(self._level + (now - self._last) * self._rate, self._burst)
+        self._last = now
         if self._level < 1.0:
             return False
         self._level -= 1.0

@@ -18,7 +18,7 @@ def is_file(text: str) -> bool:
         return False
 
 
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object], *, mode: int | None = None) -> None:
     """Write beside ``path``, flush to disk, then rename into place: never half a file.
 
     If ``write`` fails or is interrupted, what was at ``path`` before is untouched and nothing else is left.
@@ -29,6 +29,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         Where the file shall be; missing folders are made.
     write
         Called with the name of a new empty file in the same folder.
+    mode
+        Permissions; ``None``: what an ordinary new file gets. Until the end only the owner can read it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
@@ -38,14 +40,18 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         write(temporary)
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
+        temporary.chmod(_ordinary() if mode is None else mode & 0o777)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def _ordinary() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _sync_folder(folder: Path) -> None:

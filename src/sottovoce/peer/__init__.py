@@ -8,8 +8,8 @@ from typing import Any
 
 from .membership.config import PeerConfig
 from .protocol.messages import Vector
+from .protocol.status import PeerStatus as Status
 from .runtime.node import Peer
-from .runtime.status import Status
 
 __all__ = ["Peer", "PeerConfig", "Status", "average"]
 

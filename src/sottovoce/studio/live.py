@@ -8,6 +8,7 @@ does, so only peers of this machine and of this user answer. Of an answer only t
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -56,7 +57,7 @@ class Watcher:
     def __init__(self, network: Path | None = None) -> None:
         self._network = network
         self._askers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="studio-ask")
-        self._pending: dict[str, Future[dict[str, Any]]] = {}
+        self._pending: dict[str, Future[dict[str, Any] | None]] = {}
         self._last: tuple[float, dict[str, Any]] | None = None
         self._lock = asyncio.Lock()
 
@@ -86,8 +87,6 @@ class Watcher:
             )
         except SottovoceError as error:
             return _nothing(f"This network cannot be watched: {error}.")
-        if not configs:
-            return _nothing(f"{self._network.name} holds no network: no folder in it has a peer.toml.")
         answers = await asyncio.gather(*(self._ask(name, config.data_dir) for name, config in configs.items()))
         names = list(configs)
         edges = {
@@ -108,26 +107,24 @@ class Watcher:
         }
 
     def _members(self) -> dict[str, Any]:
-        from ..peer.membership.config import PeerConfig
+        from ..peer.membership.founding import members
 
         assert self._network is not None
-        paths = sorted(self._network.glob("*/peer.toml"))[:MOST_PEERS]
-        configs = [PeerConfig.load(path) for path in paths]
-        return {config.name: config for config in configs}
+        return dict(itertools.islice(members(self._network).items(), MOST_PEERS))
 
     async def _ask(self, name: str, folder: Path) -> dict[str, Any] | None:
         """A peer's status, or ``None`` if it does not answer in time."""
-        from ..peer.process.control import ask
+        from ..peer.process.control import peek
 
         pending = self._pending.get(name)
         if pending is not None and not pending.done():
             return None  # still waiting for an earlier answer
-        self._pending[name] = future = self._askers.submit(ask, folder, "status")
+        self._pending[name] = future = self._askers.submit(peek, folder)
         try:
-            status = (await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), PATIENCE))["status"]
-        except (TimeoutError, SottovoceError, KeyError):
+            status = await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), PATIENCE)
+        except TimeoutError:
             return None
-        return shown(status)
+        return None if status is None else shown(status)
 
 
 def shown(status: dict[str, Any]) -> dict[str, Any]:
@@ -136,8 +133,8 @@ def shown(status: dict[str, Any]) -> dict[str, Any]:
     estimate = status.get("estimate")
     answer["estimate"] = None if estimate is None else list(estimate)[:COORDINATES]
     answer["dimension"] = status.get("dimension", 1)
-    floor, account = status.get("smallest_std"), status.get("account") or 0.0
-    answer["budgetLeft"] = 1.0 - min(1.0, account * floor**2) if floor else None
+    share = status.get("budget_share")
+    answer["budgetLeft"] = None if share is None else 1.0 - share
     answer["neighbours"] = {
         name: {"state": neighbour.get("state"), "lastHeard": neighbour.get("last_heard")}
         for name, neighbour in status.get("neighbours", {}).items()

@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import InvalidParameter, SottovoceError
 from ..foundation.arguments import number, whole
-from ..foundation.bucket import Bucket
+from ..foundation.bucket import TokenBucket
 from ..scenario.scenario import Scenario
 from . import insight
 from .layouts import positions
@@ -58,7 +58,7 @@ class Conversation:
         self._socket, self._limits, self._watcher = socket, limits, watcher
         self._running, self._thinkers = running, thinkers
         rate = limits.messages_per_second
-        self._allowance = Bucket(rate=rate, burst=4 * rate, now=time.monotonic())
+        self._allowance = TokenBucket(rate=rate, burst=4 * rate)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._playback: Playback | None = None
         self._run = 0

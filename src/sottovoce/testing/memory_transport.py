@@ -112,12 +112,9 @@ class MemoryTransport:
         except TimeoutError:
             raise self._failed(dst, "timeout") from None
         try:
-            reply = self.medium.codec.decode(answer)
+            return self.medium.codec.decode(answer, src=dst, dst=self.name)
         except ProtocolViolation:
             raise self._failed(dst, "invalid") from None
-        if reply is not None and (reply.src, reply.dst) != (dst, self.name):
-            raise self._failed(dst, "invalid")
-        return reply
 
     async def _round_trip(self, dst: str, content: bytes) -> bytes:
         other = self.medium.members.get(dst)
@@ -142,10 +139,10 @@ class MemoryTransport:
             self._observer.count("refused-not-a-neighbour")
             raise CallFailed(self.name, "refused")
         try:
-            message = self.medium.codec.decode(content)
+            message = self.medium.codec.decode(content, src=src, dst=self.name)
         except ProtocolViolation:
             message = None
-        if message is None or (message.src, message.dst) != (src, self.name):
+        if message is None:
             self._observer.count("refused-invalid-message", src)
             raise CallFailed(self.name, "refused")
         handling = asyncio.ensure_future(self._handler(src, message))

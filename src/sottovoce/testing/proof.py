@@ -1,12 +1,11 @@
 """What the stores of stopped peers prove: nobody's contribution was lost, invented or counted twice.
 
-Reads every store, so it exists for demonstrations and tests on one machine only; no peer could do this in earnest,
-because the private values are in those stores.
+Reads every store, and the private values are in those stores: so it exists for demonstrations and tests on one
+machine only. Between organisations nobody can or should do this.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..peer.protocol.ledger import Edge
 from ..peer.store.sqlite import read_state
+from . import balance
 
 __all__ = ["Proof", "prove"]
 
@@ -76,39 +75,15 @@ class Proof:
 def prove(stores: Mapping[str, Path]) -> Proof:
     """Open the stores of stopped peers, read only, and balance them."""
     states = {name: read_state(path) for name, path in stores.items()}
-    values = {name: state.shown for name, state in states.items()}
-    private = np.array([state.value for state in states.values()])
-    noise = np.array([np.zeros_like(state.value) if state.noise is None else state.noise for state in states.values()])
-    on_the_way, edges, agreeing = np.zeros(private.shape[1]), 0, 0
-    for name, state in states.items():
-        for other, edge in state.edges.items():
-            twin = states[other].edges.get(name) if other in states else None
-            if name < other or twin is None:
-                edges += 1
-                agreeing += twin is not None and bool(np.array_equal(_flow(edge), -_flow(twin)))
-            # My register as I hold it, minus the other end's copy of it.
-            on_the_way = on_the_way + (_held(edge, "f") - _held(twin, "g"))
-    balance = sum(values.values()) - noise.sum(axis=0) - private.sum(axis=0) - on_the_way
-    mean = private.mean(axis=0)
+    edges = sorted({(min(name, other), max(name, other)) for name, state in states.items() for other in state.edges})
+    on_the_way = balance.on_the_way(states)
     return Proof(
-        true_mean=mean,
-        estimates=values,
-        largest_error=max(float(np.abs(value - mean).max()) for value in values.values()),
-        mass_error=float(np.abs(balance).max()),
-        edges=edges,
-        agreeing_edges=agreeing,
+        true_mean=balance.true_mean(states),
+        estimates={name: state.shown for name, state in states.items()},
+        largest_error=balance.largest_error(states),
+        mass_error=float(np.abs(balance.unaccounted(states) - on_the_way).max()),
+        edges=len(edges),
+        agreeing_edges=len(edges) - len(balance.asymmetric_edges(states, edges)),
         on_the_way=on_the_way,
-        known_to_all_neighbours={name: _std(state.account.information) for name, state in states.items()},
+        known_to_all_neighbours={name: state.account.std for name, state in states.items()},
     )
-
-
-def _held(edge: Edge | None, register: str) -> Any:
-    return 0.0 if edge is None or edge.blank else getattr(edge, register)
-
-
-def _flow(edge: Edge) -> Any:
-    return _held(edge, "f") - _held(edge, "g")
-
-
-def _std(information: float) -> float:
-    return information**-0.5 if information > 0 else math.inf

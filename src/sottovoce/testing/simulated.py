@@ -21,8 +21,8 @@ import numpy as np
 from ..errors import ProtocolViolation
 from ..peer.protocol import PeerState, Protocol, Settings
 from ..peer.protocol.messages import Message, Vector
-from ..peer.runtime.clock import exponential, own_rate
 from ..privacy.gaussian.account import Account
+from . import balance
 
 __all__ = ["Conditions", "SimulatedNetwork", "SimulatedPeer"]
 
@@ -100,10 +100,9 @@ class SimulatedNetwork:
         The same for all peers here.
     seed
         Decides everything random.
-    rate, timeout, sync_interval, grace
-        λ of R27; first retransmission; heartbeat when settled; R3's patience.
     settings
-        Further :class:`~sottovoce.peer.protocol.Settings`.
+        Of the protocol, the same for all: fields of :class:`~sottovoce.peer.protocol.Settings`. Unless given, the
+        diameter is 1, and times are those of a fast network.
     """
 
     def __init__(
@@ -116,18 +115,13 @@ class SimulatedNetwork:
         seed: int,
         budget: float = float("inf"),
         conditions: Conditions | None = None,
-        rate: float = 2.0,
-        timeout: float = 0.05,
-        sync_interval: float = 2.0,
-        grace: float = 3.0,
         **settings: Any,
     ) -> None:
         self.conditions = conditions or Conditions()
-        self.rate, self.timeout, self.sync_interval, self.grace = rate, timeout, sync_interval, grace
         self.random = random.Random(seed)
         self._draws = np.random.default_rng(seed)
         self._budget, self._noise = budget, (noise_std, noise_decay)
-        self._settings = settings
+        self._settings: dict[str, Any] = {"diameter": 1, "timeout": 0.05, "sync_interval": 2.0, "grace": 3.0} | settings
         self.now = 0.0
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -167,7 +161,7 @@ class SimulatedNetwork:
     def leave(self, name: str, *, told: bool = True) -> None:
         """``name`` leaves for good. ``told``: the operators of its neighbours drop it too."""
         peer = self.peers.pop(name)
-        others = [next(iter(link - {name})) for link in self.links if name in link]
+        others = self._neighbours(name)
         self.links = {link for link in self.links if name not in link}
         if peer.protocol is not None:
             for other in others:
@@ -246,54 +240,32 @@ class SimulatedNetwork:
 
     def true_mean(self) -> Vector:
         """The mean of the private values of the members."""
-        return np.asarray(np.mean([state.value for state in self.states().values()], axis=0))
+        return balance.true_mean(self.states())
 
     def largest_error(self) -> float:
         """Largest |estimate − true mean| over peers and coordinates."""
-        mean = self.true_mean()
-        return max(float(abs(x - mean).max()) for x in self.estimates().values())
+        return balance.largest_error(self.states())
 
     def asymmetric_edges(self) -> list[tuple[str, str]]:
         """Edges whose two flows do not cancel bit for bit."""
-        states, wrong = self.states(), []
-        for a, b in (sorted(link) for link in self.links):
-            mine, theirs = states[a].edges.get(b), states[b].edges.get(a)
-            both = mine is not None and theirs is not None
-            flows = [0.0 if e is None or e.blank else e.f - e.g for e in (mine, theirs)]
-            if not both or np.any(flows[0] + flows[1] != 0):
-                wrong.append((a, b))
-        return wrong
+        return balance.asymmetric_edges(self.states(), self._pairs())
 
     def mass_error(self) -> float:
         """|Σx − Σc − Σu|: zero but for rounding whenever no reply is missing."""
-        states = self.states().values()
-        total: Any = sum(s.shown - s.value - (0.0 if s.noise is None else s.noise) for s in states)
-        return float(abs(np.asarray(total)).max())
+        return float(abs(balance.unaccounted(self.states())).max())
 
     def broken_invariants(self) -> list[str]:
         """V2 and V3 on every edge whose two ends know each other's life; true at every instant, whatever fails."""
-        states, broken = self.states(), []
-        for a, b in (pair for link in self.links for pair in itertools.permutations(sorted(link))):
-            writer, copier = states[a].edges.get(b), states[b].edges.get(a)
-            if writer is None or copier is None or writer.blank or copier.blank:
-                continue
-            if (writer.sid, writer.psid) != (copier.psid, copier.sid):
-                continue
-            if not copier.r <= writer.s <= copier.r + 1:
-                broken.append(f"V2 {a}→{b}: register at {writer.s}, copy at {copier.r}")
-            elif writer.s == copier.r and writer.f.tobytes() != copier.g.tobytes():
-                broken.append(f"V3 {a}→{b}: register and copy differ at {writer.s}")
-        return broken
+        return balance.broken_invariants(self.states(), self._pairs())
+
+    def _pairs(self) -> list[tuple[str, str]]:
+        return sorted((min(link), max(link)) for link in self.links)
 
     # -- machinery ------------------------------------------------------------------------------
 
     def _make(self, settings: Settings, state: PeerState, *, recovering: bool) -> Protocol:
         protocol = Protocol(settings, state, draw=self._draws.standard_normal, stamp=self._stamp, recovering=recovering)
-        neighbours = self._neighbours(settings.name)
-        for other in set(state.edges) - set(neighbours):  # dropped by the operator while the peer was down
-            protocol.drop(other)
-        for other in neighbours:
-            protocol.add(other)
+        protocol.align(self._neighbours(settings.name))  # an operator may have dropped some while the peer was down
         return protocol
 
     def _neighbours(self, name: str) -> list[str]:
@@ -308,7 +280,7 @@ class SimulatedNetwork:
             self._send(message)
         start = peer.starts
         self._schedule_tick(name, start)
-        self._after(self.grace, lambda: self._patience_ends(name, start))
+        self._after(peer.settings.grace, lambda: self._patience_ends(name, start))
 
     def _restart(self, name: str) -> None:
         if name in self.peers and self.peers[name].protocol is None:
@@ -328,11 +300,8 @@ class SimulatedNetwork:
 
     def _schedule_tick(self, name: str, start: int) -> None:
         protocol = self._running(name, start)
-        if protocol is None:
-            return
-        neighbours, settled = max(len(protocol.state.active), 1), protocol.quiet
-        rate = own_rate(self.rate, neighbours, settled=settled, sync_interval=self.sync_interval)
-        self._after(exponential(rate, self.random.random()), lambda: self._tick(name, start))
+        if protocol is not None:
+            self._after(protocol.pause(self.random.random()), lambda: self._tick(name, start))
 
     def _tick(self, name: str, start: int) -> None:
         protocol = self._running(name, start)
@@ -343,16 +312,16 @@ class SimulatedNetwork:
         self._act(name, lambda protocol: protocol.tick(choice))
         protocol = self._running(name, start)
         if protocol is not None and protocol.pending is not None:
-            self._arm_timer(name, start, protocol.pending.message.xid, self.timeout)
+            self._arm_timer(name, start, protocol.pending.message, protocol.settings.timeout)
         self._schedule_tick(name, start)
 
-    def _arm_timer(self, name: str, start: int, xid: int, wait: float) -> None:
+    def _arm_timer(self, name: str, start: int, request: Message, wait: float) -> None:
         def expire() -> None:
             protocol = self._running(name, start)
-            if protocol is None or protocol.pending is None or protocol.pending.message.xid != xid:
-                return
-            self._send(protocol.expire())
-            self._arm_timer(name, start, xid, 2.0 * wait)
+            again = None if protocol is None else protocol.unanswered(request, late=True)
+            if again is not None:
+                self._send(again)
+                self._arm_timer(name, start, again, 2.0 * wait)
 
         self._after(wait, expire)
 

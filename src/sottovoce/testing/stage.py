@@ -1,8 +1,8 @@
 """A whole network on this machine: real processes, real TLS, real disks, and somebody who kills them.
 
 :class:`Stage` founds a network in a folder, starts one process per peer, watches them through their control sockets,
-kills, wipes and restarts them on request, and reads their stores afterwards. What it shows is in :mod:`.proof`; how
-it looks is the command line's affair.
+kills, wipes and restarts them on request, and reads their stores afterwards. What their stores prove is in
+:mod:`.proof`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import PeerError, SottovoceError
+from ..errors import PeerError
 from ..graphs import Graph
 from ..peer.membership.config import PeerConfig
 from ..peer.membership.founding import found_network
 from ..peer.membership.identity import write_private
-from ..peer.process.control import ask
+from ..peer.process.control import ask, peek
 
 __all__ = ["Stage", "free_addresses"]
 
@@ -61,14 +61,24 @@ class Stage:
         One row per peer: a number or a vector each.
     loss
         Share of messages that every peer loses on purpose.
+    journal
+        Let every peer write down when it applied an exchange and with whom, for :meth:`fired_edges`.
     **settings
         Fields of :class:`PeerConfig` for all peers.
     """
 
     def __init__(
-        self, folder: Path, graph: Graph, private_values: NDArray[np.float64], *, loss: float = 0.0, **settings: Any
+        self,
+        folder: Path,
+        graph: Graph,
+        private_values: NDArray[np.float64],
+        *,
+        loss: float = 0.0,
+        journal: bool = False,
+        **settings: Any,
     ) -> None:
-        self.folder, self.graph, self.loss = folder, graph, loss
+        self.folder, self.graph = folder, graph
+        self._loss, self._disturbed = loss, journal or loss > 0
         self.names = [f"p{number:02d}" for number in range(1, graph.num_nodes + 1)]
         values = np.asarray(private_values, dtype=np.float64).reshape(graph.num_nodes, -1)
         addresses = dict(zip(self.names, free_addresses(graph.num_nodes), strict=True))
@@ -117,19 +127,22 @@ class Stage:
     def start(self, *names: str) -> None:
         """Start these peers' processes (default: all)."""
         for name in names or self.names:
-            command = [sys.executable, "-m", "sottovoce", "peer", "start", str(self.configs[name])]
-            command += ["--value-from", str(self.folder / name / "value.txt")]
-            command += ["--lose", str(self.loss)] if self.loss else []
-            command += ["--journal", str(self.journal_file(name))]
             with self.log_file(name).open("ab") as log:
                 self.processes[name] = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                    command,
+                    [sys.executable, "-m", *self._command(name)],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
                     start_new_session=True,
                     env=_environment(),
                 )
+
+    def _command(self, name: str) -> list[str]:
+        """The real command, or the worker that can also keep a journal and lose messages."""
+        config, value = str(self.configs[name]), str(self.folder / name / "value.txt")
+        if self._disturbed:
+            return ["sottovoce.testing.worker", config, value, str(self.journal_file(name)), str(self._loss)]
+        return ["sottovoce", "peer", "start", config, "--value-from", value]
 
     def kill(self, name: str) -> None:
         """End a peer at whatever it is doing, as a power cut would."""
@@ -163,11 +176,7 @@ class Stage:
 
     def status(self, name: str) -> dict[str, Any] | None:
         """A peer's status, or ``None`` while it does not answer."""
-        try:
-            status: dict[str, Any] = self.ask(name, "status")["status"]
-        except SottovoceError:
-            return None
-        return status
+        return peek(self.data_dir(name))
 
     def statuses(self, names: Sequence[str] = ()) -> dict[str, dict[str, Any] | None]:
         """The status of every peer."""

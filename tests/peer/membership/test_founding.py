@@ -9,7 +9,7 @@ from sottovoce import graphs
 from sottovoce.errors import ConfigError
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.explanations import EXPLANATIONS
-from sottovoce.peer.membership.founding import diameter, found_member, found_network, read_parties
+from sottovoce.peer.membership.founding import found_member, found_network, read_parties
 from sottovoce.peer.membership.identity import check_identity
 
 from ..helpers import run
@@ -68,15 +68,6 @@ def test_nothing_is_overwritten_and_nothing_is_left_behind(tmp_path: Path) -> No
         with pytest.raises(ConfigError):
             found_network("net", PARTIES, graph, tmp_path / ("net" if settings is NOISE else "new"), **settings)
     assert tree(tmp_path) == before
-
-
-@pytest.mark.parametrize(
-    ("graph", "expected"),
-    [(graphs.path(5), 4), (graphs.cycle(6), 3), (graphs.complete(4), 1), (graphs.star(5), 2), (graphs.grid(3, 4), 5)],
-)
-def test_diameters(graph: graphs.Graph, expected: int) -> None:
-    """Breadth-first search gives the known diameters."""
-    assert diameter(graph) == expected
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from sottovoce.errors import ConfigError
 from sottovoce.peer.membership.identity import Authority, check_identity, create_request, issue_identity
 
-from ..helpers import make_config, make_identity
+from ..helpers import certify, make_config, make_identity
 
 
 def test_a_certificate_carries_exactly_the_name(tmp_path: Path) -> None:
@@ -53,6 +53,14 @@ def test_another_peers_certificate_is_refused(tmp_path: Path) -> None:
     """A peer cannot start with a certificate in another name."""
     with pytest.raises(ConfigError, match=r"'b\.net', but this peer is 'a\.net'"):
         check_identity(replace(make_identity("b", tmp_path), name="a"))
+
+
+@pytest.mark.parametrize("names", [("a.net", "b.net"), ("b.net", "a.net"), ("a.net", "a.net")], ids=" ".join)
+def test_a_certificate_with_two_names_is_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
+    """Before anything starts, although the right authority signed it."""
+    config = make_config("a", tmp_path, tls=certify(Authority.create("net"), tmp_path, *names))
+    with pytest.raises(ConfigError, match="exactly one name"):
+        check_identity(config)
 
 
 def test_a_key_that_does_not_belong_is_refused(tmp_path: Path) -> None:

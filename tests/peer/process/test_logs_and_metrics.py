@@ -23,7 +23,7 @@ STATUS = {
     "noise_std": 2.0,
     "noise_left": 0.5,
     "account": 3.0,
-    "smallest_std": 0.5,
+    "budget_share": 0.75,
     "estimate": [SECRET],
     "neighbours": {"b": {"state": "open"}, "c": {"state": "open"}, "d": {"state": "blank"}},
 }

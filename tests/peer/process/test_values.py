@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sottovoce.errors import InvalidFile, InvalidInput, InvalidValues
-from sottovoce.peer.process.values import check_value, read_value
+from sottovoce.peer.process.values import read_value
+from sottovoce.peer.protocol.state import check_value
 
 SECRET = "31415.9265"
 

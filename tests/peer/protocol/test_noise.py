@@ -1,62 +1,62 @@
-"""Noise from the operating system: Gaussian, fresh, and never from a seed."""
+"""When noise is drawn, and what a budget allows."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
-import sottovoce.peer
-from sottovoce.peer.runtime.budget import _one_normal, account_for, normal_from_bytes, system_normal
-from sottovoce.peer.runtime.node import Peer
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.noise import account_for
 
-
-def test_it_is_standard_normal() -> None:
-    """100,000 numbers pass a Kolmogorov–Smirnov test, and halves made from the same words are uncorrelated."""
-    numbers = system_normal(100_000)
-    assert stats.kstest(numbers, "norm").pvalue > 1e-6
-    assert abs(np.corrcoef(numbers[:50_000], numbers[50_000:])[0, 1]) < 0.025
+from .pair import acquainted, answers, asks, exchange
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 1000])
-def test_it_gives_as_many_as_asked_and_never_the_same(count: int) -> None:
-    """Any length, odd ones too; two calls differ."""
-    first, second = system_normal(count), system_normal(count)
-    assert first.shape == second.shape == (count,)
-    assert not np.array_equal(first, second)
-    assert np.isfinite(first).all()
+def test_one_draw_per_applied_exchange() -> None:
+    """Refused, repeated and given-up requests show the same noise again (R15)."""
+    a, b = acquainted()
+    shown = []
+    for _ in range(4):
+        shown.append(asks(a, b).x)
+        a.give_up()
+    assert all(x is not None and x == shown[0] for x in shown)
+    assert a.state.account.messages == 1
+    exchange(a, b)
+    assert asks(a, b).x != shown[0]
+    assert a.state.account.messages == 2
 
 
-def test_one_number_is_made_like_many() -> None:
-    """The shortcut for a single number gives what the transformation of arrays gives, to rounding."""
-    for seed in range(50):
-        words = np.random.default_rng(seed).integers(0, 2**64, size=2, dtype=np.uint64)
-        expected = normal_from_bytes(words.tobytes())[0]
-        assert _one_normal(*map(int, words)) == pytest.approx(expected, rel=1e-12)
+def test_a_spent_budget_freezes_the_noise() -> None:
+    """Exchanges go on under the last noise, and the account stays within the budget (R14, R29)."""
+    a, b = acquainted(budget=100.0)
+    for _ in range(10):
+        exchange(a, b)
+        b.tick(None)
+    assert b.events["applied", "ada"] == 10
+    assert b.state.account.messages == 4
+    assert b.state.account.information == pytest.approx(85.0)
+    noise = b.state.noise
+    exchange(a, b)
+    assert b.state.noise is noise
 
 
-def test_extreme_bytes_give_finite_numbers() -> None:
-    """All zeros and all ones are the corners of the transformation."""
-    for byte in (b"\x00", b"\xff"):
-        assert np.isfinite(normal_from_bytes(byte * 32)).all()
-
-
-def test_a_real_peer_draws_from_the_operating_system() -> None:
-    """No module of the peer imports or calls NumPy's or Python's seeded generators."""
-    assert Peer._draw(object()) is system_normal  # type: ignore[arg-type]
-    for path in Path(sottovoce.peer.__file__).parent.rglob("*.py"):
-        if path.name in ("memory.py", "faulty.py", "stage.py"):  # a faulty medium and the demonstration, no noise
-            continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        assert not names & {"default_rng", "standard_normal", "RandomState", "gauss"}, path
+def test_a_spent_budget_shows_no_new_secret() -> None:
+    """After a related value replaced the old one, nothing is shown: old noise must not cover it. A new secret may."""
+    a, b = acquainted(budget=100.0)
+    for _ in range(5):
+        exchange(a, b)
+    b.set_value(np.array([7.0]), new_secret=False)
+    b.state = replace(b.state, account=replace(b.state.account, information=100.0))
+    assert answers(b, asks(a, b)).kind is Kind.BUSY
+    assert asks(b, a).kind is Kind.HELLO
+    a.give_up()
+    b.set_value(np.array([7.0]), new_secret=True)
+    assert exchange(a, b)[1].kind is Kind.REP
 
 
 def test_the_budget_is_how_well_the_value_may_be_known() -> None:
-    """``smallest_std`` is a floor under the standard deviation of anybody's best estimate."""
+    """``smallest_std`` is a floor under the standard deviation of anybody's best estimate (R29)."""
     account = account_for(1.0, 0.8, 0.1)
     while account.affords():
         account = account.spend()

@@ -19,7 +19,7 @@ from sottovoce.peer.transport.base import CallFailed
 from sottovoce.peer.transport.grpc import GrpcTransport
 from sottovoce.testing.transport import hello
 
-from ..helpers import Recorder, make_identity
+from ..helpers import Recorder, certify, make_config, make_identity
 
 
 class Called(list[str]):
@@ -153,6 +153,23 @@ def test_the_same_name_in_a_sister_network_is_refused(tmp_path: Path, authority:
             caller = GrpcTransport.from_config(own)
             caller.network = "net"  # it knows whom it calls
             assert await attempt(caller, b.port) == "refused"
+        assert called == []
+        assert observer.names == {"refused-not-a-neighbour"}
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("names", [("a.net", "c.net"), ("c.net", "a.net"), ("a.net", "a.net")], ids=" ".join)
+def test_a_certificate_with_two_names_is_refused(
+    tmp_path: Path, authority: Authority, server: PeerConfig, names: tuple[str, str]
+) -> None:
+    """Even if the authority signed it and one name is a neighbour's: its holder could be either, as it likes."""
+
+    async def scenario() -> None:
+        called, observer = Called(), Recorder()
+        own = make_config("a", tmp_path / "a", tls=certify(authority, tmp_path / "a", *names))
+        async with serving(server, called, observer) as b:
+            assert await attempt(unchecked(own), b.port) == "refused"
         assert called == []
         assert observer.names == {"refused-not-a-neighbour"}
 

@@ -11,8 +11,9 @@ import pytest
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.identity import Authority, issue_identity
 from sottovoce.peer.protocol.messages import Message
-from sottovoce.peer.transport.base import Handler
+from sottovoce.peer.transport.base import Handler, Transport
 from sottovoce.peer.transport.grpc import GrpcTransport
+from sottovoce.testing.faulty_transport import FaultyTransport
 from sottovoce.testing.memory_transport import Medium, MemoryTransport
 from sottovoce.testing.transport import DIMENSION, Network, TransportConformance
 
@@ -26,10 +27,13 @@ async def silent(src: str, message: Message) -> None:
 class TestMemory(TransportConformance):
     """In memory, without faults."""
 
+    def transport(self, name: str, medium: Medium) -> Transport:
+        return MemoryTransport(name, medium, set(EDGES[name]))
+
     @asynccontextmanager
     async def network(self, handlers: Mapping[str, Handler]) -> AsyncIterator[Network]:
         medium = Medium(dimension=DIMENSION)
-        network = {name: MemoryTransport(name, medium, set(others)) for name, others in EDGES.items()}
+        network = {name: self.transport(name, medium) for name in EDGES}
         for name, transport in network.items():
             await transport.serve(handlers.get(name, silent))
         try:
@@ -37,6 +41,13 @@ class TestMemory(TransportConformance):
         finally:
             for transport in network.values():
                 await transport.close()
+
+
+class TestFaulty(TestMemory):
+    """In memory, inside a transport that loses messages, with a probability of zero."""
+
+    def transport(self, name: str, medium: Medium) -> Transport:
+        return FaultyTransport(super().transport(name, medium), loss=0.0)
 
 
 class TestGrpc(TransportConformance):

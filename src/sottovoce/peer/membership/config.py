@@ -1,7 +1,7 @@
 """What one peer needs to know before it starts: :class:`PeerConfig`, read from a TOML file.
 
 What each field means, by which formula it acts and what it costs to move it is told in :mod:`.explanations`. The
-private value is not configuration: it is read by :mod:`.values`.
+private value is not configuration: :mod:`sottovoce.peer.process.values` reads it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError
+from ..protocol.settings import Settings, check_number
 from .explanations import EXPLANATIONS
 
-__all__ = ["MAX_DIMENSION", "PeerConfig", "TlsFiles", "split_address"]
+__all__ = ["PeerConfig", "TlsFiles", "split_address"]
 
-MAX_DIMENSION = 1_000_000
 # Names become DNS labels in certificates, file names and log fields, so they are kept to what is safe in all three.
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -60,8 +60,8 @@ class TlsFiles:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PeerConfig:
-    """Everything one peer is told, except its private value.
+class PeerConfig(Settings):
+    """Everything one peer is told, except its private value: the protocol's settings, addresses, files and noise.
 
     All peers of a network must agree on `network`, `dimension`, `rate`, `tolerance` and `diameter`; `noise_std`,
     `noise_decay` and `smallest_std` are each peer's own choice and have no default, because they decide its privacy.
@@ -74,61 +74,36 @@ class PeerConfig:
     'ada.demo'
     """
 
-    name: str
     network: str
     listen: str
     data_dir: Path | None
     noise_std: float
     noise_decay: float
     smallest_std: float | None
-    diameter: int
     neighbours: Mapping[str, str] = field(default_factory=dict)
-    dimension: int = 1
-    tolerance: float = 0.001
-    rate: float = 2.0
-    bucket_burst: float = 6.0
-    bucket_refill: float = 2.0
-    min_open_edges: int = 1
-    value_limit: float = 1e9
-    flow_limit: float = 1e12
-    net_flow_limit: float | None = None
-    timeout: float = 0.25
-    retries: int = 2
-    backoff_max: float = 10.0
-    sync_interval: float = 5.0
-    grace: float = 5.0
     metrics_listen: str | None = None
     tls: TlsFiles | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_label(self.name, "name")
         check_label(self.network, "network")
         split_address(self.listen, "listen")
         if self.data_dir is not None:
             object.__setattr__(self, "data_dir", Path(self.data_dir))
-        self._check_numbers()
+        self._check_noise()
         self._check_neighbours()
         if self.metrics_listen is not None:
             host, _ = split_address(self.metrics_listen, "metrics_listen")
             if not is_loopback(host):
                 raise ConfigError(f"metrics_listen must be a loopback address, got {self.metrics_listen!r}")
 
-    def _check_numbers(self) -> None:
-        for name in _POSITIVE:
-            _check_number(self, name, f"{name} must be a positive number", lambda v: v > 0 and math.isfinite(v))
-        for name, least in _WHOLE.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ConfigError(f"{name} must be a whole number, at least {least}, got {value!r}")
-        if self.dimension > MAX_DIMENSION:
-            raise ConfigError(f"dimension must be at most {MAX_DIMENSION}, got {self.dimension}")
-        _check_number(self, "noise_decay", "noise_decay must lie between 0 and 1, exclusive", lambda v: 0 < v < 1)
+    def _check_noise(self) -> None:
+        check_number(self, "noise_std", "be a positive number", lambda v: 0 < v < math.inf)
+        check_number(self, "noise_decay", "lie between 0 and 1, exclusive", lambda v: 0 < v < 1)
         if self.smallest_std is not None:
-            _check_number(self, "smallest_std", "smallest_std must be 0 (no limit) or positive", lambda v: v >= 0)
+            check_number(self, "smallest_std", "be 0 (no limit) or positive", lambda v: v >= 0)
             object.__setattr__(self, "smallest_std", self.smallest_std or None)
-        if self.net_flow_limit is not None:
-            _check_number(self, "net_flow_limit", "net_flow_limit must be 0 (no limit) or positive", lambda v: v >= 0)
-            object.__setattr__(self, "net_flow_limit", self.net_flow_limit or None)
         if self.smallest_std is not None and self.smallest_std > self.noise_std:
             raise ConfigError(
                 f"smallest_std must be at most noise_std = {self.noise_std:g}, or the first exchange would already "
@@ -150,43 +125,15 @@ class PeerConfig:
         """The name that this peer's certificate must carry."""
         return f"{self.name}.{self.network}"
 
-    @property
-    def max_message_bytes(self) -> int:
-        """Largest message this network can need: at most seven vectors, and the header fields."""
-        return 7 * 8 * self.dimension + 4096
-
     @classmethod
     def load(cls, path: str | Path) -> PeerConfig:
         """Read a TOML file; relative paths in it start at its folder."""
         return from_mapping(_read_toml(Path(path)), Path(path).absolute().parent, source=str(path))
 
 
-_POSITIVE = (
-    "noise_std",
-    "tolerance",
-    "rate",
-    "bucket_burst",
-    "bucket_refill",
-    "value_limit",
-    "flow_limit",
-    "timeout",
-    "backoff_max",
-    "sync_interval",
-    "grace",
-)
-_WHOLE = {"dimension": 1, "diameter": 1, "retries": 0, "min_open_edges": 1}
-
-
 def is_loopback(host: str) -> bool:
     """Whether `host` names this machine only."""
     return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
-
-
-def _check_number(config: PeerConfig, name: str, rule: str, holds: Any) -> None:
-    value = getattr(config, name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
-        raise ConfigError(f"{rule}, got {value!r}")
-    object.__setattr__(config, name, float(value))
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -200,7 +147,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 def from_mapping(table: Mapping[str, Any], folder: Path, *, source: str) -> PeerConfig:
     """Build a configuration from a parsed TOML table, resolving paths against `folder`."""
-    known = {item.name: item for item in fields(PeerConfig)}
+    by_name = {item.name: item for item in fields(PeerConfig)}
+    known = {name: by_name[name] for name in EXPLANATIONS}  # in the order of the file that is written
     unknown = sorted(set(table) - set(known))
     if unknown:
         raise ConfigError(f"{source}: unknown field {unknown[0]!r}; known are {', '.join(known)}")

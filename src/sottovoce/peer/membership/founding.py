@@ -6,28 +6,24 @@ behind and an existing network is never overwritten. Each party's key is written
 
 from __future__ import annotations
 
-import json
-import math
-import os
+import contextlib
 import shutil
 import tempfile
-import textwrap
-from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError
-from ...graphs import Graph
+from ...graphs import Graph, diameter
 from .config import PeerConfig, TlsFiles, check_label, split_address
-from .explanations import EXPLANATIONS
+from .files import config_text
 from .identity import Authority, issue_identity
 
-__all__ = ["config_text", "diameter", "edges_by_name", "found_member", "found_network", "read_parties"]
+__all__ = ["edges_by_name", "found_member", "found_network", "members", "read_parties"]
 
-_WIDTH = 100
 _AUTHORITY = "authority"
+_TLS = TlsFiles(Path("identity/peer.crt"), Path("identity/peer.key"), Path("identity/authority.crt"))
 _LETTER = """\
 Network {network!r}: {count} parties.
 
@@ -82,31 +78,6 @@ def edges_by_name(path: Path, names: Sequence[str]) -> Graph:
     return Graph.from_edges(edges, num_nodes=len(names))
 
 
-def diameter(graph: Graph) -> int:
-    """Largest number of hops between two nodes, by breadth-first search from every node.
-
-    Examples
-    --------
-    >>> from sottovoce import graphs
-    >>> diameter(graphs.path(4)), diameter(graphs.cycle(5))
-    (3, 2)
-    """
-    return max(max(_distances(graph, node)) for node in range(graph.num_nodes))
-
-
-def _distances(graph: Graph, start: int) -> list[int]:
-    distance = [-1] * graph.num_nodes
-    distance[start] = 0
-    queue = deque([start])
-    while queue:
-        node = queue.popleft()
-        for other in graph.neighbours_of(node).tolist():
-            if distance[other] < 0:
-                distance[other] = distance[node] + 1
-                queue.append(other)
-    return distance
-
-
 def found_network(
     network: str, parties: Mapping[str, str], graph: Graph, folder: Path, *, days: int = 365, **settings: Any
 ) -> dict[str, Path]:
@@ -136,7 +107,7 @@ def found_network(
             listen=parties[name],
             data_dir=Path("data"),
             neighbours={names[j]: parties[names[j]] for j in graph.neighbours_of(i).tolist()},
-            tls=TlsFiles(Path("identity/peer.crt"), Path("identity/peer.key"), Path("identity/authority.crt")),
+            tls=_TLS,
             **{key: value[name] if isinstance(value, Mapping) else value for key, value in settings.items()},
         )
         for i, name in enumerate(names)
@@ -150,87 +121,31 @@ def found_network(
 
 def _write_network(network: str, configs: Mapping[str, PeerConfig], folder: Path, days: int) -> None:
     authority = Authority.create(network)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
+    with _whole(folder) as draft:
         authority.save(draft / _AUTHORITY)
         for name, config in configs.items():
-            (draft / name).mkdir(mode=0o700)
-            issue_identity(authority, name, draft / name / "identity", days=days)
-            (draft / name / "peer.toml").write_text(config_text(config), encoding="utf-8")
+            _write_member(authority, config, draft / name, days)
         folders = "".join(f"{name + '/':<12} for {name}, which listens on {configs[name].listen}\n" for name in configs)
         letter = _LETTER.format(network=network, count=len(configs), folders=folders)
         (draft / "README.txt").write_text(letter, encoding="utf-8")
+
+
+def _write_member(authority: Authority, config: PeerConfig, folder: Path, days: int) -> None:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    issue_identity(authority, config.name, folder / "identity", days=days)
+    (folder / "peer.toml").write_text(config_text(config), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _whole(folder: Path) -> Iterator[Path]:
+    """A new folder beside ``folder`` that becomes it at the end, or leaves no trace."""
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        yield draft
         draft.rename(folder)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-
-
-def config_text(config: PeerConfig) -> str:
-    """The TOML text of a configuration, every field with its explanation.
-
-    The result reads back as the same configuration.
-    """
-    parts = [f"# sottovoce: peer {config.name!r} of network {config.network!r}.\n"]
-    tables = []
-    for item in fields(config):
-        value = getattr(config, item.name)
-        comment = _comment(item.name)
-        if item.name == "neighbours":
-            lines = "".join(f"{name} = {json.dumps(address)}\n" for name, address in value.items())
-            tables.append(f"{comment}[neighbours]\n{lines}")
-        elif item.name == "tls":
-            if value is not None:
-                lines = "".join(f"{f.name} = {json.dumps(str(getattr(value, f.name)))}\n" for f in fields(value))
-                tables.append(f"{comment}[tls]\n{lines}")
-        elif value is None and item.name == "metrics_listen":
-            parts.append(f'{comment}# metrics_listen = "127.0.0.1:9464"\n')
-        else:
-            parts.append(f"{comment}{item.name} = {_toml_value(value)}\n")
-    return "\n".join(parts + tables)
-
-
-def _comment(name: str) -> str:
-    told = EXPLANATIONS[name]
-    text = f"{told.meaning}\nFormula: {told.formula}.\nCost: {told.cost}"
-    wrapped = [line for paragraph in text.splitlines() for line in textwrap.wrap(paragraph, _WIDTH)]
-    return "".join(f"# {line}\n" for line in wrapped)
-
-
-def _toml_value(value: object) -> str:
-    if value is None:
-        return "0.0"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
-    return str(value) if isinstance(value, int) else json.dumps(str(value))
-
-
-def edit_neighbours(path: Path, name: str, address: str | None) -> None:
-    """Add a neighbour to a configuration file, or take it out (`address` None), leaving every other line alone."""
-    try:
-        _edit_neighbours(path, name, address)
-    except OSError as error:
-        raise ConfigError(f"cannot change the configuration {str(path)!r}: {error.strerror}") from None
-
-
-def _edit_neighbours(path: Path, name: str, address: str | None) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    heads = [i for i, line in enumerate(lines) if line.strip() == "[neighbours]"]
-    if len(heads) != 1:
-        raise ConfigError(f"{str(path)!r} has no [neighbours] table of its own; edit it by hand")
-    kept = [line for i, line in enumerate(lines) if i <= heads[0] or line.partition("=")[0].strip().strip('"') != name]
-    if address is not None:
-        kept.insert(heads[0] + 1, f"{name} = {json.dumps(address)}\n")
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text("".join(kept), encoding="utf-8")
-    try:
-        PeerConfig.load(draft)
-    except ConfigError:
-        draft.unlink()
-        raise
-    draft.replace(path)
 
 
 def found_member(
@@ -260,15 +175,23 @@ def found_member(
         data_dir=Path("data"),
         neighbours=addresses,
         metrics_listen=None,
-        tls=TlsFiles(Path("identity/peer.crt"), Path("identity/peer.key"), Path("identity/authority.crt")),
+        tls=_TLS,
         **noise,
     )
-    draft = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=folder))
-    try:
-        issue_identity(authority, name, draft / "identity", days=days)
-        (draft / "peer.toml").write_text(config_text(config), encoding="utf-8")
-        draft.rename(folder / name)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
+    with _whole(folder / name) as draft:
+        _write_member(authority, config, draft, days)
     return folder / name / "peer.toml"
+
+
+def members(folder: Path) -> dict[str, PeerConfig]:
+    """The configurations of the network in ``folder``, by name.
+
+    Raises
+    ------
+    ConfigError
+        There is none, or one is not valid.
+    """
+    configs = [PeerConfig.load(path) for path in sorted(folder.glob("*/peer.toml"))]
+    if not configs:
+        raise ConfigError(f"{str(folder)!r} holds no network: no folder in it has a peer.toml")
+    return {config.name: config for config in configs}

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import ConfigError
+from ...foundation.files import write_atomically
 from .config import PeerConfig, TlsFiles, check_label
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ class Authority:
     def save(self, folder: Path) -> None:
         """Write ``authority.crt`` and ``authority.key`` (readable by the owner only) into `folder`."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(folder / "authority.key", _key_pem(self.key))
-        (folder / "authority.crt").write_bytes(_pem(self.certificate))
+        write_private(folder / "authority.key", key_pem(self.key))
+        (folder / "authority.crt").write_bytes(pem(self.certificate))
 
     @classmethod
     def load(cls, folder: Path) -> Authority:
@@ -126,15 +126,15 @@ def create_request(name: str, network: str) -> tuple[EllipticCurvePrivateKey, Ce
 def issue_identity(authority: Authority, name: str, folder: Path, *, days: int = 365) -> TlsFiles:
     """Make a key and its certificate for `name` and write both, with the authority's certificate, into `folder`.
 
-    Existing files are replaced one by one by renaming, so that a reader sees the old or the new, never half of one.
+    Existing files are replaced one by one, so that a reader sees the old or the new, never half of one.
     """
     key, request = create_request(name, authority.network)
     certificate = authority.sign(request, days=days)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     files = TlsFiles(folder / "peer.crt", folder / "peer.key", folder / "authority.crt")
-    write_private(files.key, _key_pem(key))
-    _replace(files.certificate, _pem(certificate), 0o644)
-    _replace(files.authority, _pem(authority.certificate), 0o644)
+    write_private(files.key, key_pem(key))
+    write_atomically(files.certificate, lambda draft: draft.write_bytes(pem(certificate)))
+    write_atomically(files.authority, lambda draft: draft.write_bytes(pem(authority.certificate)))
     return files
 
 
@@ -171,17 +171,7 @@ def check_identity(config: PeerConfig, *, now: dt.datetime | None = None) -> Cre
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only its owner can read, never for an instant with wider permissions."""
-    _replace(path, content, 0o600)
-
-
-def request_pem(request: CertificateSigningRequest) -> bytes:
-    """The text form of a request."""
-    return _pem(request)
-
-
-def private_key_pem(key: EllipticCurvePrivateKey) -> bytes:
-    """The text form of a key; write it with :func:`write_private` only."""
-    return _key_pem(key)
+    write_atomically(path, lambda draft: draft.write_bytes(content), mode=0o600)
 
 
 def load_request(path: Path) -> CertificateSigningRequest:
@@ -271,16 +261,6 @@ def _read(path: Path, what: str) -> bytes:
         raise ConfigError(f"{what}: cannot read {str(path)!r}: {error.strerror}") from None
 
 
-def _replace(path: Path, content: bytes, mode: int) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
 def _subject(common_name: str, network: str) -> Name:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
@@ -334,13 +314,15 @@ def _sign(builder: CertificateBuilder, key: EllipticCurvePrivateKey) -> Certific
     return builder.sign(key, hashes.SHA256())
 
 
-def _pem(signed: Certificate | CertificateSigningRequest) -> bytes:
+def pem(signed: Certificate | CertificateSigningRequest) -> bytes:
+    """The text form of a certificate or a request."""
     from cryptography.hazmat.primitives.serialization import Encoding
 
     return signed.public_bytes(Encoding.PEM)
 
 
-def _key_pem(key: EllipticCurvePrivateKey) -> bytes:
+def key_pem(key: EllipticCurvePrivateKey) -> bytes:
+    """The text form of a key; write it with :func:`write_private` only."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -11,15 +11,7 @@ from pathlib import Path
 
 from ...errors import ConfigError
 from .config import PeerConfig, TlsFiles
-from .identity import (
-    Authority,
-    check_identity,
-    create_request,
-    load_request,
-    private_key_pem,
-    request_pem,
-    write_private,
-)
+from .identity import Authority, check_identity, create_request, key_pem, load_request, pem, write_private
 
 __all__ = ["install", "prepare", "sign_request"]
 
@@ -28,21 +20,19 @@ def prepare(config: PeerConfig) -> Path:
     """Make a new key beside the old one and return the request for the authority."""
     files = _files(config)
     key, request = create_request(config.name, config.network)
-    write_private(_waiting_key(files), private_key_pem(key))
+    write_private(_waiting_key(files), key_pem(key))
     path = files.certificate.with_suffix(".csr")
-    path.write_bytes(request_pem(request))
+    path.write_bytes(pem(request))
     return path
 
 
 def sign_request(authority_folder: Path, request: Path, *, days: int = 365) -> Path:
     """Sign a request; the certificate is written beside it, ending in ``.crt``. Never overwrites."""
-    from cryptography.hazmat.primitives.serialization import Encoding
-
     certificate = Authority.load(authority_folder).sign(load_request(request), days=days)
     path = request.with_suffix(".crt")
     if path.exists():
         raise ConfigError(f"{str(path)!r} exists; move it away first")
-    path.write_bytes(certificate.public_bytes(Encoding.PEM))
+    path.write_bytes(pem(certificate))
     return path
 
 

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import InvalidInput, NotRunning, SottovoceError
-from ..membership.config import MAX_DIMENSION
+from ..protocol.settings import MAX_DIMENSION
 
-__all__ = ["ControlServer", "ask", "encode_value"]
+__all__ = ["ControlServer", "ask", "encode_value", "peek"]
 
 _SOCKET = "control.sock"
 _LINE_BYTES = 2 * 8 * MAX_DIMENSION
@@ -137,3 +137,14 @@ def ask(folder: Path, command: str, **fields: Any) -> dict[str, Any]:
     if not answer.pop("ok", False):
         raise InvalidInput(str(answer.get("error", "refused")))
     return answer
+
+
+def peek(folder: Path | None) -> dict[str, Any] | None:
+    """The status of the peer whose data folder this is, or ``None`` if it does not answer."""
+    if folder is None:
+        return None
+    try:
+        status: dict[str, Any] = ask(folder, "status")["status"]
+    except InvalidInput:
+        return None
+    return status

@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigError
@@ -20,7 +18,7 @@ from ..membership.config import split_address
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-__all__ = ["JournalObserver", "MetricsServer", "PeerObserver"]
+__all__ = ["MetricsServer", "PeerObserver"]
 
 _REQUEST_SECONDS = 5.0
 _REQUEST_BYTES = 8192
@@ -82,7 +80,7 @@ class PeerObserver:
         self._exchanges.set(status.get("exchanges") or 0)
         if status.get("noise_std"):
             self._noise.set((status.get("noise_left") or 0.0) / status["noise_std"])
-        self._budget.set((status.get("account") or 0.0) * (status.get("smallest_std") or 0.0) ** 2)
+        self._budget.set(status.get("budget_share") or 0.0)
         self._neighbours.clear()
         for neighbour in status.get("neighbours", {}).values():
             self._neighbours.labels(str(neighbour.get("state", "unknown"))).inc()
@@ -92,23 +90,6 @@ class PeerObserver:
         from prometheus_client import generate_latest
 
         return generate_latest(self.registry)
-
-
-class JournalObserver(PeerObserver):
-    """Also writes down when each exchange was applied and with whom, for demonstrations that audit a whole network.
-
-    The time is the machine's, common to all its processes, so that the journals of one machine can be merged. A
-    journal holds no values, but who talked to whom and when is nobody else's business: it is off otherwise.
-    """
-
-    def __init__(self, path: Path, logger: Any = None) -> None:
-        super().__init__(logger)
-        self._journal = path.open("a", buffering=1, encoding="ascii")
-
-    def count(self, event: str, neighbour: str = "") -> None:
-        super().count(event, neighbour)
-        if event == "applied":
-            self._journal.write(f"{time.monotonic_ns()} {neighbour}\n")
 
 
 class MetricsServer:

@@ -1,7 +1,7 @@
 """One peer as a process: everything is checked first, then it runs until a signal or the operator ends it.
 
-The node knows nothing of signals, sockets for the operator or metrics pages; they are put around it here. Nothing is
-written to disk before configuration, value, certificates and ports have been found good.
+The node knows nothing of signals, sockets for the operator, logs or metrics pages; they are put around it here. Nothing
+is written to disk before configuration, value, certificates and ports have been found good.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,19 @@ from numpy.typing import NDArray
 
 from ...errors import ConfigError, InvalidParameter, PeerError
 from ..membership.config import PeerConfig, split_address
-from ..membership.founding import edit_neighbours
+from ..membership.files import edit_neighbours
 from ..membership.identity import Credentials, check_identity
+from ..protocol.state import check_value
 from ..runtime.node import Peer
 from ..transport.base import Transport
+from ..transport.handshakes import HandshakeWatch
+from . import logs
 from .control import ControlServer, decode_value
 from .metrics import MetricsServer, PeerObserver
-from .values import check_value
 
-__all__ = ["Checked", "check_everything", "run_peer"]
+__all__ = ["Checked", "check_everything", "run_peer", "start_peer"]
 
+Wrap = Callable[[Transport], Transport]
 
 _SHOWN = 8
 """Coordinates of a long estimate that a status shows."""
@@ -77,19 +80,44 @@ def check_port(address: str, what: str) -> None:
         raise ConfigError(f"{what}: cannot listen on {address}: {error.strerror}") from None
 
 
-async def run_peer(checked: Checked, observer: PeerObserver, *, loss: float = 0.0) -> str:
-    """Run until SIGTERM, SIGINT, ``stop`` or ``leave``; returns which of "stopped" and "left" it was.
-
-    A store that fails (a full disk, say) also ends it, with that error.
+def start_peer(
+    path: Path,
+    value: NDArray[np.float64] | None,
+    *,
+    log_level: str = "info",
+    observe: Callable[[Any], PeerObserver] = PeerObserver,
+    wrap: Wrap | None = None,
+) -> str:
+    """Check, then run the peer described by the file at ``path`` as this process; how it ended.
 
     Parameters
     ----------
-    checked, observer
-        What to run; where to count and log.
-    loss
-        Share of messages to lose on purpose (chaos demonstration only).
+    path, value
+        The configuration; the private value, ``None`` if the peer has run before.
+    log_level
+        Least level of the lines that are logged.
+    observe
+        Makes the observer from a logger.
+    wrap
+        Puts something around the transport.
     """
-    transport = _transport(checked, observer, loss)
+    with HandshakeWatch() as watch:
+        checked = check_everything(path, value)
+        logs.configure(watch.stream, level=log_level, peer=checked.config.name, network=checked.config.network)
+        observer = observe(logs.get_logger("peer"))
+        watch.report_to(observer)
+        return asyncio.run(run_peer(checked, observer, wrap=wrap))
+
+
+async def run_peer(checked: Checked, observer: PeerObserver, *, wrap: Wrap | None = None) -> str:
+    """Run until SIGTERM, SIGINT, ``stop`` or ``leave``; returns which of "stopped" and "left" it was.
+
+    A store that fails (a full disk, say) also ends it, with that error. For the parameters see :func:`start_peer`.
+    """
+    from ..transport.grpc import GrpcTransport
+
+    transport: Transport = GrpcTransport(checked.config, checked.credentials, observer)
+    transport = transport if wrap is None else wrap(transport)
     observer.note_expiry(checked.credentials.expires.timestamp())
     async with Peer(checked.config, value=checked.value, transport=transport, observer=observer) as peer:
         ending = _Ending()
@@ -111,14 +139,6 @@ async def _watch_store(peer: Peer, ending: _Ending) -> None:
     """A peer whose store fails must not go on: it could not keep its word."""
     ending.failure = await peer.failed()
     ending.come("failed")
-
-
-def _transport(checked: Checked, observer: PeerObserver, loss: float) -> Transport:
-    from ..transport.faulty import FaultyTransport
-    from ..transport.grpc import GrpcTransport
-
-    transport = GrpcTransport(checked.config, checked.credentials, observer)
-    return FaultyTransport(transport, loss) if loss else transport
 
 
 class _Ending:

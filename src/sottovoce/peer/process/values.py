@@ -8,46 +8,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ...errors import InvalidFile, InvalidValues
+from ...errors import InvalidFile
+from ..protocol.state import check_value
 
-__all__ = ["check_value", "read_value"]
+__all__ = ["read_value"]
 
 # A text of 10⁶ numbers is about 25 MB; anything much larger is a mistake, and reading it would fill the memory.
 _MAX_BYTES = 256 * 1024 * 1024
-
-
-def check_value(value: ArrayLike, *, dimension: int, limit: float = float("inf")) -> NDArray[np.float64]:
-    """A private value as a vector of `dimension` finite numbers, none larger than `limit` in absolute value.
-
-    Examples
-    --------
-    >>> check_value(3, dimension=1)
-    array([3.])
-    >>> check_value([1.0, float("nan")], dimension=2)
-    Traceback (most recent call last):
-    sottovoce.errors.InvalidValues: coordinate 1 of the private value is not a finite number
-    """
-    try:
-        vector = np.array(value, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError):
-        raise InvalidValues("the private value must be a number or a flat list of numbers") from None
-    if vector.ndim != 1 or vector.size != dimension:
-        raise InvalidValues(f"the private value must have {dimension} coordinates, got shape {vector.shape}")
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if bad.size:
-        raise InvalidValues(f"coordinate {bad[0]} of the private value is not a finite number")
-    large = np.flatnonzero(np.abs(vector) > limit)
-    if large.size:
-        raise InvalidValues(f"coordinate {large[0]} of the private value is larger than value_limit = {limit:g}")
-    return vector
 
 
 def read_value(path: str | Path, *, column: str | None = None) -> NDArray[np.float64]:
@@ -108,27 +81,14 @@ def _from_npy(content: bytes, name: str) -> NDArray[np.float64]:
 
 
 def _from_text(text: str, name: str) -> NDArray[np.float64]:
-    stripped = text.strip()
-    if stripped.startswith("["):
-        return _from_json(stripped, name)
+    """Numbers separated by spaces, commas or line ends, with or without the brackets of a list."""
+    bare = text.strip()
+    text = bare[1:-1] if bare.startswith("[") and bare.endswith("]") else text
     numbers: list[float] = []
     for number, line in enumerate(text.splitlines(), start=1):
         where = f"line {number} of the value file {name!r}"
         numbers.extend(_number(word, where) for word in line.replace(",", " ").split())
     return np.array(numbers, dtype=np.float64)
-
-
-def _from_json(text: str, name: str) -> NDArray[np.float64]:
-    try:
-        entries: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidFile(f"the value file {name!r} starts like a list but is not one") from None
-    if not all(isinstance(entry, int | float) and not isinstance(entry, bool) for entry in entries):
-        raise InvalidFile(f"the list in the value file {name!r} must hold numbers only")
-    try:
-        return np.array([float(entry) for entry in entries], dtype=np.float64)
-    except OverflowError:
-        raise InvalidFile(f"the list in the value file {name!r} holds a number too large for float64") from None
 
 
 def _from_csv(text: str, name: str, column: str | None) -> NDArray[np.float64]:

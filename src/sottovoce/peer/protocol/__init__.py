@@ -1,9 +1,16 @@
-"""The protocol without I/O: :mod:`.ledger` (one edge), :mod:`.noise`, :mod:`.state`, :mod:`.machine` (a peer)."""
+"""All decisions of a peer, without input or output: time, randomness and messages arrive as arguments.
+
+What is said (:mod:`.messages`), one edge (:mod:`.ledger`), when noise is drawn (:mod:`.noise`), what may be shown
+(:mod:`.disclosure`), when all agree (:mod:`.stopping`), when to call whom (:mod:`.calling`), what a peer is told
+(:mod:`.settings`) and keeps (:mod:`.state`), all of it together (:mod:`.machine`), and what a peer says of itself
+(:mod:`.status`). The rules R1 to R42 are written out in ``docs/explanation/protocol-rules.md``.
+"""
 
 from __future__ import annotations
 
 from .ledger import Edge
 from .machine import Protocol
-from .state import PeerState, Settings
+from .settings import Settings
+from .state import PeerState
 
 __all__ = ["Edge", "PeerState", "Protocol", "Settings"]

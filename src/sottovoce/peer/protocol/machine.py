@@ -1,25 +1,32 @@
-"""All decisions of a peer, with no I/O: rules R14 to R31, on top of the ledger of each edge.
+"""A peer's state machine: rules R14 to R31, on top of the ledger of each edge.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as two functions. After each call
 :attr:`Protocol.state` is the durable state, a new immutable value if anything durable changed; it
 must be stored before the returned message leaves (R1). A call that returns nothing may be stored later,
 together with the next one that does: a crash in between is the loss of a message.
+
+What may be shown of the value is decided in :mod:`.disclosure`, when to call whom in :mod:`.calling`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
-from ...errors import InvalidParameter, ProtocolViolation
+import numpy as np
+
+from ...errors import ConfigError, InvalidParameter, ProtocolViolation
+from ...privacy.gaussian.account import Account
+from .calling import exponential, own_rate
+from .disclosure import may_show, own_interval
 from .ledger import Edge, Reaction, compose, farewell, meet, step
 from .messages import Kind, Message, Vector, check_message, within
-from .noise import draw_if_needed, may_draw, rearm
-from .state import Link, PeerState, Pending, Settings
-from .stopping import NOISE_MARGIN, Interval, RangeRule
+from .noise import draw_if_needed, rearm
+from .settings import Settings
+from .state import Link, PeerState, Pending
+from .stopping import RangeRule
 
 __all__ = ["PRESUME_FROM", "Protocol"]
 
@@ -63,14 +70,53 @@ class Protocol:
         self.pending: Pending | None = None
         self.exchanges = 0
         """Exchanges that moved this peer's value since the start."""
-        self.events: Counter[tuple[str, str]] = Counter()
-        """(event, neighbour) → how often, since the start; for metrics."""
-        self.rule = RangeRule(settings.diameter, settings.tolerance, self._sample)
         self._links = {name: Link() for name in state.edges}
+        self.rule = RangeRule(
+            settings.diameter, settings.tolerance, lambda: own_interval(self.state, self._links, settings)
+        )
         self._draw = draw
-        self._on_event = on_event
+        self._count = on_event or (lambda *_: None)
         self._stamp = stamp
         self._zero = abs(state.value * 0)
+
+    @classmethod
+    def resume(
+        cls,
+        settings: Settings,
+        stored: PeerState | None,
+        *,
+        value: Vector | None,
+        account: Account,
+        neighbours: Iterable[str],
+        **outside: Any,
+    ) -> Self:
+        """R2, R3: go on from what was stored, or begin with the private value, as configured now.
+
+        Parameters
+        ----------
+        settings, stored
+            The settings; the state in the store, if there is one.
+        value
+            The private value; ``None``: the stored one. A value other than the stored one may be related to it.
+        account
+            The noise and budget configured; what was shown before is carried over.
+        neighbours
+            The names configured.
+        **outside
+            ``draw``, ``stamp`` and ``on_event``, as for the class.
+        """
+        if stored is not None:
+            before = stored.account
+            state = replace(stored, account=replace(account, information=before.information, messages=before.messages))
+        elif value is not None:
+            state = PeerState(value, account)
+        else:
+            raise ConfigError(f"peer {settings.name!r} has no stored state, so it needs its private value")
+        protocol = cls(settings, state, recovering=stored is None, **outside)
+        if value is not None and not np.array_equal(value, state.value):
+            protocol.set_value(value, new_secret=False)
+        protocol.align(neighbours)
+        return protocol
 
     # -- inputs: the own clock and the timer ----------------------------------------------------
 
@@ -79,7 +125,7 @@ class Protocol:
         active = self.state.active
         for neighbour in active:
             link = self._links[neighbour]
-            link.tokens = min(link.tokens + self.settings.refill / len(active), self.settings.burst)
+            link.tokens = min(link.tokens + self.settings.bucket_refill / len(active), self.settings.bucket_burst)
         if self.pending is not None or name is None or name not in self.state.edges:
             return None
         edge = self.state.edges[name]
@@ -88,7 +134,7 @@ class Protocol:
         self.recovering = self.recovering and any(self.state.edges[other].blank for other in active)
         if self.recovering:  # R3
             return None
-        if not self._may_show():
+        if not may_show(self.state, self.settings):
             self._count("budget-spent", name)
             return self.greet(name)  # nothing about the value, but the ledger and the rounds go on
         state = draw_if_needed(self.state, self._draw)
@@ -97,25 +143,43 @@ class Protocol:
         self.pending = Pending(name, message, self.settings.retries)
         return message
 
-    def expire(self) -> Message | None:
-        """R17: the pending request was not answered in time. What to send again, or ``None``: given up."""
-        if self.pending is None or self.pending.tries == 0:
+    def pause(self, uniform: float) -> float:
+        """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
+        neighbours = max(len(self.state.active), 1)
+        return exponential(own_rate(self.settings, neighbours, quiet=self.quiet), uniform)
+
+    def unanswered(self, message: Message, *, late: bool) -> Message | None:
+        """R17: ``message`` brought no answer, only because time ran out if ``late``. What to send again, if anything.
+
+        Only the pending request is repeated, the same bytes a few times; then it is given up.
+        """
+        if self.pending is None or self.pending.message is not message:
+            return None
+        if not late or self.pending.tries == 0:
             self.give_up()
             return None
         self.pending = replace(self.pending, tries=self.pending.tries - 1)
-        return self.pending.message
+        return message
 
-    def give_up(self) -> None:
-        """R17: stop waiting. Always safe: the outcome is unknown and any later message repairs it."""
-        if self.pending is not None:
+    def give_up(self, request: Message | None = None) -> None:
+        """R17: stop waiting for ``request``, or for any. Always safe: the outcome is unknown and will be repaired."""
+        if self.pending is not None and (request is None or request is self.pending.message):
             self._count("given-up", self.pending.peer)
-        self.pending = None
+            self.pending = None
 
     def greet(self, name: str) -> Message:
         """R22: a HELLO, which may be sent at any time."""
         return self._say(Kind.HELLO, name)
 
     # -- inputs: membership and value -----------------------------------------------------------
+
+    def align(self, neighbours: Iterable[str]) -> None:
+        """R23: drop and add until the neighbours are these, as after a change of the configuration."""
+        wanted = list(neighbours)
+        for name in set(self.state.edges).difference(wanted):
+            self.drop(name)
+        for name in wanted:
+            self.add(name)
 
     def add(self, name: str) -> Message:
         """R23: a new neighbour. Returns the HELLO to send."""
@@ -240,11 +304,11 @@ class Protocol:
             return "duplicate"
         if m.x is None or not within(m.x, self.settings.value_limit):
             return "value-out-of-range"
-        if self.pending is not None and self.settings.strict:
+        if self.pending is not None:
             return "locked"
         if link.tokens < 1:
             return "too-fast"
-        return "" if self._may_show() else "budget-spent"
+        return "" if may_show(self.state, self.settings) else "budget-spent"
 
     def _apply(self, m: Message, theirs: Vector, link: Link) -> str:
         """R20: the exchange happens here and nowhere else. Returns why not, or nothing."""
@@ -276,11 +340,6 @@ class Protocol:
         """Whether nobody needs this peer to hurry (R36)."""
         return self.rule.quiet(self.state.active)
 
-    @property
-    def error_bound(self) -> float | None:
-        """How far x can be from the mean of all private values, or ``None`` if that is not known."""
-        return self.rule.error_bound(self.state.shown)
-
     # -- helpers --------------------------------------------------------------------------------
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
@@ -301,10 +360,6 @@ class Protocol:
         if self.pending is not None and self.pending.peer == name:
             self.pending = None
 
-    def _may_show(self) -> bool:
-        """R14, R30."""
-        return self.state.open_edges >= self.settings.min_open_edges and may_draw(self.state)
-
     def _exchanged(self, name: str, disagreement: float) -> None:
         """The value moved in an exchange."""
         self.exchanges += 1
@@ -312,27 +367,6 @@ class Protocol:
         if disagreement > 2.0 * self.settings.tolerance and self.rule.settled:  # R36
             self.rule.disturbed(membership=False)
         self.rule.value_changed()
-
-    def _sample(self) -> Interval | None:
-        """R32, R41: the own value, widened by what is in flight and by the noise in place."""
-        margin = NOISE_MARGIN * self.state.amplitude
-        if 2.0 * margin > self.settings.tolerance:
-            return None
-        for name in self.state.active:
-            edge, link = self.state.edges[name], self._links[name]
-            if edge.blank or edge.heard is None or link.disagreement > self.settings.tolerance:
-                return None
-            if edge.heard < edge.s:
-                if link.step is None:
-                    return None
-                margin += link.step
-        x = self.state.shown
-        return x - margin, x + margin
-
-    def _count(self, event: str, name: str) -> None:
-        self.events[event, name] += 1
-        if self._on_event is not None:
-            self._on_event(event, name)
 
 
 def _size(vector: Vector) -> float:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ...errors import ProtocolViolation
 
-__all__ = ["COUNTER_LIMIT", "Kind", "Message", "Stop", "Vector", "check_message"]
+__all__ = ["COUNTER_LIMIT", "Kind", "Message", "Stop", "Vector", "check_message", "within"]
 
 Vector = npt.NDArray[np.float64]
 
@@ -125,7 +125,7 @@ def _same(a: Any, b: Any) -> bool:
 def check_message(m: Message, *, dimension: int, flow_limit: float) -> None:
     """Rule R31: refuse a message whose numbers could harm, before any of it is believed.
 
-    The noisy value ``x`` is checked here for shape only; its size is the responder's affair (R19).
+    The noisy value ``x`` is checked here for shape only; the responder checks its size (R19).
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""When noise is drawn: rules R14, R15 and R25.
+"""When noise is drawn, and from which budget: rules R14, R15, R25 and R29.
 
 A draw is made once per *applied* exchange, not per attempt: a refused, unanswered or repeated request
-shows the same noise again, so that calling often teaches nobody anything.
+shows the same noise again, so that calling often teaches nobody anything. The numbers themselves come from outside.
 """
 
 from __future__ import annotations
@@ -10,9 +10,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ...privacy.gaussian.account import Account
 from .state import PeerState, amplitude
 
-__all__ = ["draw_if_needed", "may_draw", "rearm"]
+__all__ = ["account_for", "draw_if_needed", "may_draw", "rearm"]
+
+
+def account_for(noise_std: float, noise_decay: float, smallest_std: float | None) -> Account:
+    """A new account (R29); ``smallest_std`` is how well any coalition may ever know the value, ``None``: no limit.
+
+    Examples
+    --------
+    >>> round(account_for(1.0, 0.5, 0.1).budget, 9)
+    100.0
+    """
+    if smallest_std is None:
+        return Account(noise_std, noise_decay)
+    return Account.with_budget(noise_std=noise_std, noise_decay=noise_decay, std=smallest_std)
 
 
 def may_draw(state: PeerState) -> bool:

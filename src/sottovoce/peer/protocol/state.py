@@ -1,4 +1,4 @@
-"""What a peer keeps: the durable state (R1), the settings, and what a restart may forget.
+"""What a peer keeps: the durable state (R1) with its private value, and what a restart may forget.
 
 Durable state is immutable: a rule makes a new one, and whoever runs the protocol stores it before
 anything leaves that depends on it. Arrays in it are never written to, so that messages may share them.
@@ -12,74 +12,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ...errors import InvalidParameter
+from ...errors import InvalidValues
 from ...foundation.numbers import NEGLIGIBLE
 from ...privacy.gaussian.account import Account
 from .ledger import Edge
 from .messages import Message, Vector
 
-__all__ = ["Link", "PeerState", "Pending", "Settings"]
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the protocol is told once.
-
-    Parameters
-    ----------
-    name
-        This peer's own name.
-    dimension
-        Coordinates of every value, the same in the whole network.
-    tolerance
-        The width to which all estimates must agree, coordinate by coordinate, to be called settled.
-    diameter
-        An upper bound on the number of hops between any two peers (R34 counts rounds with it).
-    value_limit
-        Noisy values larger than this are not averaged with (R19, R31).
-    flow_limit
-        Registers larger than this are refused (R31).
-    net_flow_limit
-        The most that one neighbour may move in or out in total; ``None``: no such limit.
-    burst, refill
-        Token bucket of R28: how many requests may come at once; tokens per own tick, over all neighbours.
-    retries
-        How often an unanswered request is sent again (R17).
-    min_open_edges
-        Nothing is shown while fewer edges are open (R30).
-    strict
-        Answer BUSY while a request of one's own is out. Turning it off is safe for the mean but the run
-        is then no longer one of Algorithm 1, step by step (V6).
-    """
-
-    name: str
-    dimension: int = 1
-    tolerance: float = 1e-3
-    diameter: int = 1
-    value_limit: float = 1e9
-    flow_limit: float = 1e12
-    net_flow_limit: float | None = None
-    burst: float = 6.0
-    refill: float = 2.0
-    retries: int = 2
-    min_open_edges: int = 1
-    strict: bool = True
-
-    def __post_init__(self) -> None:
-        for name in ("tolerance", "value_limit", "flow_limit", "burst", "refill"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise InvalidParameter(f"{name} must be a positive finite number, got {getattr(self, name)}")
-        for name, least in (("dimension", 1), ("diameter", 1), ("retries", 0), ("min_open_edges", 1)):
-            if getattr(self, name) < least:
-                raise InvalidParameter(f"{name} must be at least {least}, got {getattr(self, name)}")
-        if self.net_flow_limit is not None and not self.net_flow_limit > 0:
-            raise InvalidParameter(f"net_flow_limit must be positive or None, got {self.net_flow_limit}")
+__all__ = ["Link", "PeerState", "Pending", "amplitude", "check_value"]
 
 
 @dataclass(frozen=True, repr=False)
 class PeerState:
-    """The durable state of one peer (section 1.1 of the protocol).
+    """The durable state of one peer.
 
     Parameters
     ----------
@@ -109,7 +55,7 @@ class PeerState:
 
     @property
     def shown(self) -> Vector:
-        """x = c + u + Σ flows, always recomputed, neighbours in ascending order (section 3)."""
+        """x = c + u + Σ flows, always recomputed, neighbours in ascending order."""
         total: Any = self.value if self.noise is None else self.value + self.noise
         for name in sorted(self.edges):
             edge = self.edges[name]
@@ -136,8 +82,34 @@ class PeerState:
         return f"<PeerState draws={self.account.messages} requests={self.requests} edges={dict(self.edges)}>"
 
 
+def check_value(value: npt.ArrayLike, *, dimension: int, limit: float = float("inf")) -> Vector:
+    """A private value as a vector of `dimension` finite numbers, none larger than `limit` in absolute value.
+
+    Examples
+    --------
+    >>> check_value(3, dimension=1)
+    array([3.])
+    >>> check_value([1.0, float("nan")], dimension=2)
+    Traceback (most recent call last):
+    sottovoce.errors.InvalidValues: coordinate 1 of the private value is not a finite number
+    """
+    try:
+        vector = np.array(value, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError):
+        raise InvalidValues("the private value must be a number or a flat list of numbers") from None
+    if vector.ndim != 1 or vector.size != dimension:
+        raise InvalidValues(f"the private value must have {dimension} coordinates, got shape {vector.shape}")
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if bad.size:
+        raise InvalidValues(f"coordinate {bad[0]} of the private value is not a finite number")
+    large = np.flatnonzero(np.abs(vector) > limit)
+    if large.size:
+        raise InvalidValues(f"coordinate {large[0]} of the private value is larger than value_limit = {limit:g}")
+    return vector
+
+
 def amplitude(account: Account, draws: int) -> float:
-    """σφ^draws, and zero where no effect of it could be seen (see :data:`.NEGLIGIBLE`)."""
+    """σφ^draws, and zero where no effect of it could be seen (see :data:`~sottovoce.foundation.numbers.NEGLIGIBLE`)."""
     size = account.noise_std * account.noise_decay**draws
     return size if size >= NEGLIGIBLE else 0.0
 
@@ -153,7 +125,7 @@ class Pending:
 
 @dataclass(slots=True)
 class Link:
-    """What is remembered about a neighbour until the next restart (section 1.2)."""
+    """What is remembered about a neighbour until the next restart."""
 
     last_xid: int = 0
     """Highest request number seen in its current life (R18)."""

@@ -1,18 +1,16 @@
 """When all peers agree: the range rule, R32 to R36. No I/O, nothing durable.
 
 Locally quiet does not mean globally settled: on a slow graph a peer sees no change for ages while the
-far end is wrong. So peers gather the range of all values. Rounds are counted by hearsay: a peer
+far end is wrong. So peers gather the range of all values. Nobody counts rounds for all: a peer
 enters round q + 1 when every neighbour has been heard in round q. An epoch is 2D rounds (D ≥ the
 diameter): in the first D each peer also keeps widening its interval by its own value, in the last D
 the union of all intervals reaches everybody. Averaging never leaves the hull of the values, so from
 then on all values and their mean lie in [low, high] and, if that is narrow enough, all peers declare
 it in the same epoch.
 
-An interval that would say nothing is unbounded (``None``, "poison" in the specification); it costs no
-bytes and publishes nothing about the value.
-
-Beyond the specification (R41): a peer widens its own value by six standard deviations of the noise it
-has in place, so that the mean of the private values, not only that of the noisy ones, lies in [low, high].
+An interval that would say nothing is unbounded (``None``). It costs no bytes, publishes nothing about the value, and
+makes the union of everybody who hears of it unbounded too. When a peer may tell its own interval, and how wide it is,
+is decided in :func:`.disclosure.own_interval`.
 """
 
 from __future__ import annotations
@@ -23,14 +21,9 @@ import numpy as np
 
 from .messages import Stop, Vector
 
-__all__ = ["NOISE_MARGIN", "Interval", "RangeRule"]
+__all__ = ["Interval", "RangeRule"]
 
 Interval = tuple[Vector, Vector]
-
-NOISE_MARGIN = 6.0
-"""R41: standard deviations by which the noise in place widens a peer's own value. A Gaussian exceeds
-this twice in 10⁹ draws, seldom enough for 10⁶ coordinates; and what counts is the mean of all peers' noise,
-which is smaller still."""
 
 
 class RangeRule:

@@ -6,8 +6,6 @@ kinds, names, counters, the length of every vector, finite numbers, bounds in pa
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 from google.protobuf.message import DecodeError
 
@@ -18,7 +16,6 @@ from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
 
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _WIRE = np.dtype("<f8")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
 
@@ -71,8 +68,15 @@ class Codec:
             wire.stop.CopyFrom(pb.Stop(round=message.stop.round, **vectors))
         return wire.SerializeToString()
 
-    def decode(self, content: bytes) -> Message | None:
+    def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
+
+        Parameters
+        ----------
+        content
+            What arrived.
+        src, dst
+            The names in the certificates of the two ends; those in the message must be the same.
 
         Raises
         ------
@@ -91,6 +95,8 @@ class Codec:
                 raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE")
             return None
         message = self._message(wire)
+        if (message.src, message.dst) != (src, dst):
+            raise ProtocolViolation("the names in the message contradict the certificates")
         check_message(message, dimension=self.dimension, flow_limit=self.flow_limit)
         if message.x is not None and not np.isfinite(message.x).all():
             raise ProtocolViolation(f"REQ from {message.src}: x must be finite")
@@ -101,9 +107,6 @@ class Codec:
             kind = Kind(wire.kind)
         except ValueError:
             raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
-        for name in (wire.src, wire.dst):
-            if not _NAME.fullmatch(name):
-                raise ProtocolViolation("src and dst must be names of peers")
         return Message(
             kind=kind,
             src=wire.src,

@@ -146,12 +146,9 @@ class GrpcTransport:
         except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
             raise self._failed(dst, "unreachable", "CLOSED") from None
         try:
-            reply = self._codec.decode(content)
+            return self._codec.decode(content, src=dst, dst=self.name)
         except ProtocolViolation as violation:
             raise self._failed(dst, "invalid", str(violation)) from None
-        if reply is not None and (reply.src, reply.dst) != (dst, self.name):
-            raise self._failed(dst, "invalid", "names in the reply contradict the certificate")
-        return reply
 
     def _connect(self, dst: str) -> Any:
         credentials = grpc.ssl_channel_credentials(
@@ -190,9 +187,9 @@ class GrpcTransport:
         raise AssertionError("abort always raises")
 
     def _decode(self, content: bytes, src: str) -> Message:
-        message = self._codec.decode(content)
-        if message is None or (message.src, message.dst) != (src, self.name):
-            raise ProtocolViolation("the names in the message contradict the certificates")
+        message = self._codec.decode(content, src=src, dst=self.name)
+        if message is None:
+            raise ProtocolViolation("a call carries a message")
         return message
 
     def _neighbour(self, context: Context) -> str | None:

@@ -1,7 +1,4 @@
-"""What noise a peer may spend, and where its noise comes from: the operating system.
-
-The rules that say *when* it draws are in :mod:`.protocol.noise`.
-"""
+"""Where a real peer's noise comes from: the operating system. When it is drawn is decided in :mod:`.protocol.noise`."""
 
 from __future__ import annotations
 
@@ -11,23 +8,9 @@ import struct
 
 import numpy as np
 
-from ...privacy.gaussian.account import Account
 from ..protocol.messages import Vector
 
-__all__ = ["account_for", "normal_from_bytes", "system_normal"]
-
-
-def account_for(noise_std: float, noise_decay: float, smallest_std: float | None) -> Account:
-    """A new account; ``smallest_std`` is how well any coalition may ever know the value, ``None``: no limit.
-
-    Examples
-    --------
-    >>> round(account_for(1.0, 0.5, 0.1).budget, 9)
-    100.0
-    """
-    if smallest_std is None:
-        return Account(noise_std, noise_decay)
-    return Account.with_budget(noise_std=noise_std, noise_decay=noise_decay, std=smallest_std)
+__all__ = ["normal_from_bytes", "system_normal"]
 
 
 def system_normal(count: int) -> Vector:

@@ -1,6 +1,6 @@
-"""What a peer may say about itself: nothing from which its private value or its noise could be told.
+"""A peer's account of itself at one moment, for its operator: numbers, and a sentence that says what they are worth.
 
-The estimate is shown only after an exchange has moved it: before that it *is* the private value.
+Nothing in it tells the private value or the noise; the gate is in :mod:`.disclosure`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..protocol.machine import Protocol
-from ..protocol.messages import Vector
-from ..protocol.stopping import NOISE_MARGIN
+from .calling import Contacts
+from .disclosure import shown_error, shown_estimate, too_noisy
+from .ledger import Edge
+from .machine import Protocol
+from .messages import Vector
 
-__all__ = ["NeighbourStatus", "Status", "explain"]
+__all__ = ["NeighbourStatus", "PeerStatus", "explain", "status_of"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class NeighbourStatus:
 
 
 @dataclass(frozen=True)
-class Status:
+class PeerStatus:
     """A peer at one moment.
 
     Parameters
@@ -50,6 +52,8 @@ class Status:
     account, known_to
         Information shown about the private value, and the standard deviation to which all others together
         could know it (infinite: nothing was shown).
+    budget_share
+        How much of the privacy budget is spent, from 0 to 1; ``None``: there is no limit.
     """
 
     name: str
@@ -65,6 +69,7 @@ class Status:
     account: float
     known_to: float
     smallest_std: float | None
+    budget_share: float | None
     budget_spent: bool
     exchanges: int
     round: int
@@ -79,13 +84,54 @@ class Status:
         return {key: None if isinstance(value, float) and math.isinf(value) else value for key, value in plain.items()}
 
     def __repr__(self) -> str:
-        return f"<Status {self.name} {'settled' if self.settled else 'not settled'} exchanges={self.exchanges}>"
+        return f"<PeerStatus {self.name} {'settled' if self.settled else 'not settled'} exchanges={self.exchanges}>"
+
+
+def status_of(
+    protocol: Protocol,
+    contacts: Contacts,
+    *,
+    network: str,
+    smallest_std: float | None,
+    now: float,
+    started: float,
+) -> PeerStatus:
+    """What may be said about a peer at the time ``now``."""
+    state, account, settings = protocol.state, protocol.state.account, protocol.settings
+    return PeerStatus(
+        name=settings.name,
+        network=network,
+        dimension=settings.dimension,
+        estimate=shown_estimate(state),
+        plus_minus=shown_error(state, protocol.rule),
+        settled=protocol.settled,
+        statement=explain(protocol, [name for name in state.active if contacts.unreachable(name)]),
+        noise_left=state.amplitude,
+        noise_std=account.noise_std,
+        draws=account.messages,
+        account=account.information,
+        known_to=account.std,
+        smallest_std=smallest_std,
+        budget_share=None if smallest_std is None else min(1.0, account.information * smallest_std**2),
+        budget_spent=not account.affords(),
+        exchanges=protocol.exchanges,
+        round=protocol.rule.round,
+        uptime=now - started,
+        neighbours={name: _neighbour(edge, name, contacts, now) for name, edge in sorted(state.edges.items())},
+    )
+
+
+def _neighbour(edge: Edge, name: str, contacts: Contacts, now: float) -> NeighbourStatus:
+    state = "parted" if edge.parted else "blank" if edge.blank else "open"
+    if contacts.unreachable(name) and not edge.parted:
+        state = "unreachable"
+    return NeighbourStatus(state, contacts.silence(name, now))
 
 
 def explain(protocol: Protocol, unreachable: list[str]) -> str:
     """An honest statement of the error, or of what stands in the way of one."""
-    state, tolerance = protocol.state, protocol.settings.tolerance
-    bound = protocol.error_bound
+    state = protocol.state
+    bound = shown_error(state, protocol.rule)
     if bound is not None:
         word = "settled" if protocol.settled else "not settled yet"
         return f"{word}: the estimate is within {bound:.3g} of the mean of all members' private values"
@@ -99,7 +145,7 @@ def explain(protocol: Protocol, unreachable: list[str]) -> str:
     account = state.account
     if not account.affords():
         return _spent(protocol)
-    if 2.0 * NOISE_MARGIN * state.amplitude > tolerance:
+    if too_noisy(state, protocol.settings):
         return f"no bound yet: noise of standard deviation {state.amplitude:.3g} is still in place"
     return "no bound yet: waiting until all peers have been heard of"
 
@@ -108,7 +154,7 @@ def _spent(protocol: Protocol) -> str:
     size, tolerance = protocol.state.amplitude, protocol.settings.tolerance
     if protocol.state.account.messages == 0:
         return "the privacy budget is spent: nothing is shown until the private value is replaced by an unrelated one"
-    if 2.0 * NOISE_MARGIN * size > tolerance:
+    if too_noisy(protocol.state, protocol.settings):
         return (
             f"the privacy budget is spent: noise of standard deviation {size:.3g} stays for good, too much to settle "
             f"to {tolerance:g}; with all n peers alike the mean is off by about {size:.3g}/√n"

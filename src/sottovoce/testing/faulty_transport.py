@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 
-from ..protocol.messages import Message
-from .base import CallFailed, Handler, Transport
+from ..errors import InvalidParameter
+from ..peer.protocol.messages import Message
+from ..peer.transport.base import CallFailed, Handler, Transport
 
 __all__ = ["FaultyTransport"]
 
@@ -26,7 +27,7 @@ class FaultyTransport:
 
     def __init__(self, inner: Transport, loss: float, *, seed: int | None = None) -> None:
         if not 0 <= loss <= 1:
-            raise ValueError(f"loss must lie in [0, 1], got {loss}")
+            raise InvalidParameter(f"loss must lie in [0, 1], got {loss}")
         self._inner, self._loss, self._random = inner, loss, random.Random(seed)
 
     async def serve(self, handler: Handler) -> None:

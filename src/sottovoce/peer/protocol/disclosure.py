@@ -1,0 +1,79 @@
+"""What may be said about the private value, to whom and when: every gate of it, and nothing else.
+
+A peer shows its value in three ways, and each has its gate here:
+
+- the noisy value of a request, or the register step of a reply, to a neighbour: :func:`may_show`;
+- an interval around its value to the whole network, for the settled rule: :func:`own_interval`;
+- its estimate and a bound on its error to whoever reads its status: :func:`shown_estimate`, :func:`shown_error`.
+
+No other module decides this. Log lines and metrics hold no values at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .messages import Vector
+from .noise import may_draw
+from .settings import Settings
+from .state import Link, PeerState
+from .stopping import Interval, RangeRule
+
+__all__ = ["NOISE_MARGIN", "may_show", "own_interval", "shown_error", "shown_estimate", "too_noisy"]
+
+NOISE_MARGIN = 6.0
+"""R41: standard deviations by which the noise in place widens a peer's own value. A Gaussian exceeds
+this twice in 10⁹ draws, seldom enough for 10⁶ coordinates; and what counts is the mean of all peers' noise,
+which is smaller still."""
+
+
+def may_show(state: PeerState, settings: Settings) -> bool:
+    """R14, R30: whether a neighbour may be shown a value now.
+
+    Noise must be in place or affordable, and enough edges must be open that no single neighbour knows all flows.
+    """
+    return state.open_edges >= settings.min_open_edges and may_draw(state)
+
+
+def too_noisy(state: PeerState, settings: Settings) -> bool:
+    """R32, R41: whether the noise in place alone makes an interval wider than the tolerance."""
+    return 2.0 * NOISE_MARGIN * state.amplitude > settings.tolerance
+
+
+def own_interval(state: PeerState, links: Mapping[str, Link], settings: Settings) -> Interval | None:
+    """R32, R41: the own value, widened by what is under way and by the noise in place.
+
+    ``None``, which says nothing about the value, while the noise is large, an edge is blank or was not heard since the
+    start, or the last exchange on some edge met a difference above the tolerance.
+    """
+    if too_noisy(state, settings):
+        return None
+    margin = NOISE_MARGIN * state.amplitude
+    for name in state.active:
+        edge, link = state.edges[name], links[name]
+        if edge.blank or edge.heard is None or link.disagreement > settings.tolerance:
+            return None
+        if edge.heard < edge.s:
+            if link.step is None:
+                return None
+            margin += link.step
+    x = state.shown
+    return x - margin, x + margin
+
+
+def shown_estimate(state: PeerState) -> Vector | None:
+    """The estimate, or ``None`` while it would give the private value away.
+
+    Before the first exchange it *is* the private value. Without noise it is the private value plus flows, and the
+    neighbours know the flows: so it is after a lost disk, when the ledgers are back and nothing has been drawn yet.
+    """
+    exchanged = any(not edge.blank and edge.s + edge.r > 0 for edge in state.edges.values())
+    return state.shown if exchanged and state.noise is not None else None
+
+
+def shown_error(state: PeerState, rule: RangeRule) -> float | None:
+    """How far the estimate can be from the mean, or ``None`` if that is not known or would give the estimate away.
+
+    The distance to the ends of an interval that all members know is as good as the estimate itself.
+    """
+    return None if shown_estimate(state) is None else rule.error_bound(state.shown)

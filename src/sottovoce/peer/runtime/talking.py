@@ -1,0 +1,144 @@
+"""Messages between a protocol and its transport. Inputs are handled one at a time: compute, store, then send (R1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+from ...errors import ProtocolViolation
+from ..protocol import Protocol
+from ..protocol.calling import LONGEST_TALK, Contacts, jittered, timeouts
+from ..protocol.messages import Message
+from ..transport.base import CallFailed, Observer, Transport
+from .clock import Clock
+from .keeping import Keeper
+
+__all__ = ["Talker"]
+
+
+class Talker:
+    """Carries what the protocol says to its neighbours, and what they say to it.
+
+    Parameters
+    ----------
+    keeper
+        The protocol and its store.
+    transport, clock, observer
+        How messages travel, how time passes, where events are counted.
+    contacts
+        Who answers.
+    """
+
+    def __init__(
+        self, keeper: Keeper, transport: Transport, clock: Clock, observer: Observer, contacts: Contacts
+    ) -> None:
+        self._keeper, self._transport, self._clock = keeper, transport, clock
+        self._observer, self._contacts = observer, contacts
+
+    @property
+    def _protocol(self) -> Protocol:
+        return self._keeper.protocol
+
+    # -- speaking first -------------------------------------------------------------------------
+
+    async def turn(self) -> None:
+        """R16: one own tick."""
+        choice = self._contacts.choose(self._protocol.state.active, self._clock.now())
+        message = self._protocol.tick(choice)
+        if message is not None:
+            await self.talk(message)
+
+    async def greet(self, name: str) -> None:
+        """R22: show a neighbour the ledger."""
+        if name in self._protocol.state.edges:
+            await self.talk(self._protocol.greet(name))
+
+    async def talk(self, first: Message) -> None:
+        """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
+        message: Message | None = first
+        for _ in range(LONGEST_TALK):
+            if message is None or self._keeper.failure is not None:
+                break
+            reply = await self._ask(message)
+            message = None if reply is None else self._receive(first.dst, reply)
+        self._protocol.give_up(first)
+
+    async def part(self, name: str) -> bool:
+        """R23: drop a neighbour and say so; whether it heard it."""
+        message = self._protocol.drop(name)
+        self._keeper.commit()
+        if message is None:
+            return True
+        settings = self._protocol.settings
+        for wait in islice(timeouts(settings), settings.retries + 1):
+            try:
+                await self._transport.call(name, message, wait)
+            except CallFailed as failure:
+                if failure.reason == "refused":
+                    return False
+                await self._clock.sleep(jittered(2.0 * wait, self._clock.uniform()))
+            else:
+                return True
+        return False
+
+    async def _ask(self, first: Message) -> Message | None:
+        """One call, repeated as long as the protocol says so (R17); ``None`` if there is no reply."""
+        message: Message | None = first
+        self._keeper.commit()
+        for wait in timeouts(self._protocol.settings):
+            if message is None:
+                break
+            try:
+                reply = await self._transport.call(first.dst, message, wait)
+            except CallFailed as failure:
+                self._failed(failure)
+                message = self._protocol.unanswered(message, late=failure.reason == "timeout")
+            else:
+                self._heard(first.dst)
+                return reply
+        return None
+
+    # -- being spoken to ------------------------------------------------------------------------
+
+    async def hear(self, name: str, message: Message) -> Message | None:
+        """What the transport calls; ``name`` is authenticated."""
+        self._keeper.check()
+        if not self._contacts.admits(name, self._clock.now()):
+            self._observer.count("flood", name)
+            return None
+        return self._receive(name, message)
+
+    def _receive(self, name: str, message: Message) -> Message | None:
+        """One input. Returns what to say, already stored."""
+        was_settled = self._protocol.settled
+        if message.src != name:  # the sender is who the transport has authenticated, whatever the message says
+            message = replace(message, src=name)
+        try:
+            reply = self._protocol.receive(message)
+        except ProtocolViolation as violation:
+            self._observer.count("violation", name)
+            self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
+            return None
+        self._heard(name)
+        if reply is not None:
+            self._keeper.commit()
+        else:
+            self._keeper.commit_soon()
+        if was_settled != self._protocol.settled:
+            self._observer.log("info", "settled" if self._protocol.settled else "no longer settled")
+        self._keeper.tell()
+        return reply
+
+    # -- who answers ----------------------------------------------------------------------------
+
+    def _failed(self, failure: CallFailed) -> None:
+        name, now = failure.neighbour, self._clock.now()
+        first = not self._contacts.unreachable(name)
+        pause = self._contacts.failed(name, now, late=failure.reason == "timeout")
+        if first and pause is not None:
+            self._observer.log("warning", "neighbour unreachable", neighbour=name, reason=failure.reason, seconds=pause)
+
+    def _heard(self, name: str) -> None:
+        if self._contacts.unreachable(name):
+            self._observer.log("info", "neighbour reachable", neighbour=name)
+        self._contacts.heard(name, self._clock.now())

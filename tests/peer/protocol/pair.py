@@ -1,0 +1,73 @@
+"""Two protocols that talk to each other, with nothing between them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from sottovoce.peer.protocol import PeerState, Protocol, Settings
+from sottovoce.peer.protocol.messages import Message
+from sottovoce.privacy.gaussian.account import Account
+
+STAMP = itertools.count(2**57)
+
+
+class Watched(Protocol):
+    """A protocol that remembers its events."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        self.events: Counter[tuple[str, str]] = Counter()
+        super().__init__(*arguments, on_event=lambda *event: self.events.update([event]), **keywords)
+
+
+def started(settings: Settings, state: PeerState, **more: Any) -> Watched:
+    """A protocol that draws zeros unless told otherwise."""
+    return Watched(settings, state, **({"draw": np.zeros, "stamp": lambda: next(STAMP)} | more))
+
+
+def peer(name: str, value: float = 1.0, *, budget: float = np.inf, **more: Any) -> Watched:
+    rng = np.random.default_rng(ord(name[0]))
+    state = PeerState(np.full(more.get("dimension", 1), value), Account(1.0, 0.5, budget=budget))
+    settings = Settings(name=name, diameter=1, bucket_refill=100.0, **more)
+    return started(settings, state, draw=rng.standard_normal)
+
+
+def talk(a: Protocol, b: Protocol, message: Message | None) -> list[Message]:
+    """Let ``a`` say ``message`` to ``b`` and both answer until there is silence."""
+    said = []
+    while message is not None:
+        said.append(message)
+        message = b.receive(message)
+        a, b = b, a
+    return said
+
+
+def acquainted(**more: Any) -> tuple[Watched, Watched]:
+    """Two neighbours with an open edge and full buckets."""
+    a, b = peer("ada", 1.0, **more), peer("bob", 5.0, **more)
+    b.add("ada")
+    talk(a, b, a.add("bob"))
+    for one in (a, b):
+        one.tick(None)
+    return a, b
+
+
+def exchange(a: Protocol, b: Protocol) -> list[Message]:
+    return talk(a, b, a.tick(b.settings.name))
+
+
+def asks(a: Protocol, b: Protocol) -> Message:
+    """A request that is out and unanswered."""
+    request = a.tick(b.settings.name)
+    assert request is not None
+    return request
+
+
+def answers(b: Protocol, message: Message) -> Message:
+    """What ``b`` answers; something."""
+    answer = b.receive(message)
+    assert answer is not None
+    return answer

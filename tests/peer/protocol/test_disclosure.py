@@ -1,0 +1,138 @@
+"""What may be shown of the private value, gate by gate: states in which showing it would tell too much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sottovoce.peer.protocol import Edge, PeerState, Settings
+from sottovoce.peer.protocol.calling import Contacts
+from sottovoce.peer.protocol.disclosure import may_show, own_interval, shown_error, shown_estimate
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.state import Link
+from sottovoce.peer.protocol.status import status_of
+from sottovoce.privacy.gaussian.account import Account
+
+from .pair import Watched, acquainted, answers, asks, exchange, peer, talk
+
+SECRET = 123.456789
+SETTINGS = Settings(name="ada", diameter=1, tolerance=1.0)
+OPEN = Edge(sid=1, psid=1, blank=False, s=2, f=np.array([3.0]), r=1, g=np.array([1.0]), heard=2)
+MOVED = PeerState(np.array([SECRET]), Account(0.1, 0.5, messages=1), np.array([0.01]), edges={"bob": OPEN})
+QUIET = {"bob": Link(step=0.25, disagreement=0.5)}
+
+
+def told(protocol: Watched) -> str:
+    """Everything in the status, as text."""
+    contacts = Contacts(protocol.settings, lambda: 0.0)
+    status = status_of(protocol, contacts, network="net", smallest_std=None, now=0.0, started=0.0)
+    return repr(status.to_dict())
+
+
+# -- to whoever reads the status --------------------------------------------------------------------
+
+
+def test_an_estimate_under_noise_and_flows_is_shown() -> None:
+    """The control: after an exchange, with noise in place, the estimate is the value shown."""
+    assert shown_estimate(MOVED) == pytest.approx(SECRET + 0.01 + 2.0)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        PeerState(MOVED.value, MOVED.account),
+        replace(MOVED, edges={"bob": Edge(sid=1)}),
+        replace(MOVED, edges={"bob": replace(OPEN, s=0, r=0)}),
+        replace(MOVED, noise=None),
+    ],
+    ids=["alone", "blank edge", "no exchange yet", "flows but no noise"],
+)
+def test_an_estimate_that_tells_the_value_is_not_shown(state: PeerState) -> None:
+    """Without an exchange it is the value; without noise it is the value plus flows that the neighbours know."""
+    assert shown_estimate(state) is None
+
+
+def test_after_a_lost_disk_the_estimate_waits_for_noise() -> None:
+    """A peer that got its ledger back and has drawn nothing shows nothing: estimate less flow is its private value."""
+    a, b = acquainted()
+    for _ in range(4):
+        exchange(a, b)
+    fresh = peer("ada", SECRET)
+    talk(fresh, b, fresh.add("bob"))
+    state = fresh.state
+    assert state.shown - state.edges["bob"].flow == pytest.approx(SECRET)
+    assert "'estimate': None" in told(fresh)
+    fresh.tick(None)
+    exchange(b, fresh)
+    assert shown_estimate(fresh.state) is not None
+    assert str(SECRET)[:6] not in told(fresh)
+
+
+def test_the_error_is_hidden_with_the_estimate() -> None:
+    """Its distance from an interval that everybody knows would tell the estimate."""
+    rule = acquainted()[0].rule
+    rule.certified = (np.array([0.0]), np.array([200.0]))
+    assert shown_error(MOVED, rule) == pytest.approx(SECRET + 2.01)
+    assert shown_error(replace(MOVED, noise=None), rule) is None
+
+
+# -- to a neighbour ---------------------------------------------------------------------------------
+
+
+def test_few_open_edges_show_nothing() -> None:
+    """With ``min_open_edges=2`` a peer left with one neighbour neither asks nor answers (R30)."""
+    a, b = acquainted(min_open_edges=2)
+    hello = asks(a, b)
+    assert hello.kind is Kind.HELLO
+    assert answers(b, replace(hello, kind=Kind.REQ, xid=1, x=np.array([1.0]))).kind is Kind.BUSY
+    assert (a.state.account.messages, b.state.account.messages) == (0, 0)
+
+
+def test_a_value_is_shown_only_under_noise() -> None:
+    """In place, or affordable; a spent budget without a draw, or after starting afresh, allows nothing (R14)."""
+    spent = replace(MOVED, account=Account(0.1, 0.5, budget=1.0, information=1.0, messages=1))
+    assert may_show(MOVED, SETTINGS)
+    assert may_show(spent, SETTINGS)
+    assert not may_show(replace(spent, account=replace(spent.account, messages=0)), SETTINGS)
+
+
+# -- to the whole network ---------------------------------------------------------------------------
+
+
+def test_an_interval_covers_value_noise_and_steps_under_way() -> None:
+    """x ± 6σφ^t ± the last step, if it is not acknowledged yet (R32, R41)."""
+    x, noise = MOVED.shown, 6.0 * 0.1
+    interval = own_interval(
+        replace(MOVED, edges={"bob": replace(OPEN, heard=1)}), QUIET, replace(SETTINGS, tolerance=2.0)
+    )
+    assert interval is not None
+    np.testing.assert_allclose(interval, (x - noise - 0.25, x + noise + 0.25))
+    acknowledged = own_interval(MOVED, QUIET, replace(SETTINGS, tolerance=2.0))
+    assert acknowledged is not None
+    np.testing.assert_allclose(acknowledged, (x - noise, x + noise))
+
+
+def test_six_standard_deviations_decide_whether_an_interval_is_told() -> None:
+    """Noise of σ = tolerance/12 is the most; a little more keeps the peer silent (R41)."""
+    for std, tells in ((0.99 / 12, True), (1.01 / 12, False)):
+        state = replace(MOVED, account=Account(std, 0.5, messages=1))
+        assert (own_interval(state, QUIET, SETTINGS) is not None) is tells
+
+
+@pytest.mark.parametrize(
+    ("edge", "link"),
+    [
+        (Edge(sid=1), QUIET["bob"]),
+        (replace(OPEN, heard=None), QUIET["bob"]),
+        (OPEN, Link(step=0.25, disagreement=1.5)),
+        (replace(OPEN, heard=1), Link(step=None, disagreement=0.5)),
+    ],
+    ids=["blank edge", "not heard since the start", "large difference", "unknown step under way"],
+)
+def test_an_interval_that_could_be_wrong_is_not_told(edge: Edge, link: Link) -> None:
+    """Each reason for silence by itself (R32)."""
+    state = replace(MOVED, account=Account(1e-3, 0.5, messages=1), edges={"bob": edge})
+    assert own_interval(state, {"bob": link}, SETTINGS) is None
+    assert own_interval(replace(state, edges={"bob": OPEN}), QUIET, SETTINGS) is not None

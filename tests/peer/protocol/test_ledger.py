@@ -1,0 +1,186 @@
+"""The ledger between two peers: lives, copies, what travels and what may be left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sottovoce.peer.protocol import PeerState, Settings
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.privacy.gaussian.account import Account
+
+from .pair import acquainted, answers, asks, exchange, peer, started, talk
+
+# -- lives ------------------------------------------------------------------------------------------
+
+
+def test_a_lost_disk_is_recovered_from_the_neighbour() -> None:
+    """The blank end adopts the other's ledger, mirrored (R8, R11); no mass is lost."""
+    a, b = acquainted()
+    for _ in range(4):
+        exchange(a, b)
+    flow = a.state.edges["bob"].flow
+    fresh = peer("ada", 1.0)
+    talk(fresh, b, fresh.add("bob"))
+    assert fresh.state.edges["bob"].flow == flow
+
+
+def test_two_blank_ends_open_an_edge_at_zero() -> None:
+    """Neither has a ledger: both begin with a flow of zero (R10)."""
+    a, b = acquainted()
+    edges = a.state.edges["bob"], b.state.edges["ada"]
+    assert [(e.blank, e.s, e.r, float(e.flow[0])) for e in edges] == [(False, 0, 0, 0.0)] * 2
+
+
+def test_messages_of_an_earlier_life_are_fenced() -> None:
+    """A reply sent before the disk was lost finds another life and is not looked at (R6, R9)."""
+    a, b = acquainted()
+    exchange(a, b)
+    late = answers(a, asks(b, a))  # applied; its reply is still on the way
+    b.give_up()
+    fresh = peer("ada", 1.0)
+    talk(fresh, b, fresh.add("bob"))
+    before = b.state.edges["ada"]
+    b.receive(late)
+    assert b.state.edges["ada"] is before
+    assert b.events["earlier-life", "ada"] == 1
+    fresh.receive(replace(late, src="bob", dst="ada", src_sid=before.sid, dst_sid=late.src_sid))
+    assert fresh.state.edges["bob"].flow == -before.flow
+
+
+def test_a_stranger_gets_a_bye_and_a_bye_gets_nothing() -> None:
+    """Without a record the answer is BYE (R4), and no BYE answers a BYE (R40)."""
+    a, b = peer("ada"), peer("bob")
+    bye = answers(b, a.add("bob"))
+    assert bye.kind is Kind.BYE
+    assert b.receive(replace(bye, src="ada", dst="bob")) is None
+
+
+def test_a_bye_for_another_life_is_not_believed() -> None:
+    """A late BYE names a life that is over, and changes nothing (R5)."""
+    a, b = acquainted()
+    exchange(a, b)
+    before = b.state.edges["ada"]
+    bye = a.drop("bob")
+    assert bye is not None
+    b.receive(replace(bye, dst_sid=before.sid - 1))
+    assert b.state.edges["ada"] is before
+    assert b.events["stale-bye", "ada"] == 1
+
+
+def test_a_parted_neighbour_may_come_back() -> None:
+    """Added again, it is met like a new one, and its earlier messages do not bring it back (R26, R40)."""
+    a, b = acquainted()
+    _, stale = exchange(b, a)
+    bye = a.drop("bob")
+    assert bye is not None
+    b.receive(bye)
+    b.receive(stale)
+    assert b.state.edges["ada"].parted
+    talk(a, b, a.add("bob"))
+    assert not b.state.edges["ada"].parted
+    assert not b.state.edges["ada"].blank
+
+
+def test_a_store_that_went_back_is_noticed() -> None:
+    """The neighbour holds a later version of our register: start that edge anew from it, and raise an alarm (R12)."""
+    a, b = acquainted()
+    old = b.state
+    for _ in range(3):
+        exchange(a, b)
+    restored = started(b.settings, old)
+    talk(a, restored, a.greet("bob"))
+    talk(restored, a, restored.greet("ada"))
+    assert restored.events["store-went-back", "ada"] == 1
+    assert restored.state.edges["ada"].flow == -a.state.edges["bob"].flow
+
+
+def test_a_clock_that_went_back_is_put_right() -> None:
+    """Ids from a clock that went back are smaller than those known; both ends agree in the end (R6, R7)."""
+    a, b = acquainted()
+    for _ in range(3):
+        exchange(a, b)
+    flow = a.state.edges["bob"].flow
+    state = PeerState(np.array([1.0]), Account(1.0, 0.5))
+    fresh = started(Settings(name="ada", diameter=1), state, stamp=lambda: 5)
+    for _ in range(3):
+        talk(fresh, b, fresh.add("bob"))
+    assert fresh.state.edges["bob"].flow == flow
+    assert fresh.state.edges["bob"].sid > a.state.edges["bob"].sid
+
+
+# -- copies -----------------------------------------------------------------------------------------
+
+
+def test_an_old_reply_changes_nothing() -> None:
+    """Lower or equal counters never change a register (R13)."""
+    a, b = acquainted()
+    replies = [exchange(a, b)[1] for _ in range(3)]
+    edge = a.state.edges["bob"]
+    for message in replies:
+        a.receive(message)
+        after = a.state.edges["bob"]
+        assert (after.s, after.r, after.g is edge.g) == (edge.s, edge.r, True)
+
+
+def test_a_greeting_is_answered_only_if_it_shows_a_gap() -> None:
+    """A HELLO from an end that is behind gets a HELLO back, any other gets silence (R22)."""
+    a, b = acquainted()
+    b.receive(asks(a, b))  # its reply is lost
+    behind = a.greet("bob")
+    assert answers(b, behind).kind is Kind.HELLO
+    talk(a, b, behind)
+    assert b.receive(a.greet("bob")) is None
+
+
+# -- what travels -----------------------------------------------------------------------------------
+
+
+def test_an_ordinary_exchange_carries_one_vector_each_way() -> None:
+    """Once both ends know each other, a request carries the value and its reply one register (R37, R38)."""
+    a, b = acquainted(dimension=100)
+    exchange(a, b)  # until it has heard a ledger from the other's present life, a peer shows its own in full
+    for first, second in [(a, b), (b, a), (b, a), (a, b)]:
+        request, reply = exchange(first, second)
+        assert (request.kind, reply.kind) == (Kind.REQ, Kind.REP)
+        assert request.x is not None
+        assert reply.f is not None
+        assert (request.vectors, reply.vectors) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "expected"), [(100, [Kind.REQ, Kind.HELLO, Kind.HELLO]), (1, [Kind.REQ, Kind.REP])]
+)
+def test_a_request_after_a_lost_reply_repairs_it(dimension: int, expected: list[Kind]) -> None:
+    """A large register is left out, asked for and sent in the same talk; a small one is repeated at once (R37)."""
+    a, b = acquainted(dimension=dimension)
+    exchange(a, b)
+    b.receive(asks(a, b))  # its reply is lost
+    a.give_up()
+    said = talk(b, a, b.tick("ada"))
+    assert [message.kind for message in said] == expected
+    assert (a.state.edges["bob"].flow == -b.state.edges["ada"].flow).all()
+
+
+def test_after_a_restart_registers_travel_until_heard() -> None:
+    """What was acknowledged is forgotten by a restart, so the first message carries everything again (R2, R38)."""
+    a, b = acquainted()
+    for _ in range(3):
+        exchange(a, b)
+    edges = {name: replace(edge, heard=None) for name, edge in a.state.edges.items()}
+    assert started(a.settings, replace(a.state, edges=edges)).greet("bob").vectors == 2
+
+
+def test_an_incomplete_message_is_not_believed() -> None:
+    """A register that should be there and is not: state unchanged, a HELLO asks for it (R39)."""
+    a, b = acquainted()
+    reply = answers(b, asks(a, b))
+    before = a.state.edges["bob"]
+    answer = answers(a, replace(reply, f=None))
+    assert answer.kind is Kind.HELLO
+    after = a.state.edges["bob"]
+    assert (after.r, after.s, after.flow) == (before.r, before.s, before.flow)
+    talk(a, b, answer)
+    assert a.state.edges["bob"].flow == -b.state.edges["ada"].flow != 0.0

@@ -1,0 +1,292 @@
+"""The state machine: exchanges, repetitions, membership, pacing and limits, one rule at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ConfigError, ProtocolViolation
+from sottovoce.peer.protocol import PeerState, Settings
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.noise import account_for
+from sottovoce.privacy.gaussian.account import Account
+
+from .pair import Watched, acquainted, answers, asks, exchange, peer, started, talk
+
+
+def test_durable_state_is_never_changed_in_place() -> None:
+    """States kept from before an exchange still hold what they held: a store may compare by identity (R1)."""
+    a, b = acquainted()
+    before = (a.state, b.state)
+    kept = [(s.shown.copy(), s.account, {n: (e.s, e.r) for n, e in s.edges.items()}) for s in before]
+    exchange(a, b)
+    assert a.state is not before[0]
+    for state, (shown, account, counters) in zip(before, kept, strict=True):
+        np.testing.assert_array_equal(state.shown, shown)
+        assert (state.account, {n: (e.s, e.r) for n, e in state.edges.items()}) == (account, counters)
+
+
+# -- one exchange -----------------------------------------------------------------------------------
+
+
+def test_an_exchange_moves_both_to_the_average() -> None:
+    """Both ends hold the average of what they showed, and the flows cancel bit for bit (R20)."""
+    a, b = acquainted()
+    request, reply = exchange(a, b)
+    assert request.x is not None
+    shown_b = request.x - 2 * (reply.f - 0.0)
+    assert a.state.shown == pytest.approx((request.x + shown_b) / 2, abs=1e-14)
+    assert a.state.shown == pytest.approx(b.state.shown, abs=1e-14)
+    assert a.state.edges["bob"].flow == -b.state.edges["ada"].flow
+
+
+def test_a_peer_with_a_request_out_starts_no_other() -> None:
+    """While it waits it is locked; the tick is skipped (R16)."""
+    a, b = acquainted()
+    request = asks(a, b)
+    assert a.tick("bob") is None
+    assert a.pending is not None
+    assert a.pending.message is request
+
+
+def test_a_locked_peer_answers_busy() -> None:
+    """Crossing requests are both refused; nobody's value changes while its request is out (R19, V6)."""
+    a, b = acquainted()
+    from_a, from_b = asks(a, b), asks(b, a)
+    to_a, to_b = answers(b, from_a), answers(a, from_b)
+    assert (to_a.kind, to_b.kind) == (Kind.BUSY, Kind.BUSY)
+    a.receive(to_a)
+    assert a.pending is None
+
+
+def test_a_repeated_request_is_applied_once() -> None:
+    """The same bytes again get the same register again (R18), whether or not the first reply arrived."""
+    a, b = acquainted()
+    request = asks(a, b)
+    first, second = answers(b, request), answers(b, request)
+    assert (first.kind, second.kind) == (Kind.REP, Kind.REP)
+    assert first.s == second.s == b.state.edges["ada"].s == 1
+
+
+def test_a_refused_request_is_not_applied_when_it_comes_again() -> None:
+    """A request number is used up by a refusal: the requester may have moved since (R18)."""
+    a, b = acquainted()
+    asks(b, a)  # locks b
+    request = asks(a, b)
+    assert answers(b, request).kind is Kind.BUSY
+    b.give_up()
+    assert answers(b, request).kind is Kind.BUSY
+    assert b.events["duplicate", "ada"] == 1
+
+
+def test_a_lost_reply_is_repaired_by_any_later_message() -> None:
+    """Mass is off by one step until then, and by nothing afterwards (R13)."""
+    a, b = acquainted()
+    b.receive(asks(a, b))  # its reply is lost
+    a.give_up()
+    assert a.state.edges["bob"].flow == 0.0
+    talk(b, a, b.greet("ada"))
+    assert a.state.edges["bob"].flow == -b.state.edges["ada"].flow != 0.0
+
+
+def test_only_the_answer_to_the_pending_request_unlocks() -> None:
+    """An answer with another number changes no lock (R21)."""
+    a, b = acquainted()
+    late = answers(b, asks(a, b))
+    a.give_up()
+    again = asks(a, b)
+    a.receive(replace(late, xid=again.xid + 1))
+    assert a.pending is not None
+    a.receive(answers(b, again))
+    assert a.pending is None
+
+
+def test_a_request_is_repeated_unchanged_and_then_given_up() -> None:
+    """The identical message, as often as configured, and only if merely time ran out (R17)."""
+    a, b = acquainted(retries=2)
+    request = asks(a, b)
+    assert [a.unanswered(request, late=True) for _ in range(3)] == [request, request, None]
+    assert a.pending is None
+    request = asks(a, b)
+    assert a.unanswered(request, late=False) is None
+    assert a.pending is None
+    assert a.events["given-up", "bob"] == 2
+
+
+def test_a_greeting_is_not_repeated() -> None:
+    """Only the pending request is; and a talk that ends gives up no other request than its own (R17, R22)."""
+    a, b = acquainted()
+    asks(a, b)
+    hello = a.greet("bob")
+    assert a.unanswered(hello, late=True) is None
+    a.give_up(hello)
+    assert a.pending is not None
+
+
+# -- starting, members, value -----------------------------------------------------------------------
+
+
+def resumed(stored: PeerState | None, value: float | None, neighbours: list[str]) -> Watched:
+    vector = None if value is None else np.array([value])
+    return Watched.resume(
+        Settings(name="ada", diameter=1), stored, value=vector, account=account_for(2.0, 0.5, 0.1),
+        neighbours=neighbours, draw=np.zeros, stamp=lambda: 2**57,
+    )  # fmt: skip
+
+
+def test_a_restart_goes_on_with_what_was_shown() -> None:
+    """The stored state, with the noise configured now and the account carried over; no recovery (R2)."""
+    a, b = acquainted()
+    exchange(a, b)
+    again = resumed(a.state, None, ["bob"])
+    assert not again.recovering
+    assert again.state.edges["bob"].flow == a.state.edges["bob"].flow
+    assert (again.state.noise, again.state.account.messages) == (a.state.noise, a.state.account.messages)
+    assert again.state.account.information == a.state.account.information
+    assert (again.state.account.noise_std, round(again.state.account.budget)) == (2.0, 100)
+
+
+def test_a_restart_with_another_value_is_a_change_of_value() -> None:
+    """Noise starts afresh and the account goes on, because the new value may be related to the old (R24)."""
+    a, b = acquainted()
+    exchange(a, b)
+    again = resumed(a.state, 7.0, ["bob"])
+    assert (again.state.value.tolist(), again.state.account.messages) == ([7.0], 0)
+    assert again.state.account.information == a.state.account.information > 0
+
+
+def test_a_restart_drops_and_adds_as_configured() -> None:
+    """Neighbours that are no longer listed lose their record, new ones get a blank one (R23)."""
+    a, b = acquainted()
+    exchange(a, b)
+    again = resumed(a.state, None, ["cyd"])
+    assert list(again.state.edges) == ["cyd"]
+    assert again.state.edges["cyd"].blank
+    assert again.state.noise is None
+
+
+def test_a_first_start_needs_a_value() -> None:
+    """Without a stored state and without a value there is nothing to begin with; with one the peer recovers (R3)."""
+    with pytest.raises(ConfigError, match="needs its private value"):
+        resumed(None, None, ["bob"])
+    assert resumed(None, 1.0, ["bob"]).recovering
+
+
+def test_recovery_waits_for_all_neighbours() -> None:
+    """With an empty disk no exchange is started before every neighbour answered or patience ended (R3)."""
+    b, c = peer("bob", 5.0), peer("cyd", 6.0)
+    state = PeerState(np.array([1.0]), Account(1.0, 0.5))
+    a = started(Settings(name="ada", diameter=1), state, recovering=True)
+    b.add("ada")
+    c.add("ada")
+    a.add("cyd")
+    talk(a, b, a.add("bob"))
+    assert a.tick("bob") is None
+    talk(a, c, a.greet("cyd"))
+    assert asks(a, b).kind is Kind.REQ
+
+
+def test_leaving_takes_the_flow_along_and_rearms() -> None:
+    """Both ends forget the flow; the one that stays starts its noise afresh and no longer waits (R23, R25, R40)."""
+    a, b = acquainted()
+    exchange(a, b)
+    bye = a.drop("bob")
+    assert bye is not None
+    b.receive(bye)
+    edge = b.state.edges["ada"]
+    assert edge.blank
+    assert edge.parted
+    assert b.state.active == []
+    assert b.state.account.messages == 0
+    assert "bob" not in a.state.edges
+    assert a.state.noise is None
+
+
+def test_dropping_one_of_several_neighbours_rearms() -> None:
+    """The flow that goes may have been all that covered the value, so the next draw is of full size (R23, R25)."""
+    a, b = acquainted()
+    for _ in range(4):
+        exchange(a, b)
+    a.add("cyd")
+    a.drop("bob")
+    assert (a.state.account.messages, a.state.amplitude) == (0, 1.0)
+    assert a.state.noise is not None
+
+
+def test_a_new_value_starts_noise_afresh() -> None:
+    """The next value shown carries full-size noise, and flows stay (R24, R25)."""
+    a, b = acquainted()
+    for _ in range(6):
+        exchange(a, b)
+    flow = a.state.edges["bob"].flow
+    a.set_value(np.array([2.0]), new_secret=True)
+    assert a.state.edges["bob"].flow == flow
+    assert a.state.account.messages == 0
+    assert a.state.amplitude == 1.0
+
+
+# -- pace and limits --------------------------------------------------------------------------------
+
+
+def test_calling_fast_does_not_drain_noise() -> None:
+    """A neighbour that asks 100 times between two of our own ticks gets as many exchanges as the bucket holds (R28)."""
+    a, b = acquainted(bucket_burst=6.0)
+    for _ in range(100):
+        exchange(a, b)
+    assert b.events["applied", "ada"] == 6
+    assert b.state.account.messages == 6
+
+
+def test_the_bucket_is_empty_after_a_start() -> None:
+    """Nobody is answered before the own clock has rung once (R28)."""
+    a, b = peer("ada"), peer("bob")
+    b.add("ada")
+    talk(a, b, a.add("bob"))
+    exchange(a, b)
+    assert b.events["too-fast", "ada"] == 1
+    assert b.events["applied", "ada"] == 0
+
+
+@pytest.mark.parametrize("x", [np.nan, np.inf, -1e10])
+def test_a_value_out_of_range_is_not_averaged_with(x: float) -> None:
+    """The answer is BUSY, and nothing moved (R19, R31)."""
+    a, b = acquainted()
+    assert answers(b, replace(asks(a, b), x=np.array([x]))).kind is Kind.BUSY
+    assert b.state.edges["ada"].s == 0
+    assert b.events["value-out-of-range", "ada"] == 1
+
+
+def test_one_neighbour_moves_no_more_than_agreed() -> None:
+    """A liar that always shows a little more than we have is refused once its net flow reaches the limit (R42)."""
+    a, b = acquainted(net_flow_limit=10.0)
+    for _ in range(40):
+        request = asks(a, b)
+        a.give_up()
+        a.receive(answers(b, replace(request, x=b.state.shown + 2.0)))
+        b.tick(None)
+    assert 9.0 < b.state.edges["ada"].flow <= 10.0
+    assert b.events["net-flow-limit", "ada"] > 20
+
+
+def test_a_lying_register_beyond_the_limit_is_refused() -> None:
+    """A responder that claims a huge step is refused, and our value does not move (R42)."""
+    a, b = acquainted(net_flow_limit=10.0)
+    reply = answers(b, asks(a, b))
+    state = a.state
+    with pytest.raises(ProtocolViolation, match="net flow"):
+        a.receive(replace(reply, f=np.array([50.0])))
+    assert a.state is state
+
+
+def test_a_large_difference_unsettles() -> None:
+    """A settled peer that meets a difference above twice the tolerance is settled no longer (R36)."""
+    a, b = acquainted()
+    exchange(a, b)
+    a.rule.settled = True
+    a.set_value(np.array([100.0]), new_secret=True)
+    assert not a.settled
+    b.rule.settled = True
+    exchange(a, b)
+    assert not b.settled

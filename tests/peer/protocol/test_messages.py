@@ -1,0 +1,74 @@
+"""A harmful message is refused before any of it is believed (R31)."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sottovoce.errors import ProtocolViolation
+from sottovoce.peer.protocol.messages import COUNTER_LIMIT, Kind, Stop
+
+from .pair import acquainted, asks, exchange
+
+GOOD = {"f": np.array([0.5]), "s": 1}
+BAD: dict[str, dict[str, Any]] = {
+    "nan register": {"f": np.array([np.nan]), "s": 1},
+    "infinite register": {"f": np.array([np.inf]), "s": 1},
+    "oversized register": {"f": np.array([1e13]), "s": 1},
+    "wrong dimension": {"f": np.array([0.5, 0.5]), "s": 1},
+    "two axes": {"f": np.array([[0.5]]), "s": 1},
+    "negative counter": {**GOOD, "r": -1},
+    "counter too large": {**GOOD, "s": COUNTER_LIMIT},
+    "counter jumps": {**GOOD, "s": 2**33},
+    "life too large": {**GOOD, "dst_sid": COUNTER_LIMIT},
+    "value in a HELLO": {**GOOD, "x": np.array([1.0])},
+    "for somebody else": {**GOOD, "dst": "eve"},
+    "half an interval": {**GOOD, "stop": Stop(0, low=np.array([0.0]))},
+    "empty interval": {**GOOD, "stop": Stop(0, np.array([1.0]), np.array([0.0]))},
+    "interval of nan": {**GOOD, "stop": Stop(0, np.array([np.nan]), np.array([0.0]))},
+    "interval of wrong dimension": {**GOOD, "stop": Stop(0, np.zeros(2), np.ones(2))},
+    "negative round": {**GOOD, "stop": Stop(-1)},
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_harmful_message_is_refused_without_a_trace(what: str) -> None:
+    """Refused with an error that shows no value; durable state and pending request are the same objects as before."""
+    a, b = acquainted()
+    exchange(a, b)
+    pending, state = asks(a, b), a.state
+    with pytest.raises(ProtocolViolation) as refusal:
+        a.receive(replace(b.greet("ada"), **BAD[what]))
+    assert a.state is state
+    assert a.pending is not None
+    assert a.pending.message is pending
+    assert "0.5" not in str(refusal.value)
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_mutated_messages_never_break_the_ledger(data: st.DataObject) -> None:
+    """Whatever one field is changed to, the peer refuses or goes on; it never raises anything else nor shows NaN."""
+    a, b = acquainted()
+    for _ in range(data.draw(st.integers(0, 2))):
+        exchange(a, b)
+    message: Any = data.draw(st.sampled_from([b.greet("ada"), b.tick("ada"), exchange(a, b)[0]]))
+    field = data.draw(st.sampled_from(["src_sid", "dst_sid", "s", "r", "xid", "blank", "kind", "x", "f", "g", "stop"]))
+    numbers = st.integers(-(2**64), 2**64) | st.integers(0, 4) | st.sampled_from([a.state.edges["bob"].sid])
+    vectors = st.none() | st.lists(st.floats(), min_size=0, max_size=2).map(np.array)
+    changes = {
+        "blank": st.booleans(),
+        "kind": st.sampled_from(Kind),
+        "stop": st.builds(Stop, st.integers(-1, 10), vectors, vectors, vectors, vectors),
+    }
+    value = data.draw(changes.get(field, vectors if field in "fgx" else numbers))
+    with contextlib.suppress(ProtocolViolation):
+        a.receive(replace(message, src="bob", dst="ada", **{field: value}))
+    assert np.isfinite(a.state.shown).all()
+    assert all(edge.blank or np.isfinite(edge.flow).all() for edge in a.state.edges.values())

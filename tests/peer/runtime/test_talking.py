@@ -1,0 +1,72 @@
+"""What a node does with the messages it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import numpy as np
+
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.testing import SeededPeer
+
+from .town import Town, virtually
+
+
+async def told(peer: SeededPeer, message: object) -> object:
+    """What the node answers to a message from p1."""
+    return await peer._talker.hear("p1", message)  # type: ignore[union-attr, arg-type]
+
+
+@virtually
+async def test_a_flood_of_messages_is_cut_off() -> None:
+    """Beyond a hundred a second a neighbour's messages are not even looked at, and none of them costs a transaction."""
+    town = Town(2, diameter=1)
+    async with town.pair() as (peer, other):
+        await asyncio.sleep(5.0)
+        request = replace(other._protocol.greet("p0"), kind=Kind.REQ, x=np.zeros(1))
+        draws = peer.status().draws
+        for xid in range(1000):
+            await told(peer, replace(request, xid=10_000 + xid))
+        assert town.observers["p0"].counted("flood") >= 850
+        assert peer.status().draws <= draws + 7
+
+
+@virtually
+async def test_violations_are_counted_and_change_nothing() -> None:
+    """A message that breaks the protocol gets no answer, is counted, and leaves the state the same object."""
+    town = Town(2, diameter=1)
+    async with town.pair() as (peer, other):
+        await asyncio.sleep(5.0)
+        good, state = other._protocol.greet("p0"), peer._protocol.state
+        for bad in (replace(good, s=2**40), replace(good, f=np.array([np.nan]), s=good.s + 1), replace(good, r=-1)):
+            assert await told(peer, bad) is None
+        assert peer._protocol.state is state
+        assert town.observers["p0"].counted("violation") == 3
+
+
+@virtually
+async def test_the_sender_is_who_the_transport_says() -> None:
+    """A name inside a message counts for nothing: a neighbour cannot speak for another."""
+    town = Town(3)
+    async with town.running() as peers:
+        await asyncio.sleep(5.0)
+        true = peers["p2"]._protocol.greet("p0")
+        before = peers["p0"]._protocol.state.edges["p2"]
+        await told(peers["p0"], replace(true, s=true.s + 1, f=np.array([1000.0])))  # type: ignore[arg-type]
+        assert peers["p0"]._protocol.state.edges["p2"] is before
+
+
+@virtually
+async def test_a_neighbour_that_vanishes_and_returns_is_noticed() -> None:
+    """The log says once that it is unreachable and once that it is back."""
+    town = Town(2, diameter=1)
+    async with town.pair() as (peer, _):
+        town.medium.partition({"p0"}, {"p1"})
+        await asyncio.sleep(30.0)
+        assert peer.status().neighbours["p1"].state == "unreachable"
+        town.medium.heal()
+        await asyncio.sleep(30.0)
+        assert peer.status().neighbours["p1"].state == "open"
+        lines = [event for _, event, _ in town.observers["p0"].lines if event.startswith("neighbour")]
+        assert lines == ["neighbour unreachable", "neighbour reachable"]
