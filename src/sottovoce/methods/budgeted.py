@@ -6,9 +6,9 @@ as long as that allows, T times in all. From then on it shows its value with the
 nothing new, and averages as before. So the promise holds for ever, against everybody, and the mean stays off
 by the mean of the noise that was left.
 
-With T = 1 it is one draw that is never withdrawn. That attains the least error that such a promise
-allows, E‖x − c̄‖² ≥ h² (:func:`sottovoce.privacy.price_of_hiding`); more draws cost up to about 1/(1 − φ²) times it,
-and hide more from those who hear only part of the messages.
+With T = 1 it is one draw that is never withdrawn. That attains the least error with which Algorithm 1 can keep
+such a promise, E‖x − c̄‖² ≥ h² (:func:`sottovoce.privacy.price_of_hiding`); more draws cost up to about
+1/(1 − φ²) times it, and show less to those who do not hear every message.
 """
 
 from __future__ import annotations

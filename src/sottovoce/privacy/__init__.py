@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .attacks import Attack, attack
     from .auditing import audit, audit_rounds
     from .exposures import Exposure, exposure
+    from .firewall import FirewallLaw, expected_information, firewall_law, firewall_std, price_of_hiding
     from .frontiers import Frontier, frontier
     from .gaussian.account import Account
     from .gaussian.gdp import compose, delta, epsilon, largest_mu
@@ -32,6 +33,7 @@ _HOME = {
     "EveryoneBut": "view",
     "Exposure": "exposures",
     "ExposureQuantile": "schedules",
+    "FirewallLaw": "firewall",
     "Frontier": "frontiers",
     "Pooled": "view",
     "Reconstruction": "analysers.row_space",
@@ -48,11 +50,15 @@ _HOME = {
     "disclosed_by_broadcast": "limits",
     "disclosed_eventually": "limits",
     "epsilon": "gaussian.gdp",
+    "expected_information": "firewall",
     "exposure": "exposures",
     "exposure_quantile": "schedules",
+    "firewall_law": "firewall",
+    "firewall_std": "firewall",
     "frontier": "frontiers",
     "groups": "limits",
     "largest_mu": "gaussian.gdp",
+    "price_of_hiding": "firewall",
     "reconstruct": "analysers.row_space",
     "recoverable": "analysers.row_space",
     "sealed_covariance": "gaussian.seals",
@@ -67,6 +73,7 @@ __all__ = [
     "EveryoneBut",
     "Exposure",
     "ExposureQuantile",
+    "FirewallLaw",
     "Frontier",
     "Pooled",
     "Reconstruction",
@@ -83,11 +90,15 @@ __all__ = [
     "disclosed_by_broadcast",
     "disclosed_eventually",
     "epsilon",
+    "expected_information",
     "exposure",
     "exposure_quantile",
+    "firewall_law",
+    "firewall_std",
     "frontier",
     "groups",
     "largest_mu",
+    "price_of_hiding",
     "reconstruct",
     "recoverable",
     "sealed_covariance",
