@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..graphs.graph import Graph
     from ..privacy import Exposure, Frontier, Report
+    from ..privacy.frontiers import Point
 
 __all__ = [
     "draw_frontier",
@@ -113,16 +114,7 @@ def draw_frontier(frontier: Frontier) -> Figure:
     panels = ("neighbour_std", "a neighbour, on average"), ("worst_std", "whoever knows most, at worst")
     for axes, (field, title) in zip(axes_list, panels, strict=True):
         _draw_points(axes, frontier, field)
-        axes.axhline(frontier.prior_std, color="#999999", linewidth=0.8)
-        axes.annotate(
-            "nothing learned",
-            (0.01, frontier.prior_std),
-            xycoords=("axes fraction", "data"),
-            fontsize=8,
-            xytext=(2, -10),
-            textcoords="offset points",
-            color="#666666",
-        )
+        _mark_level(axes, frontier.prior_std, "nothing learned", x=0.01, offset=(2, -10))
         tidy(
             axes,
             title=f"Uncertainty left to {title}",
@@ -146,33 +138,15 @@ def triangle_comparison(pairwise: Report, broadcast: Array) -> Figure:
     exchange, three per round.
     """
     figure, (axes,) = new_figure(width=6.4, height=4.0)
-    styles = line_styles()
-    axes.step(
-        2 * pairwise.steps,
-        pairwise.history[:, 1],
-        where="post",
-        label="pairwise gossip",
-        **(next(styles) | {"marker": ""}),
-    )
-    axes.step(
-        3 * np.arange(len(broadcast)),
-        broadcast[:, 1],
-        where="post",
-        label="synchronous broadcast",
-        **(next(styles) | {"marker": ""}),
-    )
+    curves = {
+        "pairwise gossip": (2 * pairwise.steps, pairwise.history[:, 1]),
+        "synchronous broadcast": (3 * np.arange(len(broadcast)), broadcast[:, 1]),
+    }
+    for (label, (messages, deviation)), style in zip(curves.items(), line_styles(), strict=False):
+        axes.step(messages, deviation, where="post", label=label, **(style | {"marker": ""}))
     if pairwise.prior_std is not None:
-        axes.axhline(pairwise.prior_std[1] / np.sqrt(2), color="#999999", linewidth=0.8)
-        axes.annotate(
-            "only the sum is known: τ/√2",
-            (1.0, pairwise.prior_std[1] / np.sqrt(2)),
-            xycoords=("axes fraction", "data"),
-            fontsize=8,
-            color="#666666",
-            xytext=(-4, 4),
-            textcoords="offset points",
-            ha="right",
-        )
+        level = pairwise.prior_std[1] / np.sqrt(2)
+        _mark_level(axes, level, "only the sum is known: τ/√2", x=1.0, offset=(-4, 4), ha="right")
     tidy(
         axes,
         title="Triangle, observer 0: pairwise gossip keeps what broadcast gives away",
@@ -255,53 +229,35 @@ def node_positions(graph: Graph) -> Array:
     return np.array([layout[node] for node in range(graph.num_nodes)])
 
 
+def _mark_level(axes: Axes, level: float, text: str, *, x: float, offset: tuple[int, int], ha: str = "left") -> None:
+    """A thin line across, with words at the share ``x`` of its length."""
+    axes.axhline(level, color="#999999", linewidth=0.8)
+    where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "xytext": offset, "textcoords": "offset points"}
+    axes.annotate(text, (x, level), fontsize=8, color="#666666", ha=ha, **where)
+
+
 def _draw_points(axes: Axes, frontier: Frontier, field: str) -> None:
-    styles = line_styles()
-    points = [point for point in frontier.points if point.steps is not None]
-    for std in sorted({p.noise_std for p in points if p.method == "noise-insertion"}):
-        line = sorted(
-            (p for p in points if p.method == "noise-insertion" and p.noise_std == std), key=lambda p: p.noise_decay
-        )
-        axes.plot(
-            [p.steps or 0 for p in line],
-            [getattr(p, field) for p in line],
-            label=f"noise insertion, σ = {std:g}",
-            **(next(styles) | {"markersize": 5}),
-        )
-        last = line[-1]
-        axes.annotate(
-            f"φ = {last.noise_decay:g}",
-            (last.steps or 0, getattr(last, field)),
-            fontsize=7,
-            xytext=(-6, 6),
-            textcoords="offset points",
-            ha="center",
-            color="#444444",
-        )
-    for name, text, marker in (("nozari", "Nozari (Laplace)", "v"), ("huang", "Huang (Laplace)", "^")):
-        line = sorted((p for p in points if p.method == name), key=lambda p: p.noise_decay)
+    """Lines over φ for noise insertion, one for each σ, and for the Laplace methods; single points for the rest."""
+    reached = sorted((p for p in frontier.points if p.steps is not None), key=lambda p: p.noise_decay)
+
+    def draw(points: list[Point], label: str, **style: Any) -> None:
+        axes.plot([p.steps or 0 for p in points], [getattr(p, field) for p in points], label=label, **style)
+
+    inserted = [p for p in reached if p.method == "noise-insertion"]
+    for std, style in zip(sorted({p.noise_std for p in inserted}), line_styles(), strict=False):
+        line = [p for p in inserted if p.noise_std == std]
+        draw(line, f"noise insertion, σ = {std:g}", **(style | {"markersize": 5}))
+        end = (line[-1].steps or 0, getattr(line[-1], field))
+        look: dict[str, Any] = {"fontsize": 7, "textcoords": "offset points", "ha": "center", "color": "#444444"}
+        axes.annotate(f"φ = {line[-1].noise_decay:g}", end, xytext=(-6, 6), **look)
+    for name, label, marker in (("nozari", "Nozari (Laplace)", "v"), ("huang", "Huang (Laplace)", "^")):
+        line = [p for p in reached if p.method == name]
         if line:
-            axes.plot(
-                [p.steps or 0 for p in line],
-                [getattr(p, field) for p in line],
-                marker=marker,
-                color="#888888",
-                linestyle=":",
-                markersize=6,
-                label=text,
-            )
+            draw(line, label, marker=marker, color="#888888", linestyle=":", markersize=6)
     for name, marker, colour in (("standard", "*", "#000000"), ("one-shot noise", "X", "#7F3C8D")):
-        for p in (p for p in points if p.method == name):
-            text = "standard gossip" if name == "standard" else f"one-shot DP noise, s = {p.noise_std:.2g}"
-            axes.plot(
-                [p.steps or 0],
-                [getattr(p, field)],
-                marker=marker,
-                color=colour,
-                markersize=10,
-                linestyle="",
-                label=text,
-            )
+        for p in (p for p in reached if p.method == name):
+            label = "standard gossip" if name == "standard" else f"one-shot DP noise, s = {p.noise_std:.2g}"
+            draw([p], label, marker=marker, color=colour, markersize=10, linestyle="")
 
 
 def _number_nodes(axes: Axes, places: Array, shade: Array, watching: npt.NDArray[np.bool_], size: float) -> None:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidParameter
-from ..foundation.arguments import number
+from ..foundation.arguments import number, whole
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.huang import Huang
@@ -132,9 +131,7 @@ def frontier(
     """
     accuracy = number("accuracy", accuracy, low=0.0, low_open=True)
     prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
-    for name, count in (("max_steps", max_steps), ("runs", runs)):
-        if int(count) != count or count < 1:
-            raise InvalidParameter(f"{name} must be a whole number ≥ 1, got {count!r}")
+    max_steps, runs = whole("max_steps", max_steps, low=1), whole("runs", runs, low=1)
     wish = _Wish(graph, accuracy, prior_std, max_steps, runs, seed)
     points = [_point(wish, StandardGossip(), 0.0, 0.0)]
     for std, decay in itertools.product(noise_stds, noise_decays):

@@ -39,7 +39,7 @@ def supports(released: Released, view: View) -> TypeGuard[LinearRounds]:
 
 def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG001  (one signature for all analysers)
     """How many rounds were heard."""
-    return whole("fired_edges (for rounds their number, num_rounds)", fired_edges, low=0, high=2**62)
+    return whole("fired_edges (for rounds their number, num_rounds)", fired_edges, low=0)
 
 
 def audit(question: Question, released: LinearRounds, num_rounds: int, progress: Progress) -> RoundsReport:
