@@ -30,6 +30,7 @@ from .methods import (
     StandardGossip,
     SynchronousAveraging,
 )
+from .methods.registry import our_methods
 
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
@@ -83,6 +84,9 @@ __all__ = [
     "testing",
     "theory",
 ]
+# A method that has just been added to the folder of methods is not in the lists above.
+globals().update(our_methods())
+__all__ += [name for name in our_methods() if name not in __all__]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,9 +10,42 @@ from sottovoce import errors
 from sottovoce.methods.budgeted import affordable_draws
 from sottovoce.methods.noise_insertion import information
 from sottovoce.methods.released import FrozenNoise
+from sottovoce.simulation.random.streams import normals_of
 
 from ..agreement.exact_gaussian import Transcript
+from .equations import assert_equation
 from .settings import GRAPH, VALUES
+
+
+def equation(method, replay):
+    """Algorithm 1; a node whose next message would exceed the budget keeps the noise it has."""
+    n = replay.graph.num_nodes
+    std, decay = np.broadcast_to(method.noise_std, n), np.broadcast_to(method.noise_decay, n)
+    x, u, t = replay.values, np.zeros(n), np.zeros(n)
+    yield x
+    for step, row in enumerate(replay.edges()):
+        for node, draw in zip((row.argmax(), row.argmin()), normals_of(replay.stream.words(step)), strict=True):
+            sizes = std[node] * decay[node] ** np.arange(t[node] + 1)
+            if sizes.all() and (sizes**-2.0).sum() <= method.hidden_std**-2.0 * (1 + 1e-9):
+                x = x + (sizes[-1] * draw - u[node]) * np.eye(n)[node]
+                u[node] = sizes[-1] * draw
+                t[node] += 1
+        x = x - 0.5 * (row @ x) * row
+        yield x
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        sv.BudgetedNoiseInsertion.with_draws(1, hidden_std=0.5),
+        sv.BudgetedNoiseInsertion.with_draws(3, hidden_std=0.5, noise_decay=0.5),
+        sv.BudgetedNoiseInsertion(np.linspace(0.1, 2.0, 8), np.linspace(0.0, 0.9, 8), hidden_std=0.1),
+    ],
+    ids=lambda m: m.label(),
+)
+def test_equation(method):
+    """Compiled runs follow the equation, with one draw, with several, and with σ and φ per node."""
+    assert_equation(method, equation)
 
 
 def test_draws_are_what_an_account_affords():

@@ -8,25 +8,36 @@ from sottovoce import errors
 from sottovoce.graphs.chances import Chances
 from sottovoce.methods.released import SealedNoise
 from sottovoce.methods.sealed import sealed_moments
-from sottovoce.simulation.edge_noise import edge_draw
-from sottovoce.simulation.random.streams import Stream
+from sottovoce.testing.reference import algorithm_1
 from sottovoce.theory.gossip.exact import moments_trace
 
+from .equations import assert_equation
 from .settings import GRAPH, VALUES
 
 CHANCES = np.arange(1.0, 10.0) / 45
 
 
-def test_the_run_starts_at_values_with_seals():
-    """At step 0 the recorded error is that of c + B m, one number per edge, and the sum is untouched."""
-    run = sv.simulate(GRAPH, VALUES, sv.SealedGossip(seal_std=5.0), num_steps=1, seed=4, replicas=2, record=[0])
-    sealed = VALUES.copy()
-    for edge, (i, j) in enumerate(GRAPH.edges):
-        number = 5.0 * edge_draw(Stream(4, 1), edge)
-        sealed[i] += number
-        sealed[j] -= number
-    assert run.squared_error[1, 0] == pytest.approx(((sealed - VALUES.mean()) ** 2).sum(), rel=1e-12)
-    assert run.mass_error.max() < 1e-13
+def equation(method, replay):
+    """x(0) = c + s Bᵀg, then Algorithm 1 line by line."""
+    x = replay.values + method.seal_std * replay.shared()
+    yield x
+    steps = algorithm_1(replay.graph, x, method.after, replay.num_steps, replay.seed, replica=replay.replica)
+    for x, _ in steps:
+        yield x
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        sv.SealedGossip(seal_std=3.0),
+        sv.SealedGossip(seal_std=0.0, noise_std=1.0, noise_decay=0.5),
+        sv.SealedGossip(seal_std=3.0, noise_std=np.linspace(0, 2, 8), noise_decay=np.linspace(0, 0.9, 8)),
+    ],
+    ids=lambda m: m.label(),
+)
+def test_equation(method):
+    """Compiled runs follow the equation, step 0 included, with and without noise."""
+    assert_equation(method, equation)
 
 
 def test_seals_do_not_depend_on_how_the_run_is_cut():

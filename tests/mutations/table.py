@@ -45,7 +45,7 @@ _TLS = ("tests/peer/transport/test_tls.py",)
 _HOSTILE = ("tests/attacks/test_a_hostile_neighbour.py::test_refused_messages_leave_the_store_as_it_was",)
 _STORE = ("tests/peer/store",)
 _NODE = ("tests/peer/runtime",)
-_KERNEL = ("tests/agreement/test_methods_equal_their_equations.py", "tests/methods/test_base.py")
+_KERNEL = ("tests/methods/test_standard.py", "tests/methods/test_noise_insertion.py")
 _ENGINE = ("tests/simulation/test_engine.py::test_early_stop",)
 
 TARGETS = (
@@ -167,10 +167,10 @@ NAMED = (
     ),
     Named(
         "the guarantee of noise insertion ignores the noise",
-        "sottovoce.experiments.predictions",
-        "max(contraction_factor(graph), float(noise[std > 0].max(initial=0.0)))",
-        "contraction_factor(graph)",
-        ("tests/agreement/test_predictions_equal_theory.py",),
+        "sottovoce.methods.noise_insertion.NoiseInsertion.guarantee",
+        "max(1.0 - chances.contraction_gap, float(noise[noisy].max(initial=0.0)))",
+        "1.0 - chances.contraction_gap",
+        ("tests/methods/test_noise_insertion.py",),
     ),
     Named(
         "a value known a thousand times less well counts as disclosed",

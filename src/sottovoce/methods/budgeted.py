@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..foundation.arguments import brief, checked, number, per_node, whole
-from ..graphs.chances import Chances
 from ..graphs.graph import Graph
 from .base import VALUE, Array, Guarantee, Method, PairMethod
 from .noise_insertion import AMPLITUDE, DECAY, OUTSTANDING, NoiseInsertion, information
@@ -57,7 +56,7 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class BudgetedNoiseInsertion(PairMethod):
     """Algorithm 1 until everyone else together could know a value to ± ``hidden_std``; then the last noise stays.
 
@@ -90,10 +89,9 @@ class BudgetedNoiseInsertion(PairMethod):
     update = staticmethod(update)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden_std", number("hidden_std", self.hidden_std, low=0.0, low_open=True))
-        before = self.before
-        object.__setattr__(self, "noise_std", before.noise_std)
-        object.__setattr__(self, "noise_decay", before.noise_decay)
+        self.check("hidden_std", low=0.0, low_open=True)
+        for name, value in vars(self.before).items():
+            object.__setattr__(self, name, value)
         least = float(np.min(self.noise_std))
         if least < self.hidden_std * (1.0 - _ROUNDING):
             raise InvalidParameter(
@@ -124,7 +122,7 @@ class BudgetedNoiseInsertion(PairMethod):
         return cls(float(std) if std.ndim == 0 else std, decay, hidden_std)
 
     @classmethod
-    def customary(cls, graph: Graph) -> tuple[Method, ...]:  # noqa: ARG003
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
         """A few draws."""
         return (cls.with_draws(4, hidden_std=0.1, noise_decay=0.5),)
 
@@ -139,11 +137,7 @@ class BudgetedNoiseInsertion(PairMethod):
 
     def last_std(self, graph: Graph) -> Array:
         """``(n,)`` σφ^{T−1}: deviation of the noise that stays; at least ``hidden_std``."""
-        std, decay = (per_node(name, getattr(self, name), graph.num_nodes) for name in ("noise_std", "noise_decay"))
-        return np.asarray(std * decay ** (self.draws(graph) - 1.0))
-
-    def validate(self, graph: Graph) -> None:
-        self.before.validate(graph)
+        return np.asarray(self.each("noise_std", graph) * self.each("noise_decay", graph) ** (self.draws(graph) - 1.0))
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         nodes = np.zeros((graph.num_nodes, self.num_fields))
@@ -152,29 +146,15 @@ class BudgetedNoiseInsertion(PairMethod):
         return nodes
 
     def releases(self, graph: Graph) -> Released:
-        std, decay = (per_node(name, getattr(self, name), graph.num_nodes) for name in ("noise_std", "noise_decay"))
-        return FrozenNoise(std, decay, self.draws(graph))
+        return FrozenNoise(self.each("noise_std", graph), self.each("noise_decay", graph), self.draws(graph))
 
     def guarantee(self, graph: Graph) -> Guarantee:
-        """ρ once all noise is in place, and then E‖x − c̄‖² = (1/n) Σ (σ_i φ_i^{T_i − 1})² for ever."""
-        remaining = float((self.last_std(graph) ** 2).sum()) / graph.num_nodes
-        return Guarantee(1.0 - Chances(graph).contraction_gap, remaining)
+        """The mean ends off by that of the noise in place: E‖x − c̄‖² → (1/n) Σ (σ_i φ_i^{T_i − 1})²."""
+        return Guarantee(remaining=float((self.last_std(graph) ** 2).sum()) / graph.num_nodes)
 
     def label(self) -> str:
         noise = f"σ = {brief(self.noise_std)}, φ = {brief(self.noise_decay)}"
         return f"budgeted noise insertion, {noise}, ± {self.hidden_std:g} kept"
-
-    def __repr__(self) -> str:
-        noise = f"noise_std={brief(self.noise_std)}, noise_decay={brief(self.noise_decay)}"
-        return f"BudgetedNoiseInsertion({noise}, hidden_std={self.hidden_std:g})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BudgetedNoiseInsertion):
-            return NotImplemented
-        return self.hidden_std == other.hidden_std and self.before == other.before
-
-    def __hash__(self) -> int:
-        return hash((self.hidden_std, self.before))
 
 
 def affordable_draws(

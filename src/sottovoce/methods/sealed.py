@@ -27,7 +27,7 @@ __all__ = ["SealedGossip", "sealed_moments"]
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class SealedGossip(PairMethod):
     """Every edge starts with a shared secret number that cancels between its ends; then Algorithm 1 or plain gossip.
 
@@ -62,10 +62,9 @@ class SealedGossip(PairMethod):
     update = staticmethod(update)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seal_std", number("seal_std", self.seal_std, low=0.0))
-        after = self.after
-        object.__setattr__(self, "noise_std", after.noise_std)
-        object.__setattr__(self, "noise_decay", after.noise_decay)
+        self.check("seal_std", low=0.0)
+        for name, value in vars(self.after).items():
+            object.__setattr__(self, name, value)
 
     @property
     def after(self) -> NoiseInsertion:
@@ -73,12 +72,9 @@ class SealedGossip(PairMethod):
         return NoiseInsertion(self.noise_std, self.noise_decay)
 
     @classmethod
-    def customary(cls, graph: Graph) -> tuple[Method, ...]:  # noqa: ARG003
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
         """Large seals and no other noise."""
         return (cls(seal_std=10.0),)
-
-    def validate(self, graph: Graph) -> None:
-        self.after.validate(graph)
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         return self.after.initial(graph, private_values)
@@ -102,18 +98,6 @@ class SealedGossip(PairMethod):
     def label(self) -> str:
         noise = f", σ = {brief(self.noise_std)}, φ = {brief(self.noise_decay)}" if np.any(self.noise_std) else ""
         return f"sealed gossip, s = {self.seal_std:g}{noise}"
-
-    def __repr__(self) -> str:
-        noise = f"noise_std={brief(self.noise_std)}, noise_decay={brief(self.noise_decay)}"
-        return f"SealedGossip(seal_std={self.seal_std:g}, {noise})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SealedGossip):
-            return NotImplemented
-        return self.seal_std == other.seal_std and self.after == other.after
-
-    def __hash__(self) -> int:
-        return hash((self.seal_std, self.after))
 
 
 def sealed_moments(graph: Graph, private_values: Array, seal_std: float) -> Array:
