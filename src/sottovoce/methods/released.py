@@ -127,7 +127,7 @@ class SealedNoise(Released):
 
     seal_std: float
     """s."""
-    after: WithdrawnNoise
+    after: WithdrawnNoise | FrozenNoise
 
     words: ClassVar[str] = "values under seals"
 

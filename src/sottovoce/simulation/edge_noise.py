@@ -14,7 +14,7 @@ from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from .random.streams import EDGE_NOISE, Stream, normals_of
 
-__all__ = ["edge_draw", "share_edge_noise", "share_plainly"]
+__all__ = ["edge_draw", "edge_numbers", "share_edge_noise", "share_plainly"]
 
 
 def share_edge_noise(tables: Array, method: Method, graph: Graph, seed: int) -> None:
@@ -24,6 +24,16 @@ def share_edge_noise(tables: Array, method: Method, graph: Graph, seed: int) -> 
 
         std: Any = method.edge_noise_std(graph)
         add_edge_noise(tables, method.edge_noise_field, std, graph.edges, np.uint64(seed))
+
+
+def edge_numbers(method: Method, graph: Graph, stream: Stream) -> Array:
+    """``(m,)`` the number that each edge adds at its first end and subtracts at its second; zeros if it adds none."""
+    numbers = np.zeros(graph.num_edges)
+    if method.edge_noise_field is not None:
+        from .kinds.round import edge_draws
+
+        edge_draws(numbers, stream.replica, stream.coordinate, np.uint64(stream.seed))
+    return method.edge_noise_std(graph) * numbers
 
 
 def share_plainly(nodes: Array, method: Method, graph: Graph, stream: Stream) -> None:

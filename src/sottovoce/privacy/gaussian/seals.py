@@ -16,7 +16,8 @@ every message, at any time, is a linear function of y and of what A was given. S
 statements are conditioning on y, and the Cramér–Rao bound for y. ∎
 
 Seals cancel in the sum, so Σ_H c_i is known; a node whose neighbours all belong to A is a component alone, and seals
-hide nothing of its value. The bound is attained as the number of exchanges grows and noise is withdrawn.
+hide nothing of its value. A coalition that hears every node of H before nodes of H meet each other attains the bound,
+once noise is withdrawn; exchanges that it does not hear leave it with less.
 
 NumPy only: a peer imports this. What one run really showed is :mod:`sottovoce.privacy.auditing`.
 """

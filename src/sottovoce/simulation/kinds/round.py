@@ -20,7 +20,7 @@ from ..random.kernels import PURPOSE_SHIFT, WINDOW, fill_laplace, fill_normals, 
 from ..random.streams import EDGE_NOISE, Stream, laplace_of, normals_of
 from . import Kind, functions_of
 
-__all__ = ["KIND", "add_edge_noise", "node_draw"]
+__all__ = ["KIND", "add_edge_noise", "edge_draws", "node_draw"]
 
 u64 = np.uint64
 NO_NOISE, NORMAL, LAPLACE = 0, 1, 2
@@ -45,12 +45,18 @@ def unit_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any, kind:
 
 
 @compiled
+def edge_draws(out: Any, replica: Any, coordinate: Any, seed: Any) -> None:
+    """The standard normal that the ends of each edge share."""
+    unit_draws(out, 0, replica, u64(coordinate) | (u64(EDGE_NOISE) << PURPOSE_SHIFT), seed, NORMAL)
+
+
+@compiled
 def add_edge_noise(tables: Any, field: Any, std: Any, edges: Any, seed: Any) -> None:
     """Add one normal number of deviation ``std`` per edge to ``field`` at its first end, subtract it at its second."""
     draws = np.empty(edges.shape[0])
     for r in range(tables.shape[0]):
         for c in range(tables.shape[1]):
-            unit_draws(draws, 0, r, u64(c) | (u64(EDGE_NOISE) << PURPOSE_SHIFT), seed, NORMAL)
+            edge_draws(draws, r, c, seed)
             for e in range(edges.shape[0]):
                 tables[r, c, edges[e, 0], field] += std * draws[e]
                 tables[r, c, edges[e, 1], field] -= std * draws[e]
