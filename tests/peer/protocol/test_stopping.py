@@ -51,7 +51,7 @@ def test_a_wide_range_is_not_settled() -> None:
 
 
 def test_one_silent_value_keeps_all_from_settling() -> None:
-    """A peer that must not tell its value poisons everybody's epoch, and nothing is certified."""
+    """A peer that must not tell its value makes everybody's interval unbounded, and nothing is certified."""
     line = Line([0.0, 0.0, 0.0, 0.0], diameter=3, tolerance=1.0)
     line.values[3] = None
     for _ in range(40):
@@ -74,7 +74,7 @@ def test_a_silent_neighbour_stalls_and_does_not_mislead() -> None:
     assert max(rule.round for rule in line.rules) < 6
 
 
-def test_a_change_unsettles_and_poisons_the_epoch() -> None:
+def test_a_change_unsettles_and_ends_the_epoch_without_a_bound() -> None:
     """After a membership or value change the old bound is gone and a whole new epoch is needed."""
     line = Line([0.0, 0.1], diameter=1, tolerance=1.0)
     for _ in range(20):
@@ -108,7 +108,7 @@ def test_a_newcomer_starts_in_the_round_it_hears() -> None:
     assert rule.stop_for("old").low is None
 
 
-def test_jumping_far_ahead_only_poisons() -> None:
+def test_jumping_far_ahead_only_unbounds() -> None:
     """A neighbour that claims to be epochs ahead cannot narrow anybody's interval."""
     line = Line([0.0, 0.1], diameter=1, tolerance=1.0)
     for _ in range(10):

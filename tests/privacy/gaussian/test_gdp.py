@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sottovoce.errors import InvalidParameter
@@ -32,6 +32,7 @@ def test_delta_keeps_relative_precision(mu: float, ratio: float) -> None:
 
 
 @given(mu=st.floats(1e-6, 1e3), small=st.floats(1e-12, 0.9))
+@example(mu=1.0, small=0.001)
 def test_epsilon_inverts_delta(mu: float, small: float) -> None:
     """ε(μ, δ) is the smallest ε whose δ is at most the one asked for."""
     eps = epsilon(mu, small)
@@ -41,6 +42,7 @@ def test_epsilon_inverts_delta(mu: float, small: float) -> None:
 
 
 @given(eps=st.floats(0.0, 50.0), small=st.floats(1e-12, 0.9))
+@example(eps=1.0, small=0.001)
 def test_largest_mu_inverts_delta(eps: float, small: float) -> None:
     """The largest μ keeps the (ε, δ) promise and anything noticeably larger breaks it."""
     mu = largest_mu(eps, small)

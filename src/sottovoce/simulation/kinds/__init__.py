@@ -1,4 +1,4 @@
-"""The kinds of method, one module each: its compiled driver, its plain runner, its replay.
+"""The kinds of method, one module each: the compiled driver, the plain runner, the replay.
 
 What the modules offer is one :class:`Kind`; which of them runs a method, :func:`kind_of` says. They are imported
 when they are needed, because Numba is.
@@ -35,10 +35,8 @@ MODULES: dict[type[Any], str] = {
 
 
 class Kind(ABC):
-    """What is particular to a kind of method. Two kinds of round need no more than a driver and a plain runner."""
+    """What is particular to a kind of method; what is said here already is so for rounds."""
 
-    everyone_acts: ClassVar[bool] = True
-    """Whether all nodes act in every step; otherwise the ends of the edges that fire do."""
     weighted: ClassVar[bool] = False
     """Whether edges need not be equally likely."""
 
