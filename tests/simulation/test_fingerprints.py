@@ -131,6 +131,7 @@ def test_a_helper_keeps_the_options_it_was_compiled_with(options):
     assert copied(1.5) == 3.0
     used = copied.py_func.__globals__["helper"].targetoptions
     assert used.items() >= options.items()
+    assert digest(helper) != digest(helper.py_func)
 
 
 def test_what_was_made_with_a_library_is_not_the_librarys():

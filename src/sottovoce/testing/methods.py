@@ -95,8 +95,8 @@ class _Trial:
         return np.random.default_rng(5).normal(size=(self.graph.num_nodes, 3))
 
     def run(self, data: Array | None = None, *, num_steps: int = STEPS, **how: Any) -> Solution:
-        how = dict[str, Any](seed=SEED, record=[], progress=False) | how
-        return simulate(self.graph, self.data if data is None else data, self.method, num_steps=num_steps, **how)
+        settings: dict[str, Any] = {"seed": SEED, "record": [], "progress": False, "num_steps": num_steps, **how}
+        return simulate(self.graph, self.data if data is None else data, self.method, **settings)
 
     def require(self, condition: object, reason: str) -> None:
         if not condition:

@@ -1,4 +1,4 @@
-"""The kinds of method, one module each: its compiled driver, its plain runner, its replay.
+"""The kinds of method, one module each: the compiled driver, the plain runner, the replay.
 
 What the modules offer is one :class:`Kind`; which of them runs a method, :func:`kind_of` says. They are imported
 when they are needed, because Numba is.
