@@ -30,7 +30,7 @@ def test_a_lost_disk_is_recovered_from_the_neighbour() -> None:
 def test_two_blank_ends_open_an_edge_at_zero() -> None:
     """Neither has a ledger, and their greetings show none: both begin with a flow of zero (R10)."""
     hello = peer("ada").add("bob")
-    assert (hello.blank, hello.s, hello.r, hello.vectors) == (True, 0, 0, 0)
+    assert (hello.blank, hello.s, hello.r, hello.xid, hello.vectors) == (True, 0, 0, 0, 0)
     a, b = acquainted()
     edges = a.state.edges["bob"], b.state.edges["ada"]
     assert [(e.blank, e.s, e.r, float(e.flow[0])) for e in edges] == [(False, 0, 0, 0.0)] * 2
