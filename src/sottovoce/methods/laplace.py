@@ -1,7 +1,7 @@
 """What the two methods with Laplace noise share: ε, the variance of the limit, and the error round by round.
 
 Nozari, Tallapragada and Cortés (2017) and Huang, Mitra and Dullerud (2012) both say θ = x + η with η ~ Laplace(b q^k)
-and put a share s of the noise into the value for good. They differ in how far a node moves towards what it received.
+and add a share s of the noise to the value, where it stays. They differ in how far a node moves towards what it received.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class LaplaceMethod(WeightedMethod):
         )
 
     def guarantee(self, graph: Graph) -> Guarantee:
-        """All nodes end at one random value: nothing shrinks towards c̄ for ever, and n times its variance stays."""
+        """All nodes end at one random value near c̄: the error does not shrink to 0, n times its variance is left."""
         variance = laplace_variance(self.noise_scale, self.noise_decay, self.share, graph.num_nodes)
         return Guarantee(remaining=graph.num_nodes * variance)
 
