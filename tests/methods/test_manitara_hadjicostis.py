@@ -62,7 +62,7 @@ def test_every_node_may_have_its_own_length():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_heard_is_disclosed(seed):
-    """Two curious nodes end up knowing exactly the values of those whom they hear together with all their neighbours."""
+    """Two curious nodes learn exactly the values of those whom they hear together with all their neighbours."""
     graph = sv.graphs.erdos_renyi(8, 0.35, seed=seed)
     view = sv.privacy.CuriousNodes([0, 1 + seed])
     method = sv.ManitaraHadjicostis(noise_std=1.0, num_rounds=3)

@@ -1,7 +1,7 @@
 """What the two methods with Laplace noise share: ε, the variance of the limit, and the error round by round.
 
 Nozari, Tallapragada and Cortés (2017) and Huang, Mitra and Dullerud (2012) both say θ = x + η with η ~ Laplace(b q^k)
-and add a share s of the noise to the value, where it stays. They differ in how far a node moves towards what it received.
+and add a share s of the noise to the value, where it stays. They differ in how far a node moves towards what it hears.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 It shares nothing with the compiled path but the addresses of the random numbers: amplitudes are
 powers, not running products; logarithm, sine and cosine come from :mod:`math`. The other methods are
-written out in the same way in their tests. :func:`run_plainly` is different: it runs a method's own functions, those that
-get compiled, in the interpreter.
+written out in the same way in their tests. :func:`run_plainly` is different: it runs a method's own functions,
+those that get compiled, in the interpreter.
 """
 
 from __future__ import annotations
