@@ -27,16 +27,15 @@ from sottovoce.peer import Peer
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.founding import found_network
 from sottovoce.peer.membership.identity import check_identity
-from sottovoce.peer.runtime.clock import Pace
 from sottovoce.testing.stage import free_addresses
 
-# Many short windows in turn, because the disk and the neighbours on this machine have moods.
+# Many short windows in turn, because the disk and the load of this machine vary.
 SECONDS = 1.0
 ROUNDS = 15
 
 
 def configs(folder: Path) -> list[PeerConfig]:
-    """Two neighbours: the first calls as fast as it is answered, the second only answers."""
+    """Two neighbours: the first calls as fast as it is answered, the second only answers, without a limit."""
     addresses = dict(zip(("ada", "bob"), free_addresses(2), strict=True))
     made = found_network(
         "bench", addresses, graphs.path(2), folder, noise_std=1.0, noise_decay=0.9999, smallest_std=None,
@@ -47,8 +46,7 @@ def configs(folder: Path) -> list[PeerConfig]:
 
 
 async def exchanges_per_second(ada: PeerConfig, bob: PeerConfig) -> float:
-    async with Peer(ada, value=np.array([1.0])) as first, Peer(bob, value=np.array([2.0])) as second:
-        second._pace = Pace(1e9)  # what is measured here is what it otherwise protects against
+    async with Peer(ada, value=np.array([1.0])) as first, Peer(bob, value=np.array([2.0])):
         while first.status().to_dict()["exchanges"] < 50:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         before, began = first.status().to_dict()["exchanges"], time.perf_counter()
@@ -114,7 +112,7 @@ def bench_exchanges(folder: Path) -> None:
 
 
 def bench_thirty_peers() -> None:
-    """Thirty processes on this machine settle, and the books balance."""
+    """Thirty processes on this machine settle, and nothing was lost."""
     ended = subprocess.run(
         [sys.executable, "-m", "sottovoce", "network", "up", "--peers", "30", "--seconds", "240", "--json"],
         capture_output=True, text=True, timeout=400, check=False,

@@ -26,13 +26,17 @@ NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 def ensemble(rounds: int = 4, num_steps: int = 20_000) -> dict[str, Any]:
     """RGG(100), as many replicas as fill the device several times over."""
     from sottovoce.simulation.gpu.ensemble import Ensemble
+    from sottovoce.simulation.random.aliases import alias_table
     from sottovoce.simulation.solution import Setup
     from sottovoce.simulation.state import State
 
     graph = sv.graphs.random_geometric(100, seed=26)
     values = np.random.default_rng(0).random(100)
     replicas = 132 * 96 * rounds
-    setup = Setup(graph=graph, method=NOISY, private_values=values, seed=1, replicas=replicas, edge_probabilities=None)
+    setup = Setup(
+        graph=graph, method=NOISY, private_values=values, seed=1, replicas=replicas,
+        edge_probabilities=None, aliases=alias_table(None, graph.num_edges),
+    )  # fmt: skip
     work = Ensemble(State.at_start(setup, 0))
     work.run(0, 64)
     times = []

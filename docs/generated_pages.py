@@ -49,12 +49,12 @@ def commands(command: click.Command, path: tuple[str, ...], parent: click.Contex
 
 
 def directives(package: ModuleType) -> Iterator[str]:
-    """One autodoc directive for each public name that is at home in ``package``."""
+    """One autodoc directive for each public name that is at home in ``package``, or has no page at home."""
     things = {name: getattr(package, name) for name in package.__all__}
     at_the_top = {name: getattr(sottovoce, name) for name in sottovoce.__all__}  # `sv.sweep` hides behind its module
     things |= {name: thing for name, thing in at_the_top.items() if callable(thing)}
     for name, thing in sorted(things.items(), key=lambda item: (inspect.isclass(item[1]), item[0])):
-        if inspect.ismodule(thing) or not getattr(thing, "__module__", package.__name__).startswith(package.__name__):
+        if inspect.ismodule(thing) or not _belongs(name, thing, package):
             continue
         kind = "class" if inspect.isclass(thing) else "function" if callable(thing) else "data"
         if kind == "class" and issubclass(thing, BaseException):
@@ -67,6 +67,15 @@ def directives(package: ModuleType) -> Iterator[str]:
         if kind == "exception":
             yield "   :show-inheritance:"
         yield ""
+
+
+def _belongs(name: str, thing: object, package: ModuleType) -> bool:
+    """Whether ``thing`` was defined in ``package``, or elsewhere where it is not listed: a method's own formulas."""
+    module = getattr(thing, "__module__", None) or package.__name__
+    if module.startswith(package.__name__):
+        return True
+    home = importlib.import_module(".".join(module.split(".")[:2]))
+    return name in package.__all__ and module.startswith("sottovoce.") and name not in getattr(home, "__all__", ())
 
 
 def python_pages() -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from .methods import (
     AcceleratedGossip,
     BinaryOracle,
     BlockGossip,
+    BudgetedNoiseInsertion,
     GapOracle,
     HeavyBallGossip,
     Huang,
@@ -25,9 +26,11 @@ from .methods import (
     Nozari,
     PairwiseCancelling,
     PushSum,
+    SealedGossip,
     StandardGossip,
     SynchronousAveraging,
 )
+from .methods.registry import our_methods
 
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
@@ -48,6 +51,7 @@ __all__ = [
     "AcceleratedGossip",
     "BinaryOracle",
     "BlockGossip",
+    "BudgetedNoiseInsertion",
     "GapOracle",
     "Graph",
     "HeavyBallGossip",
@@ -59,6 +63,7 @@ __all__ = [
     "Nozari",
     "PairwiseCancelling",
     "PushSum",
+    "SealedGossip",
     "Solution",
     "StandardGossip",
     "Status",
@@ -79,6 +84,9 @@ __all__ = [
     "testing",
     "theory",
 ]
+# A method that has just been added to the folder of methods is not in the lists above.
+globals().update(our_methods())
+__all__ += [name for name in our_methods() if name not in __all__]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""A whole peer, with TLS and a database, under fire from a neighbour with a valid certificate."""
+"""A whole peer, with TLS and a database, attacked by a neighbour with a valid certificate."""
 
 from __future__ import annotations
 

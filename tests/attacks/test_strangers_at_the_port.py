@@ -112,7 +112,7 @@ def test_arbitrary_bytes_over_tcp(identities: dict[str, PeerConfig]) -> None:
 
 
 def test_known_openings_over_tcp_and_tls(identities: dict[str, PeerConfig]) -> None:
-    """HTTP, an HTTP/2 preface in the clear, half a handshake, and noise inside valid TLS are all shrugged off."""
+    """HTTP, an HTTP/2 preface in the clear, half a handshake, and noise inside valid TLS have no effect."""
 
     async def scenario() -> None:
         credentials = identities["a"].tls

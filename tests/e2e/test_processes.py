@@ -96,7 +96,7 @@ def test_processes_settle_on_the_true_mean_and_show_no_value(make_stage: MakeSta
 
 
 def test_a_kill_and_a_lost_disk_change_nothing(make_stage: MakeStage) -> None:
-    """kill -9 in the middle and a wiped database: the mean is still exact and the books balance."""
+    """kill -9 in the middle and a wiped database: the mean is still exact and nothing was lost."""
     stage = make_stage(graphs.path(3), [10.0, 20.0, 60.0])
     stage.start()
     stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)

@@ -8,13 +8,11 @@ import pytest
 
 import sottovoce as sv
 from sottovoce import errors
-from sottovoce.experiments.compare import customary_methods
-from sottovoce.experiments.predictions import fitted_factor, predict
-from sottovoce.methods import METHODS
+from sottovoce.experiments.compare import customary_methods, fitted_factor
+from sottovoce.methods.registry import our_methods
 
 GRAPH = sv.graphs.cycle(10)
 VALUES = np.random.default_rng(3).random(10)
-SCALE = float(((VALUES - VALUES.mean()) ** 2).sum())
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +21,9 @@ def found():
 
 
 def test_customary_methods_are_all_methods():
-    """One command compares everything there is."""
-    assert {method.name for method in customary_methods(GRAPH)} == set(METHODS)
+    """One command compares everything there is, in the order of registration."""
+    names = [method.name for method in customary_methods(GRAPH)]
+    assert list(dict.fromkeys(names)) == [cls.name for cls in our_methods().values()]
 
 
 def test_all_methods_get_the_same_messages(found):
@@ -105,11 +104,19 @@ def test_large_graphs_are_compared_without_audit():
 def test_it_prints_itself(found):
     """The table has a line per method, and its caption names graph, replicas and seed."""
     text = str(found)
-    assert text.count("\n") == len(found.rows) + 3
+    assert text.count("\n") == len(found.rows) + 3 + len(found.notes)
     assert "accelerated gossip" in text
-    assert text.endswith(
-        "cycle(10): 10 nodes, 10 edges; medians of 10 replicas, seed 2; the curious neighbour is node 0"
-    )
+    caption = "cycle(10): 10 nodes, 10 edges; medians of 10 replicas, seed 2; the curious neighbour is node 0"
+    assert text.endswith("\n".join([caption, *found.notes]))
+
+
+def test_it_says_who_needs_what(found):
+    """Methods with the same need share a line; those that need nothing are in none."""
+    lines = dict(note.removeprefix("needs ").split(": ", 1) for note in found.notes)
+    assert lines["the number of steps made in the network"] == "binary oracle, λ = 1/sqrt(t); heavy ball, β = 0.4"
+    assert "push-sum; synchronous averaging; Mo–Murray" in lines["a common clock for the rounds"]
+    assert not any("standard" in line or "noise insertion" in line for line in lines.values())
+    assert [row.needs for row in found.rows[:2]] == ["", ""]
 
 
 def test_exports_are_written_and_returned(found, tmp_path):
@@ -183,10 +190,9 @@ def test_vector_data_are_compared():
     assert found.rows[0].accuracy == pytest.approx(np.sqrt(np.mean((run.values - data.mean(axis=0)) ** 2)))
 
 
-def test_nothing_known_is_nothing_said():
-    """A constant binary step has neither rate nor limit; push-sum's factor is for complete graphs."""
-    assert predict(sv.BinaryOracle(step_size=0.1), GRAPH, SCALE) == (None, None)
-    assert predict(sv.PushSum(), GRAPH, SCALE).factor is None
-    assert predict(sv.PushSum(), sv.graphs.complete(5), SCALE).factor == pytest.approx(0.45)
-    assert predict(sv.HeavyBallGossip(momentum=0.4), GRAPH, SCALE).factor is None
-    assert predict(sv.HeavyBallGossip(momentum=0.001), GRAPH, SCALE).factor < 1
+def test_every_coordinate_keeps_noise_of_its_own():
+    """The predicted limit of vector data is where an ensemble ends: d times what remains of one coordinate."""
+    data = np.random.default_rng(1).random((10, 3))
+    methods = [sv.PairwiseCancelling(pair_noise_std=0.1, own_noise_std=0.5)]
+    found = sv.compare(GRAPH, data, methods, num_steps=3000, seed=4, replicas=300)
+    assert found.runs[0].relative_error[:, -1].mean() == pytest.approx(found.rows[0].limit_predicted, rel=0.1)

@@ -2,12 +2,31 @@ from __future__ import annotations
 
 import itertools
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import sottovoce as sv
 
+from .equations import assert_equation
 from .settings import GRAPH, VALUES
+
+
+def equation(method, replay):
+    """Every connected component of the edges that fire takes its average."""
+    x = replay.values
+    yield x
+    for ends in replay.sets(method.block_size):
+        x = x.copy()
+        for component in map(list, nx.connected_components(nx.Graph(ends.tolist()))):
+            x[component] = x[component].mean()
+        yield x
+
+
+@pytest.mark.parametrize("size", [1, 4, 9])
+def test_equation(size):
+    """Compiled runs follow the equation, from one edge to all of them."""
+    assert_equation(sv.BlockGossip(block_size=size), equation)
 
 
 def test_sets_of_one_edge_are_standard_gossip():
@@ -38,7 +57,7 @@ def test_every_set_is_equally_likely():
 @pytest.mark.parametrize(
     "graph", [sv.graphs.cycle(12), sv.graphs.star(12), sv.graphs.complete(6)], ids=lambda g: g.name
 )
-def test_rate_grows_faster_than_the_size_of_the_set(graph):
+def test_sets_shrink_the_error_more_than_their_edges_in_turn(graph):
     """With the same number of edges in all, sets of 4 leave a smaller mean error than single edges, and 8 than 4."""
     values = np.random.default_rng(9).random(graph.num_nodes)
     means = []
@@ -55,6 +74,6 @@ def test_guarantee_of_single_edges_holds_for_sets(graph, size):
     """E‖x − c̄‖² ≤ ρ^k ‖c − c̄‖² with ρ = 1 − α/(2m), on ensembles of 2 000."""
     values = np.random.default_rng(4).random(graph.num_nodes)
     run = sv.simulate(graph, values, sv.BlockGossip(block_size=size), num_steps=40, seed=3, replicas=2000, record=10)
-    rho = sv.theory.contraction_factor(graph)
+    rho = sv.BlockGossip(block_size=size).guarantee(graph).factor
     error = run.relative_error.std(axis=0) / np.sqrt(2000)
     assert (run.relative_error.mean(axis=0) - 4 * error <= rho**run.steps * (1 + 1e-12)).all()

@@ -5,18 +5,36 @@ import pytest
 
 import sottovoce as sv
 
+from .equations import assert_equation
 from .settings import GRAPH, off_average
+
+
+def equation(method, replay):
+    """Ends that differ by ε or more move ε/2 towards each other."""
+    x = replay.values
+    yield x
+    for row in replay.edges():
+        if abs(row @ x) >= method.gap:
+            x = x - np.sign(row @ x) * method.gap / 2.0 * row
+        yield x
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.4])
+def test_equation(gap):
+    """Compiled runs follow the equation."""
+    assert_equation(sv.GapOracle(gap=gap), equation)
 
 
 @pytest.mark.parametrize("graph", [sv.graphs.cycle(10), sv.graphs.star(6), GRAPH], ids=lambda g: g.name)
 @pytest.mark.parametrize("gap", [0.3, 0.05])
-def test_every_run_keeps_the_bound_on_moves_and_ends_at_rest(graph, gap):
-    """At most 4G₀/ε² moves on each of 50 runs; then every edge differs by less than ε and nothing moves again."""
+def test_gap_oracle_stops(graph, gap):
+    """At most 4G₀/ε² moves on each of 50 runs; then edges differ by less than ε, ‖x − c̄‖² < mε²/α, nothing moves."""
     values = np.random.default_rng(6).random(graph.num_nodes)
     method = sv.GapOracle(gap=gap)
     run = sv.simulate(graph, values, method, num_steps=20_000, seed=1, replicas=50, record=1)
     moves = run.tables[:, 0, :, 1].sum(axis=1) / 2
     assert moves.max() <= method.most_moves(0.5 * off_average(values))
+    assert off_average(run.values).max() < method.guarantee(graph).remaining
     assert moves.min() > 0
     ends = run.values[:, graph.edges]
     assert np.abs(ends[..., 0] - ends[..., 1]).max() < gap
@@ -33,7 +51,7 @@ def test_average_share_of_open_edges_is_bounded():
         ends = run.values[:, graph.edges]
         shares.append((np.abs(ends[..., 0] - ends[..., 1]) >= gap).mean())
         run = run.resume(1)
-    assert np.mean(shares) <= 4 * 0.5 * off_average(values) / (k * gap**2)
+    assert np.mean(shares) <= sv.theory.gap_oracle_bound(0.5 * off_average(values), gap, k)
 
 
 def test_a_gap_exactly_open_moves():

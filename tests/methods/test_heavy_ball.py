@@ -4,8 +4,25 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.errors import InvalidParameter
 
+from .equations import assert_equation
 from .settings import GRAPH, VALUES
+
+
+def equation(method, replay):
+    """x − ω ½(x_i − x_j)(e_i − e_j) + β(x − x_prev)."""
+    x = before = replay.values
+    yield x
+    for row in replay.edges():
+        x, before = x - method.relaxation * 0.5 * (row @ x) * row + method.momentum * (x - before), x
+        yield x
+
+
+@pytest.mark.parametrize(("momentum", "relaxation"), [(0.4, 1.2), (0.0, 0.7), (0.7, 1.0)])
+def test_equation(momentum, relaxation):
+    """Compiled runs, in which nodes catch up later, follow the equation in which all move in every step."""
+    assert_equation(sv.HeavyBallGossip(momentum, relaxation), equation)
 
 
 def test_only_the_touched_rows_change():
@@ -35,14 +52,6 @@ def test_without_momentum_it_is_standard_gossip():
     assert run.status is sv.Status.COMPLETED
 
 
-def test_guaranteed_momentum_on_the_cycle():
-    """On C₁₀ with ω = 1 the proof reaches up to β < 0.0046, and solves a₁ + a₂ = 1."""
-    largest = sv.HeavyBallGossip.largest_guaranteed(sv.graphs.cycle(10))
-    assert 0.0045 < largest < 0.0046
-    low, high = 0.3819660112501051 / 20, 4 / 20
-    assert 4 * largest + 4 * largest**2 + largest * (high - low) == pytest.approx(low)
-
-
 def test_large_graphs_need_no_spectrum_to_say_so(monkeypatch):
     """Usual momentum on a large graph is outside the guarantee by degrees alone; the bound is a bound."""
     for graph in (GRAPH, sv.graphs.cycle(10), sv.graphs.complete(6), sv.graphs.star(5)):
@@ -70,31 +79,64 @@ def test_momentum_outside_the_guarantee_runs_and_says_so():
     assert np.median(run.relative_error[:, -1]) < 0.1 * np.median(plain.relative_error[:, -1])
 
 
-@pytest.mark.parametrize("graph", [sv.graphs.cycle(6), sv.graphs.star(5), sv.graphs.complete(4)], ids=lambda g: g.name)
-def test_mean_square_bound_holds_inside_the_guarantee(graph):
-    """E‖x^k − c̄‖² ≤ q^k (1 + q − a₁)‖x⁰ − c̄‖² at 90 % of the largest guaranteed β, on ensembles."""
-    values = np.random.default_rng(2).random(graph.num_nodes)
-    beta = 0.9 * sv.HeavyBallGossip.largest_guaranteed(graph)
-    eigenvalues = np.linalg.eigvalsh(sv.graphs.laplacian(graph).toarray()) / (2 * graph.num_edges)
-    a1 = 1 + 3 * beta + 2 * beta**2 - (1 + beta) * eigenvalues[1]
-    a2 = beta + 2 * beta**2 + beta * eigenvalues[-1]
-    q = (a1 + np.sqrt(a1**2 + 4 * a2)) / 2
-    run = sv.simulate(graph, values, sv.HeavyBallGossip(momentum=beta), num_steps=60, seed=4, replicas=2000, record=20)
-    assert q < 1
-    assert run.status is sv.Status.COMPLETED
-    mean = run.relative_error.mean(axis=0)
-    error = run.relative_error.std(axis=0) / np.sqrt(2000)
-    assert (mean - 4 * error <= q**run.steps * (1 + q - a1)).all()
+def edge_vectors(graph):
+    """b_e = e_i − e_j of every edge."""
+    return np.eye(graph.num_nodes)[graph.edges[:, 0]] - np.eye(graph.num_nodes)[graph.edges[:, 1]]
 
 
-def test_mean_converges_at_the_accelerated_rate():
-    """With β = (1 − √(0.99 λ))² the *expected* value converges at β; on C₁₀ that is 0.7439."""
+@pytest.mark.parametrize("graph", [sv.graphs.cycle(10), sv.graphs.star(5), sv.graphs.complete(4)], ids=lambda g: g.name)
+def test_heavy_ball_factor_bounds_the_exact_second_moments(graph):
+    """At 90 % of the largest guaranteed β, exact E‖x^k − c̄‖² stays below q^k (1 + q − a₁) ‖x⁰ − c̄‖²."""
+    n, beta = graph.num_nodes, 0.9 * sv.HeavyBallGossip.largest_guaranteed(graph)
+    method = sv.HeavyBallGossip(momentum=beta)
+    q = method.guarantee(graph).factor
+    assert q == sv.theory.heavy_ball_factor(graph, beta) < 1
+    low = sv.algebraic_connectivity(graph) / (2 * graph.num_edges)
+    first = 1 + 3 * beta + 2 * beta**2 - (1 + beta) * low
+    x = np.random.default_rng(5).normal(size=n)
+    moments = np.outer(np.tile(x - x.mean(), 2), np.tile(x - x.mean(), 2))
+    start, eye, zero = np.trace(moments[:n, :n]), np.eye(n), np.zeros((n, n))
+    steps = [
+        np.block([[(1 + beta) * eye - 0.5 * np.outer(b, b), -beta * eye], [eye, zero]]) for b in edge_vectors(graph)
+    ]
+    for k in range(1, 120):
+        moments = sum(step @ moments @ step.T for step in steps) / graph.num_edges
+        assert np.trace(moments[:n, :n]) <= q**k * (1 + q - first) * start
+
+
+@pytest.mark.parametrize("graph", [GRAPH, sv.graphs.cycle(10), sv.graphs.complete(5)], ids=lambda g: g.name)
+@pytest.mark.parametrize("relaxation", [0.7, 1.0, 1.4])
+def test_largest_guaranteed_momentum_is_where_the_factor_reaches_one(graph, relaxation):
+    """β* solves factor = 1, and from there on nothing is promised."""
+    largest = sv.HeavyBallGossip.largest_guaranteed(graph, relaxation)
+    assert sv.theory.heavy_ball_factor(graph, largest, relaxation) == pytest.approx(1.0, abs=1e-12)
+    assert sv.HeavyBallGossip(1.01 * largest, relaxation).guarantee(graph) == sv.methods.Guarantee()
+
+
+def test_heavy_ball_mean():
+    """With the momentum of for_mean the companion matrix of E x has spectral radius √β on disagreement."""
     graph = sv.graphs.cycle(10)
-    method = sv.HeavyBallGossip.for_mean(graph)
-    assert method.momentum == pytest.approx(0.7439, abs=1e-4)
-    values = np.random.default_rng(3).random(10)
-    mean_map = np.eye(10) - sv.graphs.laplacian(graph).toarray() / 20
-    x = before = values
-    for _ in range(100):
-        x, before = mean_map @ x + method.momentum * (x - before), x
-    assert ((x - values.mean()) ** 2).sum() <= 1e3 * method.momentum**100 * ((values - values.mean()) ** 2).sum()
+    beta = sv.HeavyBallGossip.for_mean(graph).momentum
+    mean = np.eye(10) - sum(np.outer(b, b) for b in edge_vectors(graph)) / 20
+    centre = np.eye(10) - 0.1
+    companion = np.block([[(1 + beta) * centre - (np.eye(10) - mean), -beta * centre], [centre, np.zeros((10, 10))]])
+    assert np.abs(np.linalg.eigvals(companion)).max() == pytest.approx(np.sqrt(beta), rel=1e-6)
+    assert sv.theory.heavy_ball_factor(graph, beta) > 1
+
+
+def test_largest_eigenvalue_of_large_graphs(monkeypatch):
+    """Beyond 500 nodes an iteration finds what the dense solver finds."""
+    graph = sv.graphs.random_geometric(60, seed=1)
+    dense = sv.theory.heavy_ball_factor(graph, 0.01)
+    monkeypatch.setattr("sottovoce.methods.heavy_ball.DENSE_NODES", 10)
+    assert sv.theory.heavy_ball_factor(graph, 0.01) == pytest.approx(dense, rel=1e-12)
+
+
+def test_bad_input_is_named():
+    """Momentum of 1 and relaxation of 2 are refused by the formulas as by the method."""
+    for call, says in (
+        (lambda: sv.theory.heavy_ball_factor(GRAPH, 1.0), r"momentum .* \[0, 1\)"),
+        (lambda: sv.theory.heavy_ball_momentum(GRAPH, 2.0), r"relaxation .* \(0, 2\)"),
+    ):
+        with pytest.raises(InvalidParameter, match=says):
+            call()

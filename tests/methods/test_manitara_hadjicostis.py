@@ -5,7 +5,27 @@ import pytest
 
 import sottovoce as sv
 
+from .equations import assert_equation
 from .settings import GRAPH, VALUES
+
+
+def equation(method, replay):
+    """x ← W (x + offsets): fresh ones in the first L_i rounds, then their sum back at once, then none."""
+    x, W, n = replay.values, method.mixing(replay.graph).toarray(), replay.graph.num_nodes
+    std, length = (np.broadcast_to(p, n) for p in (method.noise_std, method.num_rounds))
+    yield x
+    offsets = [np.zeros(n)]
+    for k in replay.steps():
+        fresh = np.where(k < length, std * replay.draws(method, k), 0.0)
+        offsets.append(np.where(k == length, -np.sum(offsets, axis=0), fresh))
+        x = W @ (x + offsets[-1])
+        yield x
+
+
+@pytest.mark.parametrize("rounds", [5, [1, 2, 3, 4, 5, 6, 7, 8]], ids=["alike", "per node"])
+def test_equation(rounds):
+    """Compiled runs follow the equation, with one length or one per node."""
+    assert_equation(sv.ManitaraHadjicostis(noise_std=1.0, num_rounds=rounds), equation)
 
 
 def test_offsets_are_taken_back_and_the_average_is_exact():

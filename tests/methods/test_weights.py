@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 
 import sottovoce as sv
-from sottovoce.methods.weights import mixing_matrix, second_modulus
+from sottovoce.errors import InvalidParameter
+from sottovoce.methods.weights import consensus_factor, mixing_matrix
 
 from .settings import GRAPH, VALUES
 
@@ -17,7 +18,7 @@ from .settings import GRAPH, VALUES
     ids=lambda g: g.name,
 )
 def test_named_weights_are_symmetric_doubly_stochastic_and_contract(graph, weights):
-    """Rows sum to one, only edges and the diagonal carry weight, and the second modulus is below 1."""
+    """Rows sum to one, only edges and the diagonal carry weight, and the factor is below 1."""
     matrix = mixing_matrix(weights, graph)
     dense = matrix.toarray()
     np.testing.assert_allclose(dense, dense.T, atol=0)
@@ -26,19 +27,37 @@ def test_named_weights_are_symmetric_doubly_stochastic_and_contract(graph, weigh
     assert dense.diagonal().min() > 0
     allowed = graph.to_scipy().toarray() + np.eye(graph.num_nodes)
     assert (dense[allowed == 0] == 0).all()
-    assert second_modulus(matrix) < 1
+    assert consensus_factor(matrix) < 1
 
 
-def test_second_modulus_of_large_matrices():
+def test_consensus_factor_of_large_matrices():
     """Beyond 256 nodes an iteration finds what the dense norm finds."""
     matrix = mixing_matrix("metropolis", sv.graphs.random_geometric(300, seed=1))
-    assert second_modulus(matrix) == pytest.approx(np.linalg.norm(matrix.toarray() - 1 / 300, 2), rel=1e-7)
+    assert consensus_factor(matrix) == pytest.approx(np.linalg.norm(matrix.toarray() - 1 / 300, 2), rel=1e-7)
 
 
-def test_averaging_shrinks_by_the_second_modulus():
+def test_consensus_factor_is_the_second_eigenvalue():
+    """max(|λ₂|, |λ_n|) of a symmetric W; for others the largest singular value on disagreement."""
+    dense = mixing_matrix("metropolis", GRAPH).toarray()
+    eigenvalues = np.linalg.eigvalsh(dense)
+    assert consensus_factor(dense) == pytest.approx(max(eigenvalues[-2], -eigenvalues[0]), rel=1e-12)
+    around = 0.5 * np.eye(3) + 0.5 * np.roll(np.eye(3), 1, axis=1)
+    assert consensus_factor(around) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"), [([[1.0, 0.0]], "square"), ([[0.5, 0.5], [0.4, 0.6]], "rows and columns that add up to one")]
+)
+def test_matrices_that_do_not_average_are_refused(weights, says):
+    """W must be square and keep both agreement and sums."""
+    with pytest.raises(InvalidParameter, match=says):
+        consensus_factor(weights)
+
+
+def test_averaging_shrinks_by_the_consensus_factor():
     """‖x − c̄‖ shrinks by at least that factor in every round of plain averaging, and in the end by exactly it."""
     method = sv.SynchronousAveraging()
-    factor = second_modulus(method.mixing(GRAPH))
+    factor = consensus_factor(method.mixing(GRAPH))
     run = sv.simulate(GRAPH, VALUES, method, num_steps=100, seed=1, record=100)
     ratios = np.sqrt(run.squared_error[1:] / run.squared_error[:-1])
     assert ratios.max() <= factor * (1 + 1e-9)

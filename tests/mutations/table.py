@@ -49,15 +49,13 @@ _IDENTITY = ("tests/peer/membership/test_identity.py",)
 _CODEC = ("tests/peer/transport/test_codec.py",)
 _TLS = ("tests/peer/transport/test_tls.py",)
 _STORE = ("tests/peer/store",)
-_EQUATION = "tests/agreement/test_methods_equal_their_equations.py::test_compiled_equals_the_equation_on_whole_vectors"
 _RULES = (
-    f"{_EQUATION}[standard]",
-    f"{_EQUATION}[noise-insertion]",
+    "tests/methods/test_standard.py",
+    "tests/methods/test_noise_insertion.py",
     "tests/simulation/test_engine.py::test_noise_below_any_effect_is_zero",
 )
 _DRIVER = ("tests/simulation/random", "tests/agreement/test_kernel_equals_reference.py")
 _STOPPING = ("tests/simulation/test_engine.py::test_stopping_does_not_depend_on_the_unit_of_the_values",)
-_PREDICTIONS = ("tests/agreement/test_predictions_equal_theory.py",)
 
 TARGETS = (
     Target("sottovoce.foundation.arguments", _ARGUMENTS),
@@ -192,10 +190,10 @@ NAMED = (
     ),
     Named(
         "the guarantee of noise insertion ignores the noise",
-        "sottovoce.experiments.predictions",
-        "max(contraction_factor(graph), float(noise[std > 0].max(initial=0.0)))",
-        "contraction_factor(graph)",
-        _PREDICTIONS,
+        "sottovoce.methods.noise_insertion.NoiseInsertion.guarantee",
+        "max(1.0 - chances.contraction_gap, float(noise[noisy].max(initial=0.0)))",
+        "1.0 - chances.contraction_gap",
+        _RULES,
     ),
     Named(
         "a value known a thousand times less well counts as disclosed",

@@ -121,3 +121,22 @@ def test_a_copy_is_not_reached_by_later_changes():
     known["level"] = 5.0
     assert copied() == 2.0
     assert compilable(known["f"])() == 10.0
+
+
+@pytest.mark.parametrize("options", [{"inline": "always"}, {"fastmath": True}, {"error_model": "python"}])
+def test_a_helper_keeps_the_options_it_was_compiled_with(options):
+    """What a user decorated is compiled again with the same options."""
+    helper = numba.njit(**options)(function("def f(x):\n    return 2.0 * x"))
+    copied = compilable(function("def f(x):\n    return helper(x)", helper=helper))
+    assert copied(1.5) == 3.0
+    used = copied.py_func.__globals__["helper"].targetoptions
+    assert used.items() >= options.items()
+    assert digest(helper) != digest(helper.py_func)
+
+
+def test_what_was_made_with_a_library_is_not_the_librarys():
+    """A ufunc that a user made with Numba or NumPy is known by itself only, so nothing of it is kept on disk."""
+    for thing in (numba.vectorize(function("def f(x):\n    return x")), np.frompyfunc(len, 1, 1)):
+        fingerprint = Fingerprint()
+        fingerprint.add(thing)
+        assert not fingerprint.durable

@@ -219,7 +219,7 @@ def _conclusions(proof: Proof, result: dict[str, Any]) -> list[str]:
         f"  {effort}",
     ]
     if min(learned) <= 1e-3 * _SPREAD:
-        lines.insert(-1, "  a peer with a single neighbour has nobody to hide behind")
+        lines.insert(-1, "  a peer with a single neighbour cannot hide its value from it")
     if not result["settled"]:
         lines.append(f"{_mark(good=False)} the peers did not settle in time; give --seconds more")
     return lines

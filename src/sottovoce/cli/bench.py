@@ -11,7 +11,7 @@ from .output import json_option, print_json, print_table
 @click.option("--large", is_flag=True, help="Also graphs of 10⁶ and 10⁷ nodes: minutes, under 3 GB.")
 @json_option
 def command(large: bool, as_json: bool) -> None:
-    """Measure nanoseconds a step, against a NumPy loop and against the floor, in one run."""
+    """Measure nanoseconds per step, beside a NumPy loop and beside the same steps without noise, in one run."""
     from ..experiments.bench import machine, measure
     from ..foundation.progress import Progress
 

@@ -90,5 +90,5 @@ def command(
             places = [headings.index(column) for column in columns]
             print_table(title, columns, [[row[k] for k in places] for row in cells])
         notes = [f"{run.method.label()}: {note}" for run in found.runs for note in run.notes]
-        for line in (found.caption, *notes, *(f"wrote {path}" for path in written)):
+        for line in (found.caption, *found.notes, *notes, *(f"wrote {path}" for path in written)):
             click.echo(line)

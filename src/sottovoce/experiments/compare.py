@@ -1,8 +1,8 @@
 """``sv.compare``: any methods on one graph, side by side, as a table that prints itself, plots and exports.
 
 Methods differ in what a step is, so they are given the same number of *messages* unless asked otherwise. What
-is measured stands beside what is known beforehand (:mod:`.predictions`) and what a curious neighbour learns
-(:mod:`.neighbour`).
+is measured stands beside what is known beforehand (:meth:`~sottovoce.methods.base.Method.guarantee`), what a curious
+neighbour learns (:mod:`.neighbour`), and what a method needs to know.
 """
 
 from __future__ import annotations
@@ -19,37 +19,22 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..foundation.arguments import number
 from ..graphs.graph import Graph
-from ..methods import (
-    AcceleratedGossip,
-    BinaryOracle,
-    BlockGossip,
-    GapOracle,
-    HeavyBallGossip,
-    Huang,
-    ManitaraHadjicostis,
-    Method,
-    MoMurray,
-    NoiseInsertion,
-    Nozari,
-    PairwiseCancelling,
-    PushSum,
-    StandardGossip,
-    SynchronousAveraging,
-)
+from ..methods import METHODS, Method
 from ..simulation import Solution, simulate
 from . import tables
 from .neighbour import Neighbour, curious_neighbour
-from .predictions import fitted_factor, predict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "Row", "compare", "customary_methods"]
+__all__ = ["Comparison", "Row", "compare", "customary_methods", "fitted_factor"]
 
 Budget = Literal["messages", "steps"]
 AUDITED_STEPS = 2_000
 AUDITED_NODES = 200
 """What a curious neighbour learns is computed from the first steps, on graphs up to this size: it is O(n²) a step."""
+ROUNDING = 1e-24
+"""Relative errors below this are rounding: no rate can be read from them."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +54,7 @@ class Row:
     factor_fitted: float | None
     """Per step, from the later half of the median curve."""
     factor_guaranteed: float | None
-    """Per step, for the mean-square error."""
+    """Per step, for the mean-square error or a potential that bounds it."""
     limit_predicted: float | None
     """Relative error that stays for ever, in expectation (gap oracle: at most)."""
     messages_per_decade: float | None
@@ -80,6 +65,8 @@ class Row:
     """For Laplace noise: ε for values one prior deviation apart."""
     neighbour: str
     status: str
+    needs: str
+    """What a node must know that it cannot learn from its neighbours; empty: nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,6 +98,12 @@ class Comparison:
             f"the curious neighbour is node {self.observer}"
         )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What methods need to know, one line for all that need the same."""
+        needs = dict.fromkeys(row.needs for row in self.rows if row.needs)
+        return tuple(f"needs {need}: {'; '.join(r.method for r in self.rows if r.needs == need)}" for need in needs)
+
     def to_markdown(self, path: str | Path | None = None) -> str:
         """A Markdown table; also written to ``path`` if given."""
         return tables.write(tables.markdown(*self.cells(), self.caption), path)
@@ -140,7 +133,7 @@ class Comparison:
         return draw_comparison(self.runs, [row.method for row in self.rows], title=self.graph.name)
 
     def __str__(self) -> str:
-        return tables.plain(*self.cells(), self.caption)
+        return "\n".join([tables.plain(*self.cells(), self.caption), *self.notes])
 
     __repr__ = __str__
 
@@ -234,7 +227,7 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
     final = errors[:, -1]
     # Equal values: the denominator of the relative error is then one, as in Solution.
     scale = float(((run.private_values - run.true_mean) ** 2).sum()) or 1.0
-    known = predict(run.method, run.graph, scale)
+    known = run.method.guarantee(run.graph)
     fitted = fitted_factor(run.steps, np.median(errors, axis=0)) if np.isfinite(errors).all() else None
     seen = _seen(run, observer, prior_std)
     per_step = run.method.messages_per_step(run.graph)
@@ -250,12 +243,13 @@ def _row(run: Solution, observer: int, prior_std: float) -> Row:
         accuracy=float(np.sqrt(final.mean() * scale / run.private_values.size)),
         factor_fitted=fitted,
         factor_guaranteed=known.factor,
-        limit_predicted=known.limit,
+        limit_predicted=None if known.remaining is None else run.num_coordinates * known.remaining / scale,
         messages_per_decade=float(per_step / decades) if falling else None,
         neighbour_left=seen.left,
         neighbour_epsilon=seen.epsilon,
         neighbour=seen.words,
         status=str(run.status),
+        needs=run.method.needs(),
     )
 
 
@@ -265,22 +259,25 @@ def _seen(run: Solution, observer: int, prior_std: float) -> Neighbour:
     return curious_neighbour(run, observer, prior_std, AUDITED_STEPS)
 
 
+def fitted_factor(steps: npt.NDArray[np.int64], errors: npt.NDArray[np.float64]) -> float | None:
+    """The factor per step of a curve that falls geometrically: least squares on its logarithm over its later half.
+
+    What lies below :data:`ROUNDING` is not used; a curve that has come to rest gives 1.
+
+    Examples
+    --------
+    >>> steps = np.arange(100)
+    >>> round(fitted_factor(steps, 0.9**steps), 9)
+    0.9
+    """
+    below = np.flatnonzero(~(errors > ROUNDING))
+    end = int(below[0]) if len(below) else len(errors)
+    part = slice(end // 2, end)
+    if end - end // 2 < 3:
+        return None
+    return float(np.exp(np.polyfit(steps[part] - steps[part][0], np.log(errors[part]), 1)[0]))
+
+
 def customary_methods(graph: Graph) -> list[Method]:
-    """One customary setting of every method, Algorithm 1 with the largest decay that costs nothing."""
-    return [
-        StandardGossip(),
-        NoiseInsertion.largest_free(graph, noise_std=1.0),
-        BinaryOracle(step_size="1/sqrt(t)"),
-        BinaryOracle(step_size="adaptive"),
-        GapOracle(gap=0.02),
-        HeavyBallGossip(momentum=0.4),
-        AcceleratedGossip(),
-        BlockGossip(block_size=min(graph.num_edges, max(2, graph.num_edges // 10))),
-        PushSum(),
-        SynchronousAveraging(),
-        MoMurray(noise_std=1.0, noise_decay=0.9),
-        ManitaraHadjicostis(noise_std=1.0, num_rounds=10),
-        Nozari(noise_scale=1.0, noise_decay=0.5),
-        Huang(noise_scale=1.0, noise_decay=0.8),
-        PairwiseCancelling(pair_noise_std=1.0),
-    ]
+    """The settings that every registered method calls customary on ``graph``."""
+    return [method for cls in METHODS.values() for method in cls.customary(graph)]

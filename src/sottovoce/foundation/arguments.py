@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -109,18 +110,9 @@ def _as_array(name: str, value: object) -> Array:
     raise InvalidParameter(f"{name} must be a number or one number per node, got {type(value).__name__}")
 
 
-def number(
-    name: str,
-    value: object,
-    *,
-    low: float,
-    high: float = np.inf,
-    low_open: bool = False,
-    high_open: bool = False,
-    why: str = "",
-) -> float:
-    """One finite number in the interval; sequences are refused. See :func:`checked`."""
-    result = checked(name, value, low=low, high=high, low_open=low_open, high_open=high_open, why=why)
+def number(name: str, value: object, **interval: Any) -> float:
+    """One finite number in the interval, which is given as in :func:`checked`; sequences are refused."""
+    result = checked(name, value, **interval)
     if not isinstance(result, float):
         raise InvalidParameter(f"{name} must be one number, got {len(result)} numbers")
     return result

@@ -11,7 +11,7 @@ from typing import Any
 __all__ = ["PATIENCE", "Progress", "Report"]
 
 PATIENCE = 1.0
-"""Seconds of silence before a bar appears."""
+"""Seconds before a bar appears."""
 
 Report = Callable[[int, int], object]
 """Called with (steps done, steps in all)."""

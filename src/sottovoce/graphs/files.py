@@ -1,4 +1,4 @@
-"""Edge-list files, as text or Parquet, and writing that never leaves half a file.
+"""Edge-list files, as text or Parquet.
 
 Text: two node numbers a line, separated by spaces, tabs or a comma; ``#`` starts a comment. Parquet:
 integer columns ``source`` and ``target``. Nodes are 0..n−1. What is wrong with a file is said with its line.

@@ -1,4 +1,8 @@
-"""The methods: one file each, named as in the literature. A new file in this folder registers itself."""
+"""The methods: one file each, named as in the literature.
+
+A file says everything particular to its method: parameters, update, what is released, what is proved, what it needs to
+know, the settings people use, and the formulas of the literature. A new file in this folder is found by itself.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ import pkgutil
 # In the order in which tables and menus show them.
 from .standard import StandardGossip  # isort: skip
 from .noise_insertion import NoiseInsertion  # isort: skip
+from .budgeted import BudgetedNoiseInsertion  # isort: skip
+from .sealed import SealedGossip  # isort: skip
 from .binary_oracle import BinaryOracle  # isort: skip
 from .gap_oracle import GapOracle  # isort: skip
 from .heavy_ball import HeavyBallGossip  # isort: skip
@@ -21,10 +27,7 @@ from .nozari import Nozari  # isort: skip
 from .huang import Huang  # isort: skip
 from .pairwise_cancelling import PairwiseCancelling  # isort: skip
 from .base import VALUE, BlockMethod, Guarantee, Method, PairMethod, PushMethod, RoundMethod
-from .registry import METHODS, register
-
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f".{_module.name}", __name__)
+from .registry import METHODS, our_methods, register
 
 __all__ = [
     "METHODS",
@@ -33,6 +36,7 @@ __all__ = [
     "BinaryOracle",
     "BlockGossip",
     "BlockMethod",
+    "BudgetedNoiseInsertion",
     "GapOracle",
     "Guarantee",
     "HeavyBallGossip",
@@ -47,7 +51,13 @@ __all__ = [
     "PushMethod",
     "PushSum",
     "RoundMethod",
+    "SealedGossip",
     "StandardGossip",
     "SynchronousAveraging",
     "register",
 ]
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f".{_module.name}", __name__)
+globals().update(our_methods())
+__all__ += [name for name in our_methods() if name not in __all__]

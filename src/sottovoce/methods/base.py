@@ -1,8 +1,8 @@
-"""What every method is: a frozen value that knows its parameters and its update.
+"""What every method is: a frozen value that knows its parameters, its update, what it shows and what is proved of it.
 
 A method states its rule once, as plain functions on a *node table* (see :class:`Method`). The
 plain-Python runner and the compiled driver call those same functions; neither knows which method it
-runs. No driver and no randomness lives here: draws arrive as arguments.
+runs. No driver and no randomness is here: draws arrive as arguments.
 
 Four kinds differ in what happens in one step:
 
@@ -16,15 +16,20 @@ Four kinds differ in what happens in one step:
 
 from __future__ import annotations
 
-from abc import ABC
+import inspect
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from ..errors import InvalidParameter
+from ..foundation.arguments import Array, per_node
 from ..graphs.graph import Graph
 from .released import NotStated, Released
+from .value import Value
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -38,9 +43,8 @@ __all__ = [
     "PairMethod",
     "PushMethod",
     "RoundMethod",
+    "check_complete",
 ]
-
-Array = npt.NDArray[np.float64]
 
 VALUE = 0
 """The column of a node table that holds the node's current value x."""
@@ -51,16 +55,18 @@ class Guarantee:
     """What is known beforehand of a method on a graph; ``None``: nothing of that kind is."""
 
     factor: float | None = None
-    """By this a step shrinks the mean-square error, or a potential that bounds it, at least."""
+    """In the long run a step shrinks the mean-square error, or a potential that bounds it, at least by this factor."""
     remaining: float | None = None
-    """E‖x − c̄‖² that stays for ever, summed over nodes; 0 for exact methods."""
+    """E‖x − c̄‖² that stays for ever, summed over nodes, for one number per node; 0 for exact methods."""
 
 
-class Method(ABC):
+class Method(Value, ABC):
     """Base of all methods. Subclasses are either abstract or final, and final ones are frozen dataclasses.
 
     The state is a *node table*: an ``(n, num_fields)`` array of floats, one row per node so that all
     a node owns lies together in memory; column :data:`VALUE` is its current value.
+
+    Methods are compared by value, vectors and matrices among the parameters included.
     """
 
     name: ClassVar[str]
@@ -75,6 +81,10 @@ class Method(ABC):
     outstanding_field: ClassVar[int | None] = None
     """Column of the node table that holds the outstanding noise, if the method inserts any."""
 
+    edge_noise_field: ClassVar[int | None] = None
+    """Column to which every edge adds one normal number before the first step: + at its first end, − at its second.
+    Its deviation is :meth:`edge_noise_std`."""
+
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
     not touched catch up later. Whoever reads values calls :meth:`settle` first, on a copy."""
@@ -85,12 +95,15 @@ class Method(ABC):
     assumes_equal_edges: ClassVar[bool] = False
     """Whether the guarantee is for edges that are equally likely only."""
 
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        check_complete(cls)
+        return super().__new__(cls)
+
+    # -- what a method says of itself ---------------------------------------------------------------
+
     def label(self) -> str:
         """For legends and tables: the name with the parameters that matter."""
         return self.name
-
-    def validate(self, graph: Graph) -> None:  # noqa: B027  (nothing to check is a fine answer)
-        """Raise :class:`~sottovoce.errors.InvalidParameter` if the parameters do not fit ``graph``."""
 
     def caveats(self, graph: Graph) -> tuple[str, ...]:
         """Why this is allowed but outside the method's guarantee on ``graph``, one sentence each; usually none."""
@@ -108,13 +121,24 @@ class Method(ABC):
         return NotStated()
 
     def guarantee(self, graph: Graph) -> Guarantee:
-        """What is proved of the error."""
+        """What is proved of the error, for edges that are equally likely."""
         return Guarantee()
 
     @classmethod
-    def customary(cls, graph: Graph) -> tuple[Method, ...]:  # noqa: ARG003  (some need it)
-        """Settings that a comparison shows when nobody chose any, and that a form starts with."""
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
+        """Settings that a comparison shows when nobody chose any."""
         return ()
+
+    # -- what a run needs ---------------------------------------------------------------------------
+
+    def validate(self, graph: Graph) -> None:
+        """Raise :class:`~sottovoce.errors.InvalidParameter` if the parameters do not fit ``graph``.
+
+        A vector among them must have one entry per node.
+        """
+        for name, value in self._given().items():
+            if isinstance(value, np.ndarray) and value.ndim == 1:
+                per_node(name, value, graph.num_nodes)
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         """``(n, num_fields)`` node table before the first step, for one coordinate of the values."""
@@ -128,12 +152,15 @@ class Method(ABC):
 
     @staticmethod
     def settle(nodes: Array, step: int, parameters: Array) -> None:
-        """Bring every node of a lazy method up to ``step``, in place."""
-        raise NotImplementedError
+        """Bring every node up to ``step``, in place; lazy methods must define it."""
 
+    def edge_noise_std(self, graph: Graph) -> float:
+        """Standard deviation of what goes into :attr:`edge_noise_field`."""
+        return 1.0
+
+    @abstractmethod
     def messages_per_step(self, graph: Graph) -> int:
         """Messages from one node to one neighbour that a step takes."""
-        raise NotImplementedError
 
     def messages_before(self, graph: Graph) -> int:
         """Messages that are sent once, before the first step."""
@@ -147,13 +174,13 @@ class PairMethod(Method):
     """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
 
     @staticmethod
+    @abstractmethod
     def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
         """One firing of edge (i, j), in place.
 
         A plain module-level function written in the subset of Python that Numba compiles. ``draw_i`` and
         ``draw_j`` are independent standard normals; ``parameters`` is what :meth:`parameters` returned.
         """
-        raise NotImplementedError
 
     def messages_per_step(self, graph: Graph) -> int:
         """One each way."""
@@ -167,9 +194,9 @@ class BlockMethod(Method):
     """Edges per step."""
 
     @staticmethod
+    @abstractmethod
     def update(nodes: Array, ends: npt.NDArray[np.int64], step: int, parameters: Array) -> None:
         """The edges with ``(block_size, 2)`` ``ends`` fire, in place."""
-        raise NotImplementedError
 
     def messages_per_step(self, graph: Graph) -> int:
         """One each way on every edge of the set: up and down a tree, and more than needed if it has cycles."""
@@ -184,26 +211,26 @@ class RoundMethod(Method):
     noise: ClassVar[str] = ""
     """What :attr:`send`'s draw is: ``""`` (always zero), ``"normal"`` or ``"laplace"``, of unit scale."""
 
-    edge_noise_field: ClassVar[int | None] = None
-    """Column that starts with Σ ±g over a node's edges: one standard normal g per edge, + at its first end."""
-
     @staticmethod
+    @abstractmethod
     def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:
         """What node i tells all its neighbours; may change row i."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def receive(nodes: Array, i: int, sent: float, combined: float, step: int, parameters: Array) -> None:
         """Row i after the round: ``sent`` is what i said, ``combined`` Σ_j W_ij × (what j said), j = i included."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mixing(self, graph: Graph) -> scipy.sparse.csr_array:
         """The doubly stochastic W, ``(n, n)``."""
-        raise NotImplementedError
 
     def noisy_rounds(self, graph: Graph) -> int:
         """Rounds that need draws, counted from the first; the rest are run without making any."""
         return 2**62 if self.noise else 0
+
+    def needs(self) -> str:
+        return "a common clock for the rounds"
 
     def messages_per_step(self, graph: Graph) -> int:
         """One to each neighbour from every node: 2m."""
@@ -216,15 +243,50 @@ class PushMethod(Method):
     in_rounds: ClassVar[bool] = True
 
     @staticmethod
+    @abstractmethod
     def push(nodes: Array, i: int, target: int) -> None:
         """What i sends is added to the target's inbox in the node table."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def collect(nodes: Array, i: int) -> None:
         """After all have sent, i reads its inbox and empties it."""
-        raise NotImplementedError
+
+    def needs(self) -> str:
+        return "a common clock for the rounds"
 
     def messages_per_step(self, graph: Graph) -> int:
         """One from every node (those who draw themselves are counted too)."""
         return graph.num_nodes
+
+
+@cache
+def check_complete(cls: type[Method]) -> None:
+    """Check that a class defines all that a run calls, with the parameters it is called with.
+
+    Raises
+    ------
+    InvalidParameter
+        If something is missing or takes other parameters; the message says which.
+    """
+    missing = sorted(getattr(cls, "__abstractmethods__", ()))
+    missing += [attribute for attribute in ("name", "num_fields") if not hasattr(cls, attribute)]
+    if cls.lazy and cls.settle is Method.settle:
+        missing.append("settle")
+    if missing:
+        raise InvalidParameter(f"method {cls.__qualname__} must define {', '.join(missing)}")
+    for base in cls.__mro__:
+        for name, declared in vars(base).items():
+            if isinstance(declared, staticmethod) and getattr(declared.__func__, "__isabstractmethod__", False):
+                _check_signature(cls, name, inspect.signature(declared.__func__))
+
+
+def _check_signature(cls: type[Method], name: str, declared: inspect.Signature) -> None:
+    got = inspect.signature(getattr(cls, name))
+    try:
+        got.bind(*declared.parameters)
+    except TypeError:
+        asked = f"{name}({', '.join(declared.parameters)})"
+        raise InvalidParameter(
+            f"method {cls.__qualname__} must define {asked} as a static method, got {name}({', '.join(got.parameters)})"
+        ) from None

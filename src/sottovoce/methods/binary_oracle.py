@@ -13,15 +13,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..foundation.arguments import number
 from ..graphs.graph import Graph
-from .base import VALUE, Array, PairMethod
+from ..graphs.spectrum import algebraic_connectivity
+from .base import VALUE, Array, Guarantee, Method, PairMethod
 from .registry import register
 from .released import Comparisons, Released
 
-__all__ = ["BinaryOracle"]
+__all__ = [
+    "BinaryOracle",
+    "adaptive_binary_factor",
+    "best_binary_step",
+    "binary_oracle_bound",
+    "inverse_root_binary_bound",
+]
 
 SPREAD = 1
 """Row 0 of this column holds Σ_e |x_i − x_j|; the other rows are unused. Only adaptive steps keep it."""
@@ -79,8 +87,8 @@ class BinaryOracle(PairMethod):
     step_size
         λ_t: a number > 0 (constant), ``"a/t"`` or ``"a/sqrt(t)"`` with t = 1, 2, … (a is a number, 1 in
         ``"1/t"``), the same as ``"a/sqrt(t+1)"`` with t = 0, 1, …; or ``"adaptive"``, which is L^t/2.
-        ``"L/4"`` and other divisors > 1 give the adaptive step of the published experiments. Adaptive
-        steps need L^t, which no node knows: they are a yardstick, not a protocol.
+        ``"L/4"`` is the adaptive step of the published experiments, and other divisors > 1 work the same way.
+        Adaptive steps need L^t, which no node knows: they are a standard to compare with, not a protocol.
 
     Notes
     -----
@@ -106,8 +114,7 @@ class BinaryOracle(PairMethod):
         if isinstance(self.step_size, str):
             _parse(self.step_size)
         else:
-            why = "a step of zero never moves"
-            object.__setattr__(self, "step_size", number("step_size", self.step_size, low=0.0, low_open=True, why=why))
+            self.check("step_size", low=0.0, low_open=True, why="a step of zero never moves")
 
     @classmethod
     def for_horizon(cls, *, initial_error: float, num_steps: int) -> BinaryOracle:
@@ -116,9 +123,11 @@ class BinaryOracle(PairMethod):
         ``initial_error`` is any R ≥ G₀ = ½‖c − c̄‖²; the guarantee is then min_t E L^t ≤ 2√(R/k). (The paper
         counts steps 0..k, so its k + 1 is ours.)
         """
-        bound = number("initial_error", initial_error, low=0.0, low_open=True)
-        steps = number("num_steps", num_steps, low=1.0)
-        return cls(step_size=math.sqrt(bound / steps))
+        return cls(step_size=_best_step("initial_error", initial_error, num_steps))
+
+    @classmethod
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
+        return cls(step_size="1/sqrt(t)"), cls(step_size="adaptive")
 
     @property
     def adaptive(self) -> bool:
@@ -148,6 +157,10 @@ class BinaryOracle(PairMethod):
     def releases(self, graph: Graph) -> Released:
         return Comparisons()
 
+    def guarantee(self, graph: Graph) -> Guarantee:
+        """The factor of adaptive steps; for steps that do not look at the values neither rate nor limit is known."""
+        return Guarantee(adaptive_binary_factor(graph, self.adaptive_share), 0.0) if self.adaptive else Guarantee()
+
     def needs(self) -> str:
         if self.adaptive:
             return "the mean difference over all edges of the network, at every step"
@@ -157,10 +170,6 @@ class BinaryOracle(PairMethod):
         if not isinstance(self.step_size, str):
             return f"binary oracle, λ = {self.step_size:g}"
         return f"binary oracle, {'λ = ' if not self.adaptive or '/' in self.step_size else ''}{self.step_size}"
-
-    def __repr__(self) -> str:
-        size = repr(self.step_size) if isinstance(self.step_size, str) else f"{self.step_size:g}"
-        return f"BinaryOracle(step_size={size})"
 
 
 def _parse(text: str) -> tuple[float, float]:
@@ -185,3 +194,66 @@ def _parse(text: str) -> tuple[float, float]:
     if not float(scale) > 1.0:
         raise InvalidParameter(f"step_size must be {allowed} (steps of L or more do not contract), got {text!r}")
     return ADAPTIVE, 1.0 / float(scale)
+
+
+def binary_oracle_bound(initial_error: float, step_sizes: npt.ArrayLike) -> float:
+    """Binary oracle: min_{t} E L^t ≤ (G_0 + Σ λ_t²)/Σ λ_t, L = (1/m) Σ_e abs(x_i − x_j).
+
+    Each step changes E G by exactly −λ_t E L^t + λ_t²; add them up.
+
+    Examples
+    --------
+    >>> binary_oracle_bound(1.0, [0.5, 0.5])
+    1.5
+    """
+    steps = np.asarray(step_sizes, dtype=np.float64)
+    if steps.size == 0 or not (steps > 0).all():
+        raise InvalidParameter("step_sizes must be positive, at least one")
+    return float((initial_error + np.sum(steps**2)) / np.sum(steps))
+
+
+def best_binary_step(error_limit: float, num_steps: int) -> tuple[float, float]:
+    """The best constant λ for k steps when G_0 ≤ R is known: √(R/k), and its bound 2√(R/k).
+
+    The paper counts steps 0..k, so its k + 1 is ``num_steps`` here.
+
+    Examples
+    --------
+    >>> best_binary_step(1.0, 100)
+    (0.1, 0.2)
+    """
+    step = _best_step("error_limit", error_limit, num_steps)
+    return step, 2.0 * step
+
+
+def _best_step(name: str, error_limit: float, num_steps: int) -> float:
+    limit = number(name, error_limit, low=0.0, low_open=True)
+    return math.sqrt(limit / number("num_steps", num_steps, low=1.0))
+
+
+def inverse_root_binary_bound(initial_error: float, scale: float, last_step: int) -> float:
+    """Binary oracle with λ_t = a/√(t+1), t = 0..k: [G_0 + a²(log(k + 3/2) + log 2)]/[2a(√(k + 2) − 1)].
+
+    Examples
+    --------
+    >>> round(inverse_root_binary_bound(1.0, 0.5, 998), 4)
+    0.0947
+    """
+    number("scale", scale, low=0.0, low_open=True)
+    top = initial_error + scale**2 * (math.log(last_step + 1.5) + math.log(2.0))
+    return top / (2.0 * scale * (math.sqrt(last_step + 2.0) - 1.0))
+
+
+def adaptive_binary_factor(graph: Graph, share: float = 0.5) -> float:
+    """Binary oracle with λ_t = share · L^t: E G shrinks at least by 1 − 2 share (1 − share) α/m² per step.
+
+    share = ½ is best and gives 1 − α/(2m²); ¼, which the published experiments use, gives 1 − 3α/(8m²).
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import complete
+    >>> adaptive_binary_factor(complete(2)), adaptive_binary_factor(complete(2), 0.25)
+    (0.0, 0.25)
+    """
+    number("share", share, low=0.0, high=1.0, low_open=True, high_open=True)
+    return 1.0 - 2.0 * share * (1.0 - share) * algebraic_connectivity(graph) / graph.num_edges**2

@@ -7,6 +7,7 @@ last of them every edge differs by less than ε and nothing moves again.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,11 +15,12 @@ import numpy as np
 
 from ..foundation.arguments import number
 from ..graphs.graph import Graph
-from .base import VALUE, Array, PairMethod
+from ..graphs.spectrum import algebraic_connectivity
+from .base import VALUE, Array, Guarantee, Method, PairMethod
 from .registry import register
 from .released import Comparisons, Released
 
-__all__ = ["MOVES", "GapOracle"]
+__all__ = ["MOVES", "GapOracle", "gap_oracle_bound", "gap_oracle_moves"]
 
 MOVES = 1
 """Column that counts a node's moves."""
@@ -59,12 +61,15 @@ class GapOracle(PairMethod):
     update = staticmethod(update)
 
     def __post_init__(self) -> None:
-        why = "with a gap of zero every comparison is a move that goes nowhere"
-        object.__setattr__(self, "gap", number("gap", self.gap, low=0.0, low_open=True, why=why))
+        self.check("gap", low=0.0, low_open=True, why="with a gap of zero every comparison is a move by zero")
 
     def most_moves(self, initial_error: float) -> int:
         """No run makes more moves than 4 G₀/ε², whatever edges fire; ``initial_error`` is G₀ = ½‖c − c̄‖²."""
-        return int(4.0 * initial_error / self.gap**2 * (1.0 + 1e-12))
+        return gap_oracle_moves(initial_error, self.gap)
+
+    @classmethod
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
+        return (cls(gap=0.02),)
 
     def parameters(self, graph: Graph) -> Array:
         return np.array([self.gap])
@@ -72,5 +77,35 @@ class GapOracle(PairMethod):
     def releases(self, graph: Graph) -> Released:
         return Comparisons()
 
+    def guarantee(self, graph: Graph) -> Guarantee:
+        """At rest every edge differs by less than ε, so ‖x − c̄‖² ≤ Σ_e (x_i − x_j)²/α < mε²/α."""
+        return Guarantee(remaining=graph.num_edges * self.gap**2 / algebraic_connectivity(graph))
+
     def label(self) -> str:
         return f"gap oracle, ε = {self.gap:g}"
+
+
+def gap_oracle_moves(initial_error: float, gap: float) -> int:
+    """ε-gap oracle: no run ever moves more than 4G_0/ε² times; after its last move every edge differs by less than ε.
+
+    A move takes at least ε²/4 from G, because the ends differ by ε or more and each goes ε/2 towards the other.
+
+    Examples
+    --------
+    >>> gap_oracle_moves(1.0, 0.5)
+    16
+    """
+    number("gap", gap, low=0.0, low_open=True)
+    return math.floor(4.0 * initial_error / gap**2 * (1.0 + 1e-12))
+
+
+def gap_oracle_bound(initial_error: float, gap: float, num_steps: int) -> float:
+    """ε-gap oracle: (1/k) Σ_{t<k} E Δ^t ≤ 4G_0/(kε²), Δ the share of edges that differ by at least ε.
+
+    Examples
+    --------
+    >>> gap_oracle_bound(1.0, 0.5, 64)
+    0.25
+    """
+    number("gap", gap, low=0.0, low_open=True)
+    return 4.0 * initial_error / (num_steps * gap**2)

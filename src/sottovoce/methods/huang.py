@@ -7,22 +7,21 @@ Every node says θ + Laplace(b q^t), forms the weighted average y of what it rec
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..errors import InvalidParameter
-from ..foundation.arguments import number
 from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
-from .base import VALUE, Array
-from .nozari import laplace_epsilon
+from .base import VALUE, Array, Method
+from .laplace import LaplaceMethod, check_decay, laplace_epsilon, laplace_variance
 from .registry import register
-from .released import FadingNoise, LinearRounds, Released
-from .synchronous import WeightedMethod
-from .weights import Weights, check_weights
+from .weights import Weights
 
-__all__ = ["Huang"]
+if TYPE_CHECKING:
+    import scipy.sparse
+
+__all__ = ["Huang", "huang_epsilon", "huang_variance"]
 
 KEPT, ADDED, AMPLITUDE = 1, 2, 3
 """Columns: s × (sum of the noise a node has said so far), which is what it put into the total; this round's; b q^t."""
@@ -46,8 +45,8 @@ def receive(nodes: Array, i: int, sent: float, combined: float, step: int, param
 
 
 @register
-@dataclass(frozen=True, eq=False, repr=False)
-class Huang(WeightedMethod):
+@dataclass(frozen=True)
+class Huang(LaplaceMethod):
     """Laplace noise on everything said, never withdrawn; the value moves a share of the way in each round.
 
     Parameters
@@ -55,7 +54,7 @@ class Huang(WeightedMethod):
     noise_scale
         b ≥ 0, Laplace scale of the first noise.
     noise_decay
-        q in (1 − s, 1), the share of scale kept per round.
+        q in (1 − s, 1), the share of scale kept per round. With s = 1 also 0: a single draw.
     mixing_share
         s in (0, 1], how far towards the average of what was received a node moves.
     weights
@@ -74,24 +73,29 @@ class Huang(WeightedMethod):
     name: ClassVar[str] = "huang"
     num_fields: ClassVar[int] = 4
     outstanding_field: ClassVar[int | None] = KEPT
-    noise: ClassVar[str] = "laplace"
     send = staticmethod(send)
     receive = staticmethod(receive)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise_scale", number("noise_scale", self.noise_scale, low=0.0))
-        share = number(
-            "mixing_share", self.mixing_share, low=0.0, high=1.0, low_open=True, why="it is a share of the way"
-        )
-        decay = number("noise_decay", self.noise_decay, low=0.0, high=1.0, high_open=True)
-        if decay <= 1.0 - share:
-            raise InvalidParameter(
-                f"noise_decay must be in (1 − s, 1) = ({1.0 - share:g}, 1) (otherwise ε is infinite: the values "
-                f"outlive the noise that hides them), got {decay:g} with mixing_share {share:g}"
-            )
-        object.__setattr__(self, "noise_decay", decay)
-        object.__setattr__(self, "mixing_share", share)
-        object.__setattr__(self, "weights", check_weights(self.weights))
+        self.check("noise_scale", low=0.0)
+        self.check("noise_decay", low=0.0, high=1.0, high_open=True)
+        self.check("mixing_share", low=0.0, high=1.0, low_open=True, why="it is a share of the way")
+        check_decay(self.noise_decay, 1.0 - self.mixing_share, "1 − mixing_share")
+        super().__post_init__()
+
+    @property
+    def share(self) -> float:
+        return self.mixing_share
+
+    @classmethod
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
+        return (cls(noise_scale=1.0, noise_decay=0.8),)
+
+    def moved(self, graph: Graph) -> scipy.sparse.csr_array:
+        return self.mixing_share * self.mixing(graph)
+
+    def modes(self, eigenvalues: Array) -> tuple[Array, Array]:
+        return 1.0 - self.mixing_share * (1.0 - eigenvalues), self.mixing_share * eigenvalues
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         nodes = super().initial(graph, private_values)
@@ -101,13 +105,37 @@ class Huang(WeightedMethod):
     def parameters(self, graph: Graph) -> Array:
         return np.array([self.noise_decay, self.mixing_share])
 
-    def releases(self, graph: Graph) -> Released:
-        """θ ← (1 − share)θ + share·W s."""
-        n, share = graph.num_nodes, self.mixing_share
-        scale, decay = np.full(n, self.noise_scale), np.full(n, self.noise_decay)
-        noise = FadingNoise(np.sqrt(2.0) * scale, decay, np.full(n, np.inf), law="laplace")
-        epsilon = laplace_epsilon(scale, decay, np.full(n, 1.0 - share))
-        return LinearRounds(np.full(n, 1.0 - share), share * self.mixing(graph), noise, epsilon=epsilon)
-
     def label(self) -> str:
         return f"Huang, b = {self.noise_scale:g}, q = {self.noise_decay:g}, s = {self.mixing_share:g}"
+
+
+def huang_variance(noise_scale: float, noise_decay: float, mixing_share: float, num_nodes: int) -> float:
+    """Huang et al.: variance of the (unbiased) limit around c̄, (2/n) s² b²/(1 − q²).
+
+    Examples
+    --------
+    >>> huang_variance(1.0, 0.0, 0.5, 4)
+    0.125
+    """
+    return laplace_variance(noise_scale, noise_decay, mixing_share, num_nodes)
+
+
+def huang_epsilon(
+    noise_scale: float, noise_decay: float, mixing_share: float = 0.5, *, sensitivity: float = 1.0
+) -> float:
+    """Huang et al.: ε = δ q/(b (q − (1 − s))), q in (1 − s, 1), for θ ← (1 − s)θ + s y under Laplace(b q^t) noise.
+
+    Parameters
+    ----------
+    noise_scale, noise_decay, mixing_share
+        b ≥ 0, q and s as in :class:`sottovoce.Huang`.
+    sensitivity
+        δ: how far apart two private values are that must not be told apart.
+
+    Examples
+    --------
+    >>> huang_epsilon(1.0, 0.75, 0.5)
+    3.0
+    """
+    check_decay(noise_decay, 1.0 - mixing_share, "1 − mixing_share")
+    return laplace_epsilon(noise_scale, noise_decay, 1.0 - mixing_share, sensitivity)

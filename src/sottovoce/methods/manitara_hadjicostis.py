@@ -7,18 +7,18 @@ it averages plainly. The average is exact once every node has done so.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import InvalidParameter
-from ..foundation.arguments import brief, checked, per_node
+from ..foundation.arguments import brief, checked
 from ..graphs.graph import Graph
-from .base import VALUE, Array
+from .base import VALUE, Array, Method
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined
-from .weights import Weights, check_weights
+from .weights import Weights
 
 __all__ = ["ManitaraHadjicostis"]
 
@@ -38,7 +38,7 @@ def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> flo
 
 
 @register
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True)
 class ManitaraHadjicostis(WeightedMethod):
     """Offsets for the first ``num_rounds`` rounds, withdrawn together in the next; then plain averaging.
 
@@ -69,22 +69,19 @@ class ManitaraHadjicostis(WeightedMethod):
     receive = staticmethod(take_combined)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise_std", checked("noise_std", self.noise_std, low=0.0))
-        rounds = checked("num_rounds", self.num_rounds, low=1.0, why="with no noisy round nothing is hidden")
-        if np.any(np.mod(rounds, 1.0) != 0.0):
-            raise InvalidParameter("num_rounds must be whole numbers, one or one per node, and some is not")
-        object.__setattr__(self, "num_rounds", int(rounds) if isinstance(rounds, float) else rounds)
-        object.__setattr__(self, "weights", check_weights(self.weights))
+        self.check("noise_std", checked, low=0.0)
+        self.check("num_rounds", _whole_rounds, low=1.0, why="with no noisy round nothing is hidden")
+        self.check_lengths("noise_std", "num_rounds")
+        super().__post_init__()
 
-    def validate(self, graph: Graph) -> None:
-        super().validate(graph)
-        per_node("noise_std", self.noise_std, graph.num_nodes)
-        per_node("num_rounds", self.num_rounds, graph.num_nodes)
+    @classmethod
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
+        return (cls(noise_std=1.0, num_rounds=10),)
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         nodes = super().initial(graph, private_values)
-        nodes[:, STD] = per_node("noise_std", self.noise_std, graph.num_nodes)
-        nodes[:, ROUNDS] = per_node("num_rounds", self.num_rounds, graph.num_nodes)
+        nodes[:, STD] = self.each("noise_std", graph)
+        nodes[:, ROUNDS] = self.each("num_rounds", graph)
         return nodes
 
     def noisy_rounds(self, graph: Graph) -> int:
@@ -92,9 +89,16 @@ class ManitaraHadjicostis(WeightedMethod):
 
     def releases(self, graph: Graph) -> Released:
         n = graph.num_nodes
-        rounds = per_node("num_rounds", self.num_rounds, n)
-        noise = FadingNoise(per_node("noise_std", self.noise_std, n), np.ones(n), rounds)
+        rounds = self.each("num_rounds", graph)
+        noise = FadingNoise(self.each("noise_std", graph), np.ones(n), rounds)
         return LinearRounds(np.zeros(n), self.mixing(graph), noise, taken_back=rounds)
 
     def label(self) -> str:
         return f"Manitara–Hadjicostis, σ = {brief(self.noise_std)}, {brief(self.num_rounds)} rounds"
+
+
+def _whole_rounds(name: str, value: object, **limits: Any) -> int | Array:
+    rounds = checked(name, value, **limits)
+    if np.any(np.mod(rounds, 1.0) != 0.0):
+        raise InvalidParameter(f"{name} must be whole numbers, one or one per node, and some is not")
+    return int(rounds) if isinstance(rounds, float) else rounds

@@ -13,12 +13,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter
-from ..foundation.arguments import brief, checked, per_node
+from ..foundation.arguments import brief, checked
 from ..foundation.numbers import NEGLIGIBLE
+from ..graphs.chances import Chances
 from ..graphs.graph import Graph
 from ..graphs.spectrum import algebraic_connectivity
-from .base import VALUE, Array, PairMethod
+from .base import VALUE, Array, Guarantee, Method, PairMethod
 from .registry import register
 from .released import Released, WithdrawnNoise
 
@@ -45,7 +45,7 @@ def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int
 
 
 @register
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class NoiseInsertion(PairMethod):
     """Algorithm 1 of the paper: gossip under noise that is gradually withdrawn.
 
@@ -74,15 +74,9 @@ class NoiseInsertion(PairMethod):
     update = staticmethod(update)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise_std", checked("noise_std", self.noise_std, low=0.0))
-        object.__setattr__(
-            self, "noise_decay", checked("noise_decay", self.noise_decay, low=0.0, high=1.0, high_open=True)
-        )
-        lengths = {len(p) for p in (self.noise_std, self.noise_decay) if isinstance(p, np.ndarray)}
-        if len(lengths) > 1:
-            raise InvalidParameter(
-                f"noise_std and noise_decay must have one entry per node each, got lengths {sorted(lengths)}"
-            )
+        self.check("noise_std", checked, low=0.0)
+        self.check("noise_decay", checked, low=0.0, high=1.0, high_open=True)
+        self.check_lengths("noise_std", "noise_decay")
 
     @classmethod
     def largest_free(cls, graph: Graph, noise_std: float | Array) -> NoiseInsertion:
@@ -98,35 +92,29 @@ class NoiseInsertion(PairMethod):
         """
         return cls(noise_std=noise_std, noise_decay=free_decay(0.5 * algebraic_connectivity(graph), graph.degrees))
 
-    def validate(self, graph: Graph) -> None:
-        per_node("noise_std", self.noise_std, graph.num_nodes)
-        per_node("noise_decay", self.noise_decay, graph.num_nodes)
+    @classmethod
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
+        """With the largest decay that costs nothing."""
+        return (cls.largest_free(graph, noise_std=1.0),)
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
         nodes = super().initial(graph, private_values)
-        nodes[:, AMPLITUDE] = per_node("noise_std", self.noise_std, graph.num_nodes)
-        nodes[:, DECAY] = per_node("noise_decay", self.noise_decay, graph.num_nodes)
+        nodes[:, AMPLITUDE] = self.each("noise_std", graph)
+        nodes[:, DECAY] = self.each("noise_decay", graph)
         return nodes
 
     def releases(self, graph: Graph) -> Released:
-        return WithdrawnNoise(
-            per_node("noise_std", self.noise_std, graph.num_nodes),
-            per_node("noise_decay", self.noise_decay, graph.num_nodes),
-        )
+        return WithdrawnNoise(self.each("noise_std", graph), self.each("noise_decay", graph))
+
+    def guarantee(self, graph: Graph) -> Guarantee:
+        """The slower of gossip, ρ, and of the noise at nodes that have any, r_i = 1 − (d_i/m)(1 − φ_i²)."""
+        chances = Chances(graph)
+        noise = 1.0 - chances.nodes * (1.0 - self.each("noise_decay", graph) ** 2)
+        noisy = self.each("noise_std", graph) > 0
+        return Guarantee(max(1.0 - chances.contraction_gap, float(noise[noisy].max(initial=0.0))), 0.0)
 
     def label(self) -> str:
         return f"noise insertion, σ = {brief(self.noise_std)}, φ = {brief(self.noise_decay)}"
-
-    def __repr__(self) -> str:
-        return f"NoiseInsertion(noise_std={brief(self.noise_std)}, noise_decay={brief(self.noise_decay)})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NoiseInsertion):
-            return NotImplemented
-        return np.array_equal(self.noise_std, other.noise_std) and np.array_equal(self.noise_decay, other.noise_decay)
-
-    def __hash__(self) -> int:
-        return hash((np.asarray(self.noise_std).tobytes(), np.asarray(self.noise_decay).tobytes()))
 
 
 def free_decay(gap: float, chances: npt.ArrayLike) -> Array:

@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from ..foundation.arguments import brief, checked, number, per_node
+from ..foundation.arguments import brief, checked
 from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
-from .base import VALUE, Array
+from .base import VALUE, Array, Method, RoundMethod
+from .laplace import LaplaceMethod, check_decay, laplace_epsilon, laplace_variance
 from .registry import register
-from .released import FadingNoise, LinearRounds, Released
-from .synchronous import WeightedMethod
-from .weights import Weights, check_weights, laplacian_weights, minus_identity, weight_caveats
+from .weights import Weights, laplacian_weights, plus_diagonal
 
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Nozari", "laplace_epsilon"]
+__all__ = ["Nozari", "nozari_epsilon", "nozari_variance"]
 
 KEPT, ADDED, AMPLITUDE, DECAY, SHARE = 1, 2, 3, 4, 5
 """Columns: Σ_k s η(k) so far, the η of this round, b q^k, q and s."""
@@ -47,8 +47,8 @@ def receive(nodes: Array, i: int, sent: float, combined: float, step: int, param
 
 
 @register
-@dataclass(frozen=True, eq=False, repr=False)
-class Nozari(WeightedMethod):
+@dataclass(frozen=True)
+class Nozari(LaplaceMethod):
     """Laplace noise of shrinking scale on everything said; a share of it stays in the value.
 
     Parameters
@@ -75,8 +75,8 @@ class Nozari(WeightedMethod):
     >>> Nozari(noise_scale=1.0, noise_decay=0.1, noise_share=0.5)
     Traceback (most recent call last):
     ...
-    sottovoce.errors.InvalidParameter: noise_decay must be in (|s − 1|, 1) (ε is infinite outside), got q = 0.1 with
-    s = 0.5
+    sottovoce.errors.InvalidParameter: noise_decay must be in (|noise_share − 1|, 1) = (0.5, 1) (outside ε is infinite:
+    values stay longer than the noise that hides them), got 0.1
     """
 
     noise_scale: float | Array
@@ -88,32 +88,30 @@ class Nozari(WeightedMethod):
     name: ClassVar[str] = "nozari"
     num_fields: ClassVar[int] = 6
     outstanding_field: ClassVar[int | None] = KEPT
-    noise: ClassVar[str] = "laplace"
     send = staticmethod(send)
     receive = staticmethod(receive)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise_scale", checked("noise_scale", self.noise_scale, low=0.0))
-        object.__setattr__(
-            self, "noise_decay", checked("noise_decay", self.noise_decay, low=0.0, high=1.0, high_open=True)
-        )
+        self.check("noise_scale", checked, low=0.0)
+        self.check("noise_decay", checked, low=0.0, high=1.0, high_open=True)
         why = "|s − 1| < q < 1 must leave room for q"
-        share = checked("noise_share", self.noise_share, low=0.0, high=2.0, low_open=True, high_open=True, why=why)
-        object.__setattr__(self, "noise_share", share)
-        decay, shares = np.broadcast_arrays(*_same_length(self.noise_decay, self.noise_share))
-        bad = (decay <= np.abs(shares - 1.0)) & ~((decay == 0.0) & (shares == 1.0))
-        if bad.any():
-            at = int(np.argmax(bad))
-            raise InvalidParameter(
-                "noise_decay must be in (|s − 1|, 1) (ε is infinite outside), "
-                f"got q = {decay.flat[at]:g} with s = {shares.flat[at]:g}" + (f" at node {at}" if decay.ndim else "")
-            )
+        self.check("noise_share", checked, low=0.0, high=2.0, low_open=True, high_open=True, why=why)
+        self.check_lengths("noise_scale", "noise_decay", "noise_share")
+        check_decay(self.noise_decay, np.abs(np.subtract(self.noise_share, 1.0)), "|noise_share − 1|")
         if self.step_size is not None:
             if self.weights is not None:
                 raise InvalidParameter("step_size and weights exclude each other: both say how nodes mix; got both")
-            object.__setattr__(self, "step_size", number("step_size", self.step_size, low=0.0, low_open=True))
+            self.check("step_size", low=0.0, low_open=True)
         if self.weights is not None:
-            object.__setattr__(self, "weights", check_weights(self.weights))
+            super().__post_init__()
+
+    @property
+    def share(self) -> float | Array:
+        return self.noise_share
+
+    @classmethod
+    def customary(cls, graph: Graph) -> tuple[Method, ...]:
+        return (cls(noise_scale=1.0, noise_decay=0.5),)
 
     def validate(self, graph: Graph) -> None:
         largest = 1.0 / float(graph.degrees.max())
@@ -122,59 +120,82 @@ class Nozari(WeightedMethod):
                 f"step_size must be in (0, {largest:.6g}) (1/d_max: I − hL must keep a positive "
                 f"diagonal), got {self.step_size:g}"
             )
-        for name in ("noise_scale", "noise_decay", "noise_share"):
-            per_node(name, getattr(self, name), graph.num_nodes)
         super().validate(graph)
 
     def caveats(self, graph: Graph) -> tuple[str, ...]:
-        return () if self.weights is None else weight_caveats(self.weights, graph)
+        return () if self.weights is None else super().caveats(graph)
+
+    def needs(self) -> str:
+        return RoundMethod.needs(self) + " and the largest degree" if self.weights is None else super().needs()
 
     def mixing(self, graph: Graph) -> scipy.sparse.csr_array:
         if self.weights is not None:
             return super().mixing(graph)
         return laplacian_weights(graph, self.step_size or 1.0 / (1.0 + float(graph.degrees.max())))
 
+    def moved(self, graph: Graph) -> scipy.sparse.csr_array:
+        return plus_diagonal(
+            plus_diagonal(self.mixing(graph), np.full(graph.num_nodes, -1.0)), self.each("noise_share", graph)
+        )
+
+    def modes(self, eigenvalues: Array) -> tuple[Array, Array]:
+        return eigenvalues, eigenvalues - 1.0 + self.noise_share
+
     def initial(self, graph: Graph, private_values: Array) -> Array:
         nodes = super().initial(graph, private_values)
-        nodes[:, AMPLITUDE] = per_node("noise_scale", self.noise_scale, graph.num_nodes)
-        nodes[:, DECAY] = per_node("noise_decay", self.noise_decay, graph.num_nodes)
-        nodes[:, SHARE] = per_node("noise_share", self.noise_share, graph.num_nodes)
+        nodes[:, AMPLITUDE] = self.each("noise_scale", graph)
+        nodes[:, DECAY] = self.each("noise_decay", graph)
+        nodes[:, SHARE] = self.each("noise_share", graph)
         return nodes
 
     def noisy_rounds(self, graph: Graph) -> int:
         return 1 if np.max(self.noise_decay) == 0.0 else 2**62
-
-    def releases(self, graph: Graph) -> Released:
-        """x ← x + (W − I)s + share·(s − x)."""
-        import scipy.sparse
-
-        n = graph.num_nodes
-        scale, decay, share = (
-            per_node(name, getattr(self, name), n) for name in ("noise_scale", "noise_decay", "noise_share")
-        )
-        noise = FadingNoise(np.sqrt(2.0) * scale, decay, np.full(n, np.inf), law="laplace")
-        moved = scipy.sparse.csr_array(minus_identity(self.mixing(graph)) + scipy.sparse.diags_array(share))
-        return LinearRounds(1.0 - share, moved, noise, epsilon=laplace_epsilon(scale, decay, np.abs(share - 1.0)))
 
     def label(self) -> str:
         share = "" if np.all(np.equal(self.noise_share, 1.0)) else f", s = {brief(self.noise_share)}"
         return f"Nozari, b = {brief(self.noise_scale)}, q = {brief(self.noise_decay)}{share}"
 
 
-def laplace_epsilon(scale: Array, decay: Array, lost: Array) -> float:
-    """ε for values one apart of the node protected least: Σ_k a^k/(b q^k) = q/(b(q − a)), or 1/b with a = q = 0."""
-    if not scale.all():
-        return float("inf")
-    one_draw = (decay == 0.0) & (lost == 0.0)
-    return float(np.max(np.where(one_draw, 1.0, decay / np.where(one_draw, 1.0, decay - lost)) / scale))
+def nozari_variance(
+    noise_scale: npt.ArrayLike, noise_decay: npt.ArrayLike, noise_share: npt.ArrayLike, num_nodes: int
+) -> float:
+    """Nozari et al.: variance of the (unbiased) limit around c̄, (2/n²) Σ s_i² b_i²/(1 − q_i²).
+
+    Noise η_i(k) ~ Laplace(b_i q_i^k); s_i is how much of it stays in the state. Parameters are those of
+    :class:`sottovoce.Nozari`, one number or one per node.
+
+    Examples
+    --------
+    >>> nozari_variance(1.0, 0.0, 1.0, 4)
+    0.5
+    """
+    return laplace_variance(noise_scale, noise_decay, noise_share, num_nodes)
 
 
-def _same_length(*parameters: float | Array) -> list[Array]:
-    arrays = [np.asarray(p) for p in parameters]
-    lengths = {a.shape for a in arrays if a.ndim}
-    if len(lengths) > 1:
-        raise InvalidParameter(
-            "noise_decay and noise_share must have one entry per node each, "
-            f"got lengths {sorted(n for (n,) in lengths)}"
-        )
-    return arrays
+def nozari_epsilon(
+    noise_scale: npt.ArrayLike,
+    noise_decay: npt.ArrayLike,
+    noise_share: npt.ArrayLike = 1.0,
+    *,
+    sensitivity: float = 1.0,
+) -> float:
+    """Nozari et al.: ε = δ q/(b (q − a)), a = abs(s − 1), against an observer of all messages; q in (a, 1).
+
+    With s = 1 it is δ/b for every q, 0 included: one Laplace draw on the initial value does as well as any sequence.
+
+    Parameters
+    ----------
+    noise_scale, noise_decay, noise_share
+        b ≥ 0, q and s as in :class:`sottovoce.Nozari`; one number, or one per node and then ε is that of the node
+        protected least.
+    sensitivity
+        δ: how far apart two private values are that must not be told apart.
+
+    Examples
+    --------
+    >>> nozari_epsilon(2.0, 0.5), nozari_epsilon(2.0, 0.5, 0.75)
+    (0.5, 1.0)
+    """
+    lost = np.abs(np.asarray(noise_share, dtype=np.float64) - 1.0)
+    check_decay(noise_decay, lost, "|noise_share − 1|")
+    return laplace_epsilon(noise_scale, noise_decay, lost, sensitivity)

@@ -1,4 +1,4 @@
-"""Weights of synchronous methods: doubly stochastic matrices that live on the edges of a graph.
+"""Weights of synchronous methods: doubly stochastic matrices on the edges of a graph, and how fast they average.
 
 ``"metropolis"``: W_ij = 1/(1 + max(d_i, d_j)), which a pair of neighbours can agree on by itself.
 ``"max-degree"``: W = I − L/(1 + d_max), which needs one number known to all.
@@ -23,16 +23,19 @@ if TYPE_CHECKING:
 __all__ = [
     "NAMED",
     "Weights",
+    "averaging_matrix",
     "check_weights",
-    "minus_identity",
+    "consensus_factor",
+    "laplacian_weights",
     "mixing_matrix",
-    "second_modulus",
+    "plus_diagonal",
     "weight_caveats",
-    "weights_label",
 ]
 
 NAMED = ("metropolis", "max-degree")
 TOLERANCE = 1e-9
+DENSE_NODES = 256
+"""Up to here the factor comes from a dense norm, beyond from an iteration."""
 
 if TYPE_CHECKING:
     Weights = str | Array | scipy.sparse.csr_array[np.float64]
@@ -40,12 +43,12 @@ else:
     Weights = Any
 
 
-def check_weights(weights: Any) -> Any:
+def check_weights(name: str, weights: Any) -> Any:
     """A name of :data:`NAMED`, or a finite square matrix, made read-only; whether it fits a graph is asked later."""
     if isinstance(weights, str):
         if weights not in NAMED:
             raise InvalidParameter(
-                f"weights must be one of {', '.join(NAMED)} or a doubly stochastic matrix, got {weights!r}"
+                f"{name} must be one of {', '.join(NAMED)} or a doubly stochastic matrix, got {weights!r}"
             )
         return weights
 
@@ -57,13 +60,13 @@ def check_weights(weights: Any) -> Any:
         try:
             result = np.array(weights, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidParameter(f"weights must be a name or a matrix, got {type(weights).__name__}") from None
+            raise InvalidParameter(f"{name} must be a name or a matrix, got {type(weights).__name__}") from None
         entries, shape = result, result.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise InvalidParameter(f"weights must be a square matrix, got shape {shape}")
+        raise InvalidParameter(f"{name} must be a square matrix, got shape {shape}")
     if not np.isfinite(entries).all() or (entries < 0).any():
         raise InvalidParameter(
-            "weights must be finite and ≥ 0 (each new value is an average of old ones), and some entry is not"
+            f"{name} must be finite and ≥ 0 (each new value is an average of old ones), and some entry is not"
         )
     if isinstance(result, np.ndarray):
         result.flags.writeable = False
@@ -131,18 +134,48 @@ def _ordered(matrix: Any) -> scipy.sparse.csr_array:
     return ordered  # type: ignore[no-any-return]
 
 
-def second_modulus(matrix: scipy.sparse.csr_array) -> float:
-    """Largest |eigenvalue| of W − 11ᵀ/n (for a matrix that is not symmetric: largest singular value).
+def plus_diagonal(matrix: scipy.sparse.csr_array, diagonal: Array) -> scipy.sparse.csr_array:
+    """W + diag(``diagonal``)."""
+    import scipy.sparse
 
-    This is the factor by which ‖x − c̄‖ shrinks, at least, in a round.
+    return scipy.sparse.csr_array(matrix + scipy.sparse.diags_array(diagonal))
+
+
+def averaging_matrix(weights: npt.ArrayLike) -> Array:
+    """W as a dense matrix, checked to be symmetric with rows that add up to one."""
+    matrix = np.asarray(weights, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InvalidParameter(f"weights must be a square matrix, got shape {matrix.shape}")
+    if not np.allclose(matrix, matrix.T, atol=1e-9) or not np.allclose(matrix.sum(axis=0), 1.0, atol=1e-9):
+        raise InvalidParameter("weights must be symmetric with rows that add up to one")
+    return matrix
+
+
+def consensus_factor(weights: npt.ArrayLike | scipy.sparse.csr_array) -> float:
+    """The factor by which ‖x − c̄‖ shrinks per round of x ← W x, at the least: max(abs λ₂, abs λ_n) of a symmetric W.
+
+    W must be doubly stochastic, dense or sparse. For one that is not symmetric the factor is the largest singular value
+    of W − 11ᵀ/n.
+
+    Examples
+    --------
+    >>> round(consensus_factor([[0.75, 0.25], [0.25, 0.75]]), 12)
+    0.5
     """
     import scipy.sparse.linalg
 
+    sparse = hasattr(weights, "tocsr")
+    matrix: Any = weights if sparse else np.asarray(weights, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InvalidParameter(f"weights must be a square matrix, got shape {matrix.shape}")
+    if any(np.abs(np.asarray(matrix.sum(axis=axis)) - 1.0).max() > TOLERANCE for axis in (0, 1)):
+        raise InvalidParameter("weights must be doubly stochastic: rows and columns that add up to one")
     n = matrix.shape[0]
-    if n <= 256:
-        return float(np.linalg.norm(matrix.toarray() - 1.0 / n, 2))
+    if n <= DENSE_NODES:
+        dense = matrix.toarray() if sparse else matrix
+        return float(np.linalg.norm(dense - 1.0 / n, 2))
 
-    def apply(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def apply(x: Array) -> Array:
         y = np.asarray(matrix.T @ (matrix @ (x - x.mean())), dtype=np.float64)
         return y - np.mean(y)
 
@@ -160,18 +193,6 @@ def weight_caveats(weights: Weights, graph: Graph) -> tuple[str, ...]:
     found = []
     if abs(matrix - matrix.T).max() > TOLERANCE:
         found.append("the weights are not symmetric, and the published rates are for symmetric ones")
-    if second_modulus(matrix) > 1.0 - 1e-12:
+    if consensus_factor(matrix) > 1.0 - 1e-12:
         found.append("the weights do not contract every disagreement in one round, so convergence is not guaranteed")
     return tuple(found)
-
-
-def weights_label(weights: Weights) -> str:
-    """The name, or "given weights"."""
-    return weights if isinstance(weights, str) else "given weights"
-
-
-def minus_identity(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """W − I."""
-    import scipy.sparse
-
-    return scipy.sparse.csr_array(matrix - scipy.sparse.eye_array(matrix.shape[0]))

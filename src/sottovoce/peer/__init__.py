@@ -8,10 +8,13 @@ from typing import Any
 
 from .membership.config import PeerConfig
 from .protocol.messages import Vector
-from .protocol.status import PeerStatus as Status
+from .protocol.status import PeerStatus
 from .runtime.node import Peer
 
-__all__ = ["Peer", "PeerConfig", "Status", "average"]
+__all__ = ["Peer", "PeerConfig", "PeerStatus", "Status", "average"]
+
+Status = PeerStatus
+"""The name under which :class:`PeerStatus` was first published."""
 
 
 def average(config: PeerConfig, value: Any, *, timeout: float | None = None, patience: float = 60.0) -> float | Vector:

@@ -14,7 +14,7 @@ from ..foundation.progress import Report
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from .kinds import kind_of
-from .random.aliases import checked_probabilities
+from .random.aliases import alias_table, checked_probabilities
 from .random.streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
 from .running import advance
 from .solution import Setup, Solution
@@ -95,14 +95,16 @@ def simulate(
     _check_method(method, graph)
     num_steps = whole("num_steps", num_steps, low=1, high=2**62)
     _check_how(stop_at, threads, device)
+    probabilities = _check_probabilities(edge_probabilities, method, graph)
     setup = Setup(
         graph=graph,
         method=method,
         private_values=values,
         seed=secrets.randbits(63) if seed is None else check_seed(seed),
         replicas=whole("replicas", replicas, low=1, high=MAX_REPLICAS),
-        edge_probabilities=_check_probabilities(edge_probabilities, method, graph),
-        notes=_notes(graph, method, equal_edges=edge_probabilities is None),
+        edge_probabilities=probabilities,
+        aliases=alias_table(probabilities, graph.num_edges),
+        notes=_notes(graph, method, equal_edges=probabilities is None),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
     state = State.at_start(setup, len(steps))

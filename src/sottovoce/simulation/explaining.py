@@ -21,7 +21,7 @@ ADDRESS = re.compile(r"Function\(<(?:built-in )?(?:function|class|ufunc) '?([\w.
 def why_not(name: str, functions: Iterable[Callable[..., Any]], error: Exception) -> str:
     """What is wrong with the method called ``name``, which consists of these functions."""
     report = COLOURS.sub("", str(error))
-    return f"method {name} does not compile: {_reason(report, error)} ({_place(report, functions)})"
+    return f"method {name} does not compile: {_reason(report, error)} ({_place(report, functions) or 'no place given'})"
 
 
 def _reason(report: str, error: Exception) -> str:
@@ -41,5 +41,5 @@ def _place(report: str, functions: Iterable[Callable[..., Any]]) -> str:
         path = Path(file).resolve()
         if OURS not in path.parents and "numba" not in path.parts:
             return f"{file}, line {line}"
-    code = next(getattr(function, "py_func", function).__code__ for function in functions)
-    return f"{code.co_filename}, in the function at line {code.co_firstlineno}"
+    codes = (getattr(getattr(function, "py_func", function), "__code__", None) for function in functions)
+    return next((f"{code.co_filename}, in the function at line {code.co_firstlineno}" for code in codes if code), "")

@@ -61,9 +61,9 @@ class Fingerprint:
 
     def add(self, value: Any, names: Names = frozenset()) -> None:
         """Add one value; if it is a module, what it has under ``names``."""
-        value = _plain(value)
+        options, value = getattr(value, "targetoptions", OPTIONS), _plain(value)
         if isinstance(value, FunctionType) and not _from_library(value):
-            self._say("function", _code_digest(value.__code__))
+            self._say("function", _code_digest(value.__code__), sorted(options.items()))
             self._add_parts(value, _names(value.__code__))
         elif isinstance(value, ModuleType) and not _from_library(value):
             self._say("module", value.__name__)
@@ -90,11 +90,11 @@ class Fingerprint:
         if isinstance(value, DESCRIBED):
             return (type(value).__qualname__, repr(value))
         if isinstance(value, np.ndarray) and not value.dtype.hasobject and value.nbytes <= LARGEST_ARRAY:
-            return ("array", value.dtype.descr, value.shape, value.flags.c_contiguous, value.tobytes())
+            return ("array", value.dtype.descr, value.shape, value.strides, value.tobytes())
         if _from_library(value):
-            return ("library", _home(value), value.__name__)
-        if isinstance(value, np.ufunc) and getattr(np, name := str(value.__name__), None) is value:
-            return ("ufunc", name)
+            return ("library", _home(value), _name(value))
+        if isinstance(value, np.ufunc) and getattr(np, _name(value), MISSING) is value:
+            return ("ufunc", _name(value))
         self.by_identity.append(value)
         return ("object", id(value))
 
@@ -147,7 +147,15 @@ def _home(value: Any) -> str:
 
 
 def _from_library(value: Any) -> bool:
-    return hasattr(value, "__name__") and _home(value).partition(".")[0] in LIBRARIES
+    """Whether a library has it under its name; what a user made with a library's help does not count."""
+    home = _home(value)
+    if home.partition(".")[0] not in LIBRARIES:
+        return False
+    return isinstance(value, ModuleType) or getattr(sys.modules.get(home), _name(value), MISSING) is value
+
+
+def _name(value: Any) -> str:
+    return str(getattr(value, "__name__", ""))
 
 
 # -- copies -----------------------------------------------------------------------------------------
@@ -175,7 +183,8 @@ def _copy_function(value: Any, key: object, names: Names, copies: dict[object, A
     function: FunctionType = _plain(value)
     names = _names(function.__code__)
     cells = tuple(CellType() for _ in function.__code__.co_freevars)
-    known: dict[str, Any] = {"__name__": function.__module__}
+    # What is kept on disk names this module, which is there when it is read; the user's may be renamed by then.
+    known: dict[str, Any] = {"__name__": __name__}
     fresh = FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
     fresh.__kwdefaults__ = function.__kwdefaults__
     compiler: Callable[[Any], Any] = numba.jit(**getattr(value, "targetoptions", OPTIONS))

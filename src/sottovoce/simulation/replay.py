@@ -96,7 +96,7 @@ def activations(
     edge_probabilities: npt.ArrayLike | AliasTable | None = None,
 ) -> npt.NDArray[np.int64]:
     """``(n,)`` how often each node took part in the first ``num_steps`` steps."""
-    if kind_of(method).everyone_acts:
+    if method.in_rounds:
         return np.full(graph.num_nodes, num_steps)
     counts = np.zeros(graph.num_nodes, dtype=np.int64)
     aliases = alias_table(edge_probabilities, graph.num_edges)

@@ -17,6 +17,7 @@ from ..foundation.files import write_atomically
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS
+from .random.aliases import alias_table
 from .solution import Records, Solution, Status
 
 __all__ = ["load", "save"]
@@ -131,6 +132,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         seed=header["seed"],
         replicas=header["replicas"],
         edge_probabilities=arrays.get("edge_probabilities"),
+        aliases=alias_table(arrays.get("edge_probabilities"), graph.num_edges),
         notes=tuple(header.get("notes", ())),
         tables=arrays["tables"],
         steps_done=arrays["steps_done"],

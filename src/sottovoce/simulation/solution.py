@@ -19,7 +19,7 @@ from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, Method
 from . import replay
 from .kinds import parameters_of
-from .random.aliases import AliasTable, alias_table
+from .random.aliases import AliasTable
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -70,12 +70,8 @@ class Setup:
     seed: int
     replicas: int
     edge_probabilities: Array | None
+    aliases: AliasTable
     notes: tuple[str, ...] = ()
-
-    @cached_property
-    def aliases(self) -> AliasTable:
-        """How edges that are not equally likely are drawn."""
-        return alias_table(self.edge_probabilities, self.graph.num_edges)
 
     @cached_property
     def parameters(self) -> Array:

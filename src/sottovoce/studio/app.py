@@ -34,6 +34,7 @@ from . import exports
 from .catalogue import catalogue
 from .limits import Limits
 from .live import Watcher
+from .messages import write
 from .playing import Playback
 from .reading import RECORDS, read_scenario
 from .stream import Conversation
@@ -171,15 +172,8 @@ class Studio:
         """One page's conversation."""
         await socket.accept()
         if self.open_pages >= self.limits.pages:
-            await socket.send_text(
-                json.dumps(
-                    {
-                        "type": "error",
-                        "about": "full",
-                        "message": f"{self.limits.pages} pages are open already; please close one",
-                    }
-                )
-            )
+            message = f"{self.limits.pages} pages are open already; please close one"
+            await socket.send_text(write({"type": "error", "about": "full", "message": message}))
             await socket.close(1013)
             return
         self.open_pages += 1

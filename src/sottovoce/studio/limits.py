@@ -1,4 +1,4 @@
-"""What a visitor may ask for. Everything beyond is answered with a sentence, not with silence."""
+"""What a visitor may ask for. Who asks for more gets a sentence that says what is allowed."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ bounded (:data:`PIECE`), so that closing a page stops its computation soon.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import Unsupported
-from ..methods import Method, StandardGossip
+from ..methods import Method
 from ..methods.base import Array
 from ..scenario.scenario import Scenario
-from ..simulation import Solution, Status, simulate
+from ..simulation import Solution, Status, fired_edges, simulate
 from .reading import record_steps
 
 __all__ = ["FULLEST_SPEED_FRAMES", "Lane", "Playback"]
@@ -166,12 +164,7 @@ class Playback:
 
     def all_fired(self) -> npt.NDArray[np.int64]:
         """Which edge fires at every step of the whole run, done or still to come."""
-        problem = self.problem
-        run = simulate(
-            problem.graph, problem.private_values, StandardGossip(), num_steps=problem.num_steps, seed=problem.seed,
-            record=[0], threads=1, progress=False,
-        )  # fmt: skip
-        return run.fired_edges()
+        return fired_edges(self.problem.graph, num_steps=self.problem.num_steps, seed=self.problem.seed)
 
     # -- pictures ------------------------------------------------------------------------------
 
@@ -191,12 +184,10 @@ class Playback:
 
     def _fired(self, lane: Lane) -> list[int]:
         """The last few edges that fired, oldest first; none for a method in rounds, where all nodes act at once."""
-        if not self.drawn or lane.solution is None:
+        if not self.drawn or lane.solution is None or lane.method.in_rounds:
             return []
-        with contextlib.suppress(Unsupported):
-            fired = lane.solution.fired_edges(max(0, self.step - RECENT_EDGES), self.step)
-            return [int(edge) for edge in fired.reshape(-1)[-RECENT_EDGES:]]
-        return []
+        fired = lane.solution.fired_edges(max(0, self.step - RECENT_EDGES), self.step)
+        return [int(edge) for edge in fired.reshape(-1)[-RECENT_EDGES:]]
 
     def _lane_frame(self, index: int, arrays: list[Array]) -> Iterator[tuple[str, Any]]:
         lane = self.lanes[index]

@@ -1,7 +1,7 @@
 """Answers that take longer than a picture: worked out in processes of their own, so that runs stay smooth.
 
-Theory and audits are Python at heart and would hold up the frames of every page if they ran in a
-thread. A process can also be ended: when a page is closed, what was being worked out for it stops.
+Theory and audits run mostly in Python's interpreter, so in a thread they would delay the frames of every page. A
+process can also be ended: when a page is closed, what was being worked out for it stops.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.registry import METHODS
 from ..simulation import Solution, simulate
-from ..simulation.kinds import base_of, functions_of, kind_of
+from ..simulation.kinds import base_of, functions_of
 from .reference import run_plainly
 
 __all__ = ["check_method"]
@@ -180,7 +180,7 @@ def _watch(trial: _Trial, name: str, function: Callable[..., Any]) -> Callable[.
 
 def _may_reach_others(method: Method) -> bool:
     """A method that needs to know the whole network may keep what it knows anywhere."""
-    return not kind_of(method).everyone_acts and bool(method.needs())
+    return bool(method.needs()) and not method.in_rounds
 
 
 def _repeats_itself(trial: _Trial) -> None:

@@ -1,6 +1,6 @@
 """A whole network of peers in one thread and in virtual time, with every failure the protocol must survive.
 
-The peers are the real :class:`~sottovoce.peer.protocol.Protocol`; what is simulated is the world around
+The peers are the real :class:`~sottovoce.peer.protocol.Protocol`; what is simulated is all around
 them: clocks, a network that loses, repeats and delays messages, disks, crashes. Messages travel on their
 own, replies too, which is harsher than the request and response of a real connection. Everything follows
 from one seed. A seeded peer protects nobody: this is for tests and for studying the protocol.
@@ -29,7 +29,7 @@ __all__ = ["Conditions", "SimulatedNetwork", "SimulatedPeer"]
 
 @dataclass(frozen=True)
 class Conditions:
-    """How bad the world is.
+    """What fails, and how often.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class SimulatedPeer:
 
 
 class SimulatedNetwork:
-    """Peers, their neighbours, and the world between them.
+    """Peers, their neighbours, and the network between them.
 
     Parameters
     ----------

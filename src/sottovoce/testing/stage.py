@@ -1,4 +1,4 @@
-"""A whole network on this machine: real processes, real TLS, real disks, and somebody who kills them.
+"""A whole network on this machine: real processes, real TLS, real disks, and kills on request.
 
 :class:`Stage` founds a network in a folder, starts one process per peer, watches them through their control sockets,
 kills, wipes and restarts them on request, and reads their stores afterwards. What their stores prove is in

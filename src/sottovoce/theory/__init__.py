@@ -1,126 +1,56 @@
 """What can be proved and computed about the methods: bounds, the exact expectation, duality, and a planner.
 
-Each name is imported from its module when first used; SciPy only where a function needs it.
+Formulas of one method stand beside the method in :mod:`sottovoce.methods`; here they are gathered by name. SciPy is
+imported only where a function needs it.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .gossip.bounds import (
-        contraction_factor,
-        corollary_bound,
-        error_bound,
-        noise_envelope,
-        outstanding_variance,
-        slowest_nodes,
-        threshold_decay,
-    )
-    from .gossip.duality import (
-        dual_gap,
-        dual_value,
-        duals_of_values,
-        edge_duals,
-        incidence,
-        primal_value,
-        values_of_duals,
-    )
-    from .gossip.exact import ExpectedError, expected_error, expected_error_split
-    from .gossip.spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
-    from .guarantees import (
-        Acceleration,
-        acceleration,
-        adaptive_binary_factor,
-        averaging_time,
-        best_binary_step,
-        binary_oracle_bound,
-        gap_oracle_bound,
-        gap_oracle_moves,
-        heavy_ball_factor,
-        heavy_ball_momentum,
-        high_probability_steps,
-        inverse_root_binary_bound,
-        push_sum_factor,
-    )
-    from .hiding import (
-        cancelling_covariance,
-        cancelling_mu,
-        huang_epsilon,
-        mo_murray_disclosure,
-        nozari_epsilon,
-        seen_share,
-    )
-    from .planner.planning import DecayCost, Plan, plan
-    from .rounds import (
-        consensus_factor,
-        huang_variance,
-        laplace_error,
-        mo_murray_error,
-        mo_murray_factor,
-        nozari_variance,
-    )
-
-_HOME = {
-    "gossip.bounds": (
-        "contraction_factor",
-        "corollary_bound",
-        "error_bound",
-        "noise_envelope",
-        "outstanding_variance",
-        "slowest_nodes",
-        "threshold_decay",
-    ),
-    "gossip.exact": ("ExpectedError", "expected_error", "expected_error_split"),
-    "gossip.spectral": ("AsymptoticRate", "asymptotic_rate", "second_moment_rate"),
-    "gossip.duality": (
-        "dual_gap",
-        "dual_value",
-        "duals_of_values",
-        "edge_duals",
-        "incidence",
-        "primal_value",
-        "values_of_duals",
-    ),
-    "guarantees": (
-        "Acceleration",
-        "acceleration",
-        "adaptive_binary_factor",
-        "averaging_time",
-        "best_binary_step",
-        "binary_oracle_bound",
-        "gap_oracle_bound",
-        "gap_oracle_moves",
-        "heavy_ball_factor",
-        "heavy_ball_momentum",
-        "high_probability_steps",
-        "inverse_root_binary_bound",
-        "push_sum_factor",
-    ),
-    "rounds": (
-        "consensus_factor",
-        "huang_variance",
-        "laplace_error",
-        "mo_murray_error",
-        "mo_murray_factor",
-        "nozari_variance",
-    ),
-    "hiding": (
-        "cancelling_covariance",
-        "cancelling_mu",
-        "huang_epsilon",
-        "mo_murray_disclosure",
-        "nozari_epsilon",
-        "seen_share",
-    ),
-    "planner.planning": ("DecayCost", "Plan", "plan"),
-}
-_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+from ..methods.accelerated import Acceleration, acceleration
+from ..methods.binary_oracle import (
+    adaptive_binary_factor,
+    best_binary_step,
+    binary_oracle_bound,
+    inverse_root_binary_bound,
+)
+from ..methods.gap_oracle import gap_oracle_bound, gap_oracle_moves
+from ..methods.heavy_ball import heavy_ball_factor, heavy_ball_momentum
+from ..methods.huang import huang_epsilon, huang_variance
+from ..methods.laplace import laplace_error
+from ..methods.mo_murray import mo_murray_disclosure, mo_murray_error, mo_murray_factor
+from ..methods.nozari import nozari_epsilon, nozari_variance
+from ..methods.pairwise_cancelling import cancelling_covariance, cancelling_mu
+from ..methods.push_sum import push_sum_factor
+from ..methods.standard import averaging_time, high_probability_steps
+from ..methods.synchronous import seen_share
+from ..methods.weights import consensus_factor
+from .gossip.bounds import (
+    contraction_factor,
+    corollary_bound,
+    error_bound,
+    noise_envelope,
+    outstanding_variance,
+    slowest_nodes,
+    threshold_decay,
+)
+from .gossip.counts import CountProbability, count_limits, count_probability, largest_count, most_steps
+from .gossip.duality import (
+    dual_gap,
+    dual_value,
+    duals_of_values,
+    edge_duals,
+    incidence,
+    primal_value,
+    values_of_duals,
+)
+from .gossip.exact import ExpectedError, expected_error, expected_error_split
+from .gossip.spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
+from .planner.planning import DecayCost, Plan, plan
 
 __all__ = [
     "Acceleration",
     "AsymptoticRate",
+    "CountProbability",
     "DecayCost",
     "ExpectedError",
     "Plan",
@@ -135,6 +65,8 @@ __all__ = [
     "consensus_factor",
     "contraction_factor",
     "corollary_bound",
+    "count_limits",
+    "count_probability",
     "dual_gap",
     "dual_value",
     "duals_of_values",
@@ -152,9 +84,11 @@ __all__ = [
     "incidence",
     "inverse_root_binary_bound",
     "laplace_error",
+    "largest_count",
     "mo_murray_disclosure",
     "mo_murray_error",
     "mo_murray_factor",
+    "most_steps",
     "noise_envelope",
     "nozari_epsilon",
     "nozari_variance",
@@ -168,13 +102,3 @@ __all__ = [
     "threshold_decay",
     "values_of_duals",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULE_OF:
-        return getattr(importlib.import_module(f".{_MODULE_OF[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

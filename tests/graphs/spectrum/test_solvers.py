@@ -97,14 +97,14 @@ def test_multigrid_leaves_the_global_random_state_alone():
 @pytest.mark.parametrize("seed", range(3))
 def test_lehmanns_bound_holds_once_ritz_values_have_settled(seed):
     """At every step from the first one with two digits: α lies between the bound and the Ritz value."""
-    from sottovoce.graphs.spectrum.lanczos import _recurrence, _smallest
+    from sottovoce.graphs.spectrum.lanczos import _smallest, recurrence
 
     graph = graphs.random_regular(400, 6, seed=seed)
     matrix = graphs.laplacian(graph)
     exact = np.linalg.eigvalsh(matrix.toarray())[1]
     start = np.random.default_rng(seed).standard_normal(400)
     start -= start.mean()
-    made = _recurrence(lambda v: matrix @ v, start / np.linalg.norm(start))
+    made = recurrence(lambda v: matrix @ v, start / np.linalg.norm(start))
     rows = [(alpha, beta) for _, (_, alpha, beta) in zip(range(90), made, strict=False)]
     judged = 0
     for steps in range(40, 91, 10):

@@ -41,17 +41,19 @@ def test_all_learn_the_range_of_all() -> None:
         assert rule.error_bound(np.array([0.1])) == pytest.approx(0.4)
 
 
-def test_a_wide_range_is_not_settled() -> None:
-    """The bound is known and larger than the tolerance: nobody declares."""
-    line = Line([0.0, 0.1, 0.5, 0.2], diameter=3, tolerance=0.4)
+@pytest.mark.parametrize("offset", [-100.0, 0.0, 100.0])
+@pytest.mark.parametrize(("tolerance", "settled"), [(0.4, False), (0.6, True)])
+def test_only_the_width_of_the_range_decides(offset: float, tolerance: float, settled: bool) -> None:
+    """All declare if the range is at most the tolerance wide, and nobody otherwise, wherever the values lie."""
+    line = Line([offset, offset + 0.1, offset + 0.5, offset + 0.2], diameter=3, tolerance=tolerance)
     for _ in range(40):
         line.sweep()
-    assert not any(rule.settled for rule in line.rules)
+    assert [rule.settled for rule in line.rules] == [settled] * 4
     assert all(rule.certified is not None for rule in line.rules)
 
 
 def test_one_silent_value_keeps_all_from_settling() -> None:
-    """A peer that must not tell its value poisons everybody's epoch, and nothing is certified."""
+    """A peer that must not tell its value makes everybody's interval unbounded, and nothing is certified."""
     line = Line([0.0, 0.0, 0.0, 0.0], diameter=3, tolerance=1.0)
     line.values[3] = None
     for _ in range(40):
@@ -74,7 +76,7 @@ def test_a_silent_neighbour_stalls_and_does_not_mislead() -> None:
     assert max(rule.round for rule in line.rules) < 6
 
 
-def test_a_change_unsettles_and_poisons_the_epoch() -> None:
+def test_a_change_unsettles_and_ends_the_epoch_without_a_bound() -> None:
     """After a membership or value change the old bound is gone and a whole new epoch is needed."""
     line = Line([0.0, 0.1], diameter=1, tolerance=1.0)
     for _ in range(20):
@@ -108,7 +110,7 @@ def test_a_newcomer_starts_in_the_round_it_hears() -> None:
     assert rule.stop_for("old").low is None
 
 
-def test_jumping_far_ahead_only_poisons() -> None:
+def test_jumping_far_ahead_only_unbounds() -> None:
     """A neighbour that claims to be epochs ahead cannot narrow anybody's interval."""
     line = Line([0.0, 0.1], diameter=1, tolerance=1.0)
     for _ in range(10):

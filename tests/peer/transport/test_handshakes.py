@@ -81,7 +81,7 @@ def test_refused_handshakes_are_counted_on_the_called_side(tmp_path: Path) -> No
         {"plaintext", "no-certificate", "wrong-network", "expired"},
         {"plaintext", "no-certificate", "bad-certificate"},  # gRPC before about 1.66 does not tell the last two apart
     )
-    assert done.stderr.strip() == "an ordinary line"  # gRPC's chatter is dropped, ours passes
+    assert done.stderr.strip() == "an ordinary line"  # gRPC's lines are dropped, ours pass
 
 
 @pytest.mark.parametrize(

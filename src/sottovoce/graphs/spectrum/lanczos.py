@@ -14,6 +14,7 @@ so it is far sharper than residual²/gap where eigenvalues lie close together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
@@ -23,7 +24,7 @@ import numpy.typing as npt
 
 from .ritz import Estimate, Problem
 
-__all__ = ["lanczos"]
+__all__ = ["lanczos", "radau_corner", "recurrence"]
 
 Iterate = npt.NDArray[Any]
 """``(n,)`` single or double precision."""
@@ -76,7 +77,7 @@ def lanczos(
 
     diagonal: list[float] = []
     off_diagonal: list[float] = []
-    for k, (_, alpha, beta) in zip(count(1), _recurrence(apply, start), strict=False):
+    for k, (_, alpha, beta) in zip(count(1), recurrence(apply, start), strict=False):
         diagonal.append(alpha)
         off_diagonal.append(beta)
         exhausted = beta <= rounding  # T is all there is to know
@@ -89,7 +90,7 @@ def lanczos(
             return None
 
     vector = np.zeros(problem.num_nodes)
-    for weight, (q, _, _) in zip(weights, _recurrence(apply, start, diagonal, off_diagonal), strict=False):
+    for weight, (q, _, _) in zip(weights, recurrence(apply, start, diagonal, off_diagonal), strict=False):
         vector += weight * q
     checked = problem.examine(vector[:, None]).estimate()
     if checked.residual > 2 * residual + 10 * rounding:
@@ -127,7 +128,7 @@ def _operator(problem: Problem, dtype: type[np.float32] | type[np.float64]) -> C
     return apply
 
 
-def _recurrence(
+def recurrence(
     apply: Callable[[Iterate], Iterate],
     start: Iterate,
     diagonal: list[float] | None = None,
@@ -175,19 +176,26 @@ def _smallest(
 
 def _lehmann(diagonal: list[float], off_diagonal: list[float], wall: float) -> float:
     """Lower bound for the smallest eigenvalue, if T has as many below ``wall`` as L; −∞ if it cannot be had."""
-    from scipy.linalg import eigh_tridiagonal, solve_banded
+    from scipy.linalg import eigh_tridiagonal
 
-    k = len(diagonal)
-    shifted = np.zeros((3, k))
-    shifted[0, 1:] = shifted[2, :-1] = off_diagonal[:-1]
-    shifted[1] = np.array(diagonal) - wall
-    last = np.zeros(k)
-    last[-1] = 1.0
-    try:
-        corner = wall + off_diagonal[-1] ** 2 * float(solve_banded((1, 1), shifted, last)[-1])
-    except np.linalg.LinAlgError:
-        return -np.inf
+    corner = radau_corner(diagonal, off_diagonal, wall)
     if not np.isfinite(corner):
         return -np.inf
     extended = np.append(np.array(diagonal), corner)
     return float(eigh_tridiagonal(extended, off_diagonal, eigvals_only=True, select="i", select_range=(0, 0))[0])
+
+
+def radau_corner(diagonal: list[float], off_diagonal: list[float], node: float) -> float:
+    """The last diagonal entry that makes ``node`` an eigenvalue of T extended by one row; NaN if there is none."""
+    from scipy.linalg import solve_banded
+
+    k = len(diagonal)
+    shifted = np.zeros((3, k))
+    shifted[0, 1:] = shifted[2, :-1] = off_diagonal[:-1]
+    shifted[1] = np.array(diagonal) - node
+    last = np.zeros(k)
+    last[-1] = 1.0
+    try:
+        return node + off_diagonal[-1] ** 2 * float(solve_banded((1, 1), shifted, last)[-1])
+    except np.linalg.LinAlgError:
+        return math.nan

@@ -12,7 +12,7 @@ __all__ = ["EXPLANATIONS", "Explanation"]
 
 
 class Explanation(NamedTuple):
-    """The three things an operator asks about a knob."""
+    """The three things an operator asks about a field."""
 
     meaning: str
     formula: str

@@ -136,7 +136,7 @@ async def run_peer(checked: Checked, observer: PeerObserver, *, wrap: Wrap | Non
 
 
 async def _watch_store(peer: Peer, ending: _Ending) -> None:
-    """A peer whose store fails must not go on: it could not keep its word."""
+    """A peer whose store fails must not go on: it would forget what it has said."""
     ending.failure = await peer.failed()
     ending.come("failed")
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidFile
+from ...foundation.text import number_rows
 from ..protocol.state import check_value
 
 __all__ = ["read_value"]
@@ -84,11 +85,7 @@ def _from_text(text: str, name: str) -> NDArray[np.float64]:
     """Numbers separated by spaces, commas or line ends, with or without the brackets of a list."""
     bare = text.strip()
     text = bare[1:-1] if bare.startswith("[") and bare.endswith("]") else text
-    numbers: list[float] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        where = f"line {number} of the value file {name!r}"
-        numbers.extend(_number(word, where) for word in line.replace(",", " ").split())
-    return np.array(numbers, dtype=np.float64)
+    return np.concatenate(number_rows(text, f"the value file {name!r}"))
 
 
 def _from_csv(text: str, name: str, column: str | None) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The ledger of one edge: rules R4 to R13 and the register step of R20, as pure functions.
+"""The ledger of one edge as pure functions: rules R4 to R13, R26, R37 to R40 and the register step of R20.
 
 Each end keeps two registers: ``f``, which only this end writes (the sum of what it moved to itself
 when answering the other), and ``g``, its copy of the other end's register. The flow across the edge
@@ -8,23 +8,11 @@ lost, repeated or late without any effect on what has been moved.
 The rules are generic over what a register holds: the peer uses NumPy vectors, the tests exact
 fractions and, for the exhaustive model check, opaque tokens. They are the same functions.
 
-Rules beyond the specification
-------------------------------
-R37
-    ``f`` travels unless the peer's latest message of the current lives acknowledged it (``heard == s``). A REQ
-    also leaves it out while the reply that carried it has probably arrived (not ``owed``), if that saves much.
-R38
-    ``g`` travels unless the peer's current life has shown a ledger of its own (``heard`` is known).
-R39
-    If a needed register is missing, nothing in the message is believed; a HELLO asks for it.
-R40
-    A BYE also *parts* the edge: it is left out of clocks and of the settled rule until the peer,
-    knowing our new life, speaks again. A BYE is never answered by a BYE.
-
-Why omitting is safe: R39 makes an incomplete message a lost one. Why it is rare: within one life a
-record goes from blank to non-blank once and its counters only grow, and a message whose lives are not
-current is never looked at (R6, R9). So what the peer's current life has acknowledged, it holds for as
-long as it accepts our message at all, and only a lost reply can make a REQ incomplete.
+Registers that the other end has are left out of messages (R37, R38). Why that is safe: R39 makes an
+incomplete message a lost one. Why it is rare: within one life a record goes from blank to non-blank once
+and its counters only grow, and a message whose lives are not current is never looked at (R6, R9). So what
+the peer's current life has acknowledged, it holds for as long as it accepts our message at all, and only a
+lost reply can make a REQ incomplete.
 """
 
 from __future__ import annotations
@@ -167,7 +155,7 @@ def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, *, new
         if edge.blank:
             edge = replace(edge, blank=False, f=zero, g=zero)
         return Reaction(replace(edge, heard=None, owed=False), answer=Kind.HELLO, new_life=new_life)
-    if edge.blank:  # R11, R39
+    if edge.blank:  # R11, R26, R39
         if m.f is None or m.g is None:
             return Reaction(edge, answer=Kind.HELLO, new_life=new_life, event="incomplete")
         edge = replace(edge, blank=False, s=m.r, f=m.g, r=m.s, g=m.f, heard=m.r)

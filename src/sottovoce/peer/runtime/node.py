@@ -128,7 +128,7 @@ class Peer:
         self._spawn(self._keep_time)
 
     async def close(self) -> None:
-        """Stop cleanly: show the neighbours the ledger once more (R22), store, let go."""
+        """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
         if self._talker is not None and self._kept.failure is None:
             names = [name for name in self._protocol.state.active if not self._contacts.unreachable(name)]
             await self._stop_tasks()

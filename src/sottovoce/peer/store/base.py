@@ -46,7 +46,7 @@ class Store(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of it. May be called twice."""
+        """Close it. May be called twice."""
 
 
 def changed_edges(old: PeerState | None, new: PeerState) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""A store that forgets everything when the process ends: for tests, and for networks of one afternoon."""
+"""A store that forgets everything when the process ends: for tests, and for networks that last a short time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving messages between peers: the interface (:mod:`.base`), memory for tests, gRPC for networks."""
+"""Moving messages between peers: the interface (:mod:`.base`), their bytes (:mod:`.codec`), gRPC over mutual TLS."""
 
 from __future__ import annotations
 

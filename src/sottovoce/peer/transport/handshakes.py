@@ -3,7 +3,7 @@
 gRPC decides about certificates below Python and offers no callback; the only trace of a stranger without a valid
 certificate is a line that its core writes to standard error when ``GRPC_VERBOSITY`` is ``INFO``. ``sottovoce peer
 start`` owns its process, so it puts a pipe in the place of standard error, turns those lines into counts and JSON log
-lines, drops gRPC's other chatter and passes everything else through. A program that uses :class:`Peer` as a library
+lines, drops gRPC's other lines and passes everything else through. A program that uses :class:`Peer` as a library
 keeps its standard error, and there only the caller's side of such refusals is counted.
 """
 

@@ -1,4 +1,4 @@
-"""The kinds of method, one module each: its compiled driver, its plain runner, its replay.
+"""The kinds of method, one module each: the compiled driver, the plain runner, the replay.
 
 What the modules offer is one :class:`Kind`; which of them runs a method, :func:`kind_of` says. They are imported
 when they are needed, because Numba is.
@@ -6,7 +6,6 @@ when they are needed, because Numba is.
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter, Unsupported
+from ...errors import Unsupported
 from ...graphs.graph import Graph
 from ...methods.base import Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod
 from ..random.aliases import AliasTable
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kind", "base_of", "functions_of", "kind_of", "parameters_of"]
 
-MODULES: dict[type[Method], str] = {
+MODULES: dict[type[Any], str] = {
     PairMethod: "pair",
     BlockMethod: "block",
     RoundMethod: "round",
@@ -36,10 +35,8 @@ MODULES: dict[type[Method], str] = {
 
 
 class Kind(ABC):
-    """What is particular to a kind of method. Two kinds of round need no more than a driver and a plain runner."""
+    """What is particular to a kind of method; what is said here already is so for rounds."""
 
-    everyone_acts: ClassVar[bool] = True
-    """Whether all nodes act in every step; otherwise the ends of the edges that fire do."""
     weighted: ClassVar[bool] = False
     """Whether edges need not be equally likely."""
 
@@ -76,7 +73,7 @@ def kind_of(method: Method) -> Kind:
 
 
 @lru_cache
-def base_of(cls: type[Method]) -> type[Method]:
+def base_of(cls: type[Method]) -> type[Any]:
     """The abstract class that declares a method's functions."""
     for base in MODULES:
         if issubclass(cls, base):
@@ -85,20 +82,9 @@ def base_of(cls: type[Method]) -> type[Method]:
 
 
 def functions_of(method: Method) -> dict[str, Callable[..., Any]]:
-    """The functions that a method of its kind consists of, by name.
-
-    Raises
-    ------
-    InvalidParameter
-        If one is missing or takes other arguments.
-    """
-    cls = type(method)
-    base = base_of(cls)
-    names = [name for name, attribute in vars(base).items() if isinstance(attribute, staticmethod)]
-    functions = {name: getattr(cls, name) for name in names}
-    for name, function in functions.items():
-        _check_function(cls, getattr(base, name), function, name)
-    return functions
+    """The functions that a method of its kind consists of, by name. A method without them cannot be made."""
+    declared = vars(base_of(type(method))).items()
+    return {name: getattr(type(method), name) for name, attribute in declared if isinstance(attribute, staticmethod)}
 
 
 def parameters_of(method: Method, graph: Graph) -> Array:
@@ -106,17 +92,3 @@ def parameters_of(method: Method, graph: Graph) -> Array:
     parameters = np.array(method.parameters(graph), dtype=np.float64)
     parameters.flags.writeable = False
     return parameters
-
-
-@lru_cache
-def _check_function(cls: type[Method], declared: Callable[..., Any], function: Callable[..., Any], name: str) -> None:
-    wanted = inspect.signature(declared).parameters
-    if function is declared:
-        raise InvalidParameter(f"method {cls.__name__} must define {name}({', '.join(wanted)})")
-    try:
-        inspect.signature(function).bind(*wanted)
-    except TypeError:
-        got = ", ".join(inspect.signature(function).parameters)
-        raise InvalidParameter(
-            f"method {cls.__name__} must define {name}({', '.join(wanted)}) as a static method, got {name}({got})"
-        ) from None

@@ -90,8 +90,6 @@ def fired_set(graph: Graph, size: int, stream: Stream, step: int) -> list[int]:
 class Block(Kind):
     """A set of edges fires per step."""
 
-    everyone_acts = False
-
     def driver(self, method: BlockMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
         return specialised(drive, **functions_of(method)), (graph.edges, method.block_size)
 

@@ -105,7 +105,6 @@ def normal_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any) -> 
 class Pair(Kind):
     """One edge fires per step."""
 
-    everyone_acts = False
     weighted = True
 
     def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:

@@ -179,11 +179,11 @@ def _wrapped(values: Array, shape: tuple[int, ...]) -> Parts:
 
 def _hypercube(values: Array, dimension: int) -> Parts:
     """2k with multiplicity C(d, k), by the Walsh–Hadamard transform."""
-    table = values
+    table, weight = values, np.zeros(1, dtype=np.int64)  # weight: how many bits of the number are set
     for _ in range(dimension):  # each pass combines the lowest bit and puts it highest: after d passes, in order again
         pairs = table.reshape(-1, 2, values.shape[1])
         table = np.concatenate([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]])
-    weight = np.bitwise_count(np.arange(2**dimension, dtype=np.uint64)).astype(np.int64)
+        weight = np.concatenate([weight, weight + 1])
     energies = np.bincount(weight, (table**2).sum(axis=1), dimension + 1) / 2.0**dimension
     places = np.arange(1, dimension + 1)
     return 2.0 * places, [float(math.comb(dimension, int(k))) for k in places], energies[1:]
