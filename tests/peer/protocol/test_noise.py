@@ -7,10 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import Kind
-from sottovoce.peer.protocol.noise import account_for
+from sottovoce.peer.protocol.noise import account_for, draw_if_needed
+from sottovoce.privacy.gaussian.account import Account
 
 from .pair import acquainted, answers, asks, exchange
+
+
+def test_draws_shrink_and_cover_every_coordinate() -> None:
+    """The t-th draw is a standard normal vector times σφ^t, and what is shown is the value under it (R14)."""
+    normal = np.array([1.0, -2.0])
+    state = PeerState(np.array([10.0, 20.0]), Account(3.0, 0.5))
+    for t in range(4):
+        state = draw_if_needed(replace(state, fresh=False), lambda count: normal[:count])
+        assert state.noise is not None
+        assert state.noise.tolist() == (3.0 * 0.5**t * normal).tolist()
+        assert state.shown.tolist() == (state.value + state.noise).tolist()
+        assert (state.fresh, state.account.messages) == (True, t + 1)
 
 
 def test_one_draw_per_applied_exchange() -> None:

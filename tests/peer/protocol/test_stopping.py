@@ -82,7 +82,10 @@ def test_a_change_unsettles_and_ends_the_epoch_without_a_bound() -> None:
     for _ in range(20):
         line.sweep()
     rule = line.rules[0]
+    rule.disturbed(membership=False)  # a large difference: what the last epoch found was true when it was found
+    assert rule.stop_for("late").previous_low is not None
     rule.disturbed()
+    assert rule.stop_for("late").previous_low is None
     assert not rule.settled
     assert rule.error_bound(np.array([0.0])) is None
     assert rule.stop_for("1").low is None
@@ -118,3 +121,37 @@ def test_jumping_far_ahead_only_unbounds() -> None:
     rule = line.rules[0]
     rule.hear("1", Stop(rule.round + 100, np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)), ["1", "other"])
     assert rule.stop_for("1").low is None
+
+
+def test_the_bound_is_the_distance_to_the_farther_end() -> None:
+    """Whichever end that is, and the worst coordinate counts."""
+    rule = RangeRule(1, 1.0, lambda: None)
+    rule.certified = (np.array([1.0, 10.0]), np.array([3.0, 10.5]))
+    for x, bound in (([1.5, 10.0], 1.5), ([2.75, 10.0], 1.75), ([2.0, 12.0], 2.0), ([2.0, 8.0], 2.5)):
+        assert rule.error_bound(np.array(x)) == pytest.approx(bound)
+
+
+def test_the_own_value_is_gathered_in_the_first_half_of_an_epoch_only() -> None:
+    """A change in the first half widens the interval; in the second half it has to wait for the next epoch (R33)."""
+    value = 0.0
+    rule = RangeRule(1, 1.0, lambda: (np.array([value]), np.array([value])))
+    for number in range(2):
+        rule.hear("1", Stop(number, np.zeros(1), np.zeros(1)), ["1"])
+    for value, highest in ((0.5, 0.5), (0.75, 0.5)):  # noqa: B007 - the rule asks for it
+        rule.value_changed()
+        assert rule.stop_for("1").high == pytest.approx(highest)
+        rule.hear("1", Stop(rule.round, np.zeros(1), np.zeros(1)), ["1"])
+
+
+def test_the_clock_slows_down_once_the_neighbour_has_settled_too() -> None:
+    """Not before it is heard in the round in which this peer settled, and not later (R36)."""
+    point = (np.zeros(1), np.zeros(1))
+    rule = RangeRule(1, 1.0, lambda: point)
+    for number in range(4):
+        assert not rule.quiet(["1"])
+        rule.hear("1", Stop(number, *point), ["1"])
+    assert rule.settled
+    assert not rule.quiet(["1"])
+    rule.hear("1", Stop(4, *point), ["1"])
+    assert rule.quiet(["1"])
+    assert not rule.quiet(["1", "unheard"])
