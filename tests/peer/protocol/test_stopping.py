@@ -41,12 +41,14 @@ def test_all_learn_the_range_of_all() -> None:
         assert rule.error_bound(np.array([0.1])) == pytest.approx(0.4)
 
 
-def test_a_wide_range_is_not_settled() -> None:
-    """The bound is known and larger than the tolerance: nobody declares."""
-    line = Line([0.0, 0.1, 0.5, 0.2], diameter=3, tolerance=0.4)
+@pytest.mark.parametrize("offset", [-100.0, 0.0, 100.0])
+@pytest.mark.parametrize(("tolerance", "settled"), [(0.4, False), (0.6, True)])
+def test_only_the_width_of_the_range_decides(offset: float, tolerance: float, settled: bool) -> None:
+    """All declare if the range is at most the tolerance wide, and nobody otherwise, wherever the values lie."""
+    line = Line([offset, offset + 0.1, offset + 0.5, offset + 0.2], diameter=3, tolerance=tolerance)
     for _ in range(40):
         line.sweep()
-    assert not any(rule.settled for rule in line.rules)
+    assert [rule.settled for rule in line.rules] == [settled] * 4
     assert all(rule.certified is not None for rule in line.rules)
 
 
