@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -227,8 +228,16 @@ def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.N
         record = int(np.clip(2 * (end - begin) // num_nodes, 100, 500))
     if isinstance(record, int | np.integer):
         count = whole("record", int(record), low=1, high=10**8)
-        return np.unique(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
-    steps = np.unique(np.asarray(record))
+        return _ascending(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
+    steps = _ascending(np.asarray(record).ravel())
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
         raise InvalidParameter(f"record must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
     return steps.astype(np.int64)
+
+
+def _ascending(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Sorted, each once; what is so already costs a look."""
+    if np.all(steps[1:] > steps[:-1]):
+        return steps
+    steps = np.sort(steps)
+    return steps[np.append(True, steps[1:] > steps[:-1])]
