@@ -183,9 +183,9 @@ NAMED = (
     ),
     Named(
         "the wanted error is compared with the unscaled error",
-        "sottovoce.simulation.running._record",
-        "squared <= stop_at * setup.scale",
-        "squared <= stop_at",
+        "sottovoce.simulation.running.advance",
+        "runner.watched_span(at, end, stop_at * state.setup.scale)",
+        "runner.watched_span(at, end, stop_at)",
         _STOPPING,
     ),
     Named(

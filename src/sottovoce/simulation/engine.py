@@ -68,7 +68,10 @@ def simulate(
         ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
         in which one edge fires at a time.
     stop_at
-        Stop a replica at the first recorded step where its relative error is at most this.
+        Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
+        watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
+        (heavy ball, accelerated gossip: every node moves in every step) or every n/2 exchanges (sets of edges); the
+        replica then stops at the first of these looks. Recorded steps make no difference.
     threads
         Cores to use; ``None``: all.
     device
@@ -125,8 +128,9 @@ def resume(
 ) -> Solution:
     """Run ``num_steps`` more steps from where ``solution`` ended, on the CPU; the same as one longer run.
 
-    Replicas that had stopped early stay where they stopped. The GPU gives the same bits, so a run that was made
-    there goes on here as it would have there.
+    Replicas that had stopped early stay where they stopped, unless ``stop_at`` is given: then those whose error is
+    above it go on, each from its own step, to the same last step as the others. The GPU gives the same bits, so a run
+    that was made there goes on here as it would have there.
     """
     _check_how(stop_at, threads, "cpu")
     begin = solution.num_steps
@@ -239,5 +243,5 @@ def _ascending(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Sorted, each once; what is so already costs a look."""
     if np.all(steps[1:] > steps[:-1]):
         return steps
-    steps = np.sort(steps)
-    return steps[np.append(True, steps[1:] > steps[:-1])]
+    ordered: npt.NDArray[Any] = np.sort(steps)
+    return ordered[np.append(True, ordered[1:] > ordered[:-1])]

@@ -195,13 +195,8 @@ class _Runner:
         """Put replicas back to step ``first``, and run each to where it stops."""
         self.state.tables[replicas] = before
         cut = (0, self.state.num_coordinates)
-        ways = zip(replicas, stops.tolist(), strict=True)
-        self.crew.run(
-            [
-                lambda r=r, stop=stop: self.drive(np.array([r]), cut, first, stop, self.no_records)
-                for r, stop in ways  # type: ignore[misc]
-            ]
-        )
+        calls = [(np.array([r]), cut, first, stop) for r, stop in zip(replicas, stops.tolist(), strict=True)]
+        self.crew.run([lambda call=call: self.drive(*call, self.no_records) for call in calls])  # type: ignore[misc]
 
 
 class _Crew:
