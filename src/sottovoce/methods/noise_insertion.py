@@ -160,7 +160,8 @@ def information(
     std, decay, count = (np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -2.0 * np.log(decay)
-        last = np.exp(rate * (count - 1.0))  # its last term times a sum that neither overflows nor cancels
-        total = last * (np.expm1(-count * rate) / np.expm1(-rate))
-        total = np.where(decay == 0.0, np.where(count > 1.0, np.inf, count), total)
-        return np.where(count == 0.0, 0.0, total / std**2)
+        last = np.exp(0.5 * rate * (count - 1.0)) / std  # the root of the last term, so that σ² may leave the range
+        # The last term times a sum that neither overflows nor cancels.
+        total = last * (np.expm1(-count * rate) / np.expm1(-rate)) * last
+        total = np.where(decay == 0.0, np.where(count > 1.0, np.inf, count / std / std), total)
+        return np.where(count == 0.0, 0.0, total)
