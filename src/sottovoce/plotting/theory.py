@@ -31,6 +31,10 @@ CURVES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Curve → (label, look), in drawing order."""
 
+_COMPARED = {
+    "exact": ("ensemble", "resolvent", "sharpened", "corrected", "printed"),
+    "corrected": ("sharpened", "printed"),
+}
 _NOTHING = 1e-250
 """Below this share of its start an expectation has underflowed, and ratios to it say nothing."""
 
@@ -59,13 +63,14 @@ def plot_bounds(
     floor
         The axis goes no lower than this share of its highest point: a run ends in rounding errors.
     axes
-        Where to draw; by default a new figure, with the ratios (:func:`plot_ratios`) below if the expectation is known.
+        Where to draw; by default a new figure, with ratios to the expectation and to the corrected bound below
+        (:func:`plot_ratios`), because on the first axes some curves coincide.
     """
     if axes is None:
-        panels = new_figure(rows=2, width=7.0, height=3.7)[1] if "exact" in curves else new_figure(width=7.0)[1]
-        axes = panels[0]
-        if len(panels) > 1:
-            plot_ratios(steps, curves, axes=panels[1])
+        references = [name for name in ("exact", "corrected") if name in curves]
+        axes, *below = new_figure(rows=1 + len(references), width=7.0, height=4.6 - 0.7 * len(references))[1]
+        for name, panel in zip(references, below, strict=True):
+            plot_ratios(steps, curves, reference=name, axes=panel)
     for name, (label, look) in CURVES.items():
         if name in curves:
             shown = np.where(curves[name] > 0, curves[name], np.nan)
@@ -80,12 +85,19 @@ def plot_bounds(
     return axes
 
 
-def plot_ratios(steps: npt.NDArray[np.int64], curves: Mapping[str, Array], *, axes: Axes) -> None:
-    """Draw mean and bounds divided by the exact expectation: 1 is the truth, and a bound below it is false."""
-    exact = np.where(curves["exact"] > _NOTHING * np.max(curves["exact"]), curves["exact"], np.nan)
-    axes.axhline(1.0, **CURVES["exact"][1])
-    for name, (_, look) in CURVES.items():
-        if name in curves and name not in ("run", "exact"):
-            axes.semilogy(steps, np.where(curves[name] > 0, curves[name] / exact, np.nan), **look)
-    tidy(axes, x="step k", y="÷ exact expectation")
+def plot_ratios(steps: npt.NDArray[np.int64], curves: Mapping[str, Array], *, reference: str, axes: Axes) -> None:
+    """Draw curves divided by one of them.
+
+    Against the exact expectation 1 is the truth, on a logarithmic axis: a bound below it is false. Against the
+    corrected bound the other two forms of Theorem 1 differ by some percent, so the axis is linear.
+    """
+    among = _COMPARED[reference]
+    divisor = np.where(curves[reference] > _NOTHING * np.max(curves[reference]), curves[reference], np.nan)
+    axes.axhline(1.0, **CURVES[reference][1])
+    for name in among:
+        if name in curves:
+            axes.plot(steps, np.where(curves[name] > 0, curves[name] / divisor, np.nan), **CURVES[name][1])
+    if reference == "exact":
+        axes.set_yscale("log")
+    tidy(axes, x="step k", y=f"÷ {CURVES[reference][0]}")
     axes.set_xlim(0, int(steps[-1]))
