@@ -182,8 +182,10 @@ def _notes(facts: dict[str, object], written: list[Path]) -> list[str]:
 
     notes = [
         f"proved rates: ρ = {facts['contraction_factor']:.7g}, resolvent {facts['resolvent_factor']:.7g}",
-        f"φ up to {between('threshold_decay')} leaves the rate ρ alone; "
-        f"φ up to {between('free_decay')} surely leaves the real rate alone",
+        (
+            f"φ up to {between('threshold_decay')} leaves the rate ρ alone; "
+            f"φ up to {between('free_decay')} surely leaves the real rate alone"
+        ),
     ]
     if "rate" in facts:
         what = {"gossip": "averaging decides", "noise": "the withdrawal of noise decides"}[str(facts["regime"])]

@@ -26,6 +26,8 @@ __all__ = ["NoiseInsertion", "free_decay", "information"]
 
 OUTSTANDING, AMPLITUDE, DECAY = 1, 2, 3
 
+_ROUNDING = 1e-12
+
 
 def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
     """Steps 2 to 5 of Algorithm 1 for edge (i, j), with v = σ·draw and the amplitude σφ^t kept in the table."""
@@ -131,7 +133,9 @@ def free_decay(gap: float, chances: npt.ArrayLike) -> Array:
     """
     chance = np.asarray(chances, dtype=np.float64)
     share = np.divide(gap, chance, out=np.zeros(chance.shape), where=chance > 0)
-    return np.asarray(np.sqrt(np.maximum(1.0 - share, 0.0)))
+    left = 1.0 - share
+    # The root would turn rounding of an eigenvalue, 1e−16, into a φ of 1e−8 where there is none.
+    return np.asarray(np.sqrt(np.where(left > _ROUNDING, left, 0.0)))
 
 
 def information(

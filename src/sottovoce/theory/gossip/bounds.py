@@ -248,7 +248,7 @@ def error_bound(
     if form == "printed":
         weights = weights * (1.0 - noise.gap)
     noisy = (noise.std > 0) & (chances.nodes > 0)
-    bound = start * power(rho_gap, steps)
+    bound: Array = start * power(rho_gap, steps)
     if not noisy.any():
         return bound
     chance, saved = chances.nodes[noisy], None

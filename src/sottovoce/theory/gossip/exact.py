@@ -123,7 +123,8 @@ def check_size(graph: Graph) -> None:
     """
     if graph.num_nodes > _LARGEST:
         raise Unsupported(
-            f"exact second moments of graphs that are not edge-transitive need several {graph.num_nodes} × {graph.num_nodes} matrices; "
+            f"exact second moments need several {graph.num_nodes} × {graph.num_nodes} matrices, unless the graph is "
+            "known to be edge-transitive (a cycle, square torus, hypercube, star, complete or complete bipartite graph); "
             f"for graphs of more than {_LARGEST} nodes use error_bound"
         )
 

@@ -59,7 +59,7 @@ def _kinds(noise: Noise) -> tuple[Array, Array]:
 
 
 def _variances(noise: Noise, chances: Chances, steps: Steps) -> tuple[Array, Array]:
-    """``(len(steps), n)`` each: Σ_{c<T−1} φ^{2c} P(Bin(t, p) = c) is r^t P(Bin(t, pφ²/r) < T − 1), r = 1 − p(1 − φ²)."""
+    """``(len(steps), n)`` each. Σ_{c<T−1} φ^{2c} P(Bin(t, p) = c) is r^t P(Bin(t, pφ²/r) < T − 1)."""
     import scipy.stats
 
     draws, last = _kinds(noise)

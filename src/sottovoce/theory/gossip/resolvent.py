@@ -106,7 +106,7 @@ def resolvent_bound(
     found, noise, steps = resolvent(chances), Noise.of(method, chances), as_steps(num_steps, at)
     values = centred(graph, private_values)
     seals = values.shape[1] * noise.seal_std**2 * float(found.edges.sum())  # s² tr(LZ)
-    bound = 0.5 * (found.start(values) + seals) * power(found.gap, steps)
+    bound: Array = 0.5 * (found.start(values) + seals) * power(found.gap, steps)
     noisy = (noise.std > 0) & (chances.nodes > 0)
     if not noisy.any():
         return bound

@@ -16,7 +16,7 @@ from ...foundation.arguments import Array
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import Method
-from ...methods.released import FrozenNoise, SealedNoise, WithdrawnNoise
+from ...methods.released import FrozenNoise, Released, SealedNoise, WithdrawnNoise
 
 __all__ = ["Noise", "as_steps", "centred"]
 
@@ -43,9 +43,10 @@ class Noise:
             For methods whose second moments do not follow this theory; where ``frozen`` is false, also for those
             that leave noise in place.
         """
-        shown, seal = method.releases(chances.graph), 0.0
+        shown: Released = method.releases(chances.graph)
+        seal = 0.0
         if isinstance(shown, SealedNoise):
-            shown, seal = shown.after, shown.seal_std
+            seal, shown = shown.seal_std, shown.after
         if not isinstance(shown, WithdrawnNoise | FrozenNoise):
             raise Unsupported(
                 "method must average pairs under withdrawn noise for this theory, as StandardGossip and NoiseInsertion "
