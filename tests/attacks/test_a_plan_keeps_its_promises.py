@@ -124,8 +124,8 @@ def test_the_published_counterexamples() -> None:
         graph, np.zeros(20), found.method, num_steps=found.num_steps, seed=5, replicas=RUNS, record=[found.num_steps],
         threads=1, progress=False,
     )  # fmt: skip
-    left = np.min(1 / np.sqrt(information(1.0, found.noise_decay, run.activations)), axis=1)
-    assert_kept(int(np.sum(left >= 0.05)), RUNS, 0.95)
+    known = np.max(information(1.0, found.noise_decay, run.activations), axis=1)
+    assert_kept(int(np.sum(known <= 0.05**-2)), RUNS, 0.95)
     longer = sv.theory.count_probability(
         graph, found.num_steps + 1, sv.methods.budgeted.affordable_draws(1.0, found.noise_decay, 0.05)
     )

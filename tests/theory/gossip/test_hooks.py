@@ -93,8 +93,8 @@ def test_symmetric_graphs_go_by_their_spectrum(graph: sv.Graph) -> None:
         np.testing.assert_allclose(
             chosen, sv.theory.expected_error(graph, values, method, at=[0, 1, 7, 40], algorithm="steps"), rtol=1e-10
         )
+    even = np.full(graph.num_edges, 1 / graph.num_edges)
     with pytest.raises(Unsupported, match="equally likely"):
-        even = np.full(graph.num_edges, 1 / graph.num_edges)
         sv.theory.expected_error(graph, values, SEALED, 3, edge_probabilities=even, algorithm="symmetric")
 
 

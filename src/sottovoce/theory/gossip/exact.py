@@ -124,7 +124,7 @@ def check_size(graph: Graph) -> None:
     if graph.num_nodes > _LARGEST:
         raise Unsupported(
             f"exact second moments need several {graph.num_nodes} × {graph.num_nodes} matrices, unless the graph is "
-            "known to be edge-transitive (a cycle, square torus, hypercube, star, complete or complete bipartite graph); "
+            "known to be edge-transitive (cycle, square torus, hypercube, star, complete or complete bipartite); "
             f"for graphs of more than {_LARGEST} nodes use error_bound"
         )
 
