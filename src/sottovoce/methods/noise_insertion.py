@@ -84,7 +84,9 @@ class NoiseInsertion(PairMethod):
     def largest_free(cls, graph: Graph, noise_std: float | Array) -> NoiseInsertion:
         """The largest decay per node that does not slow the guaranteed rate: φ_i = √(1 − α/(2 d_i)).
 
-        This is the closing statement of the paper's corollary. On K₂ α = 2 and d = 1, so φ = 0.
+        This is the closing statement of the paper's corollary. It is the *proved* rate that is left alone: a run slows
+        at a smaller φ already (``threshold_decay(graph, form="resolvent")``), except on complete graphs, where the
+        proved rate is the true one. On K₂ α = 2 and d = 1, so φ = 0.
 
         Examples
         --------
@@ -96,7 +98,7 @@ class NoiseInsertion(PairMethod):
 
     @classmethod
     def customary(cls, graph: Graph) -> tuple[Method, ...]:
-        """With the largest decay that costs nothing."""
+        """With the largest decay that leaves the proved rate alone."""
         return (cls.largest_free(graph, noise_std=1.0),)
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
