@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .gaussian.account import Account
     from .gaussian.gdp import compose, delta, epsilon, largest_mu
     from .gaussian.seals import WorstCoalition, sealed_covariance, sealed_std, worst_coalition
-    from .limits import disclosed_by_broadcast, disclosed_eventually, groups
+    from .limits import disclosed_by_broadcast, disclosed_eventually, firewalled, groups
     from .report import Report, RoundsReport
     from .schedules import ExposureQuantile, exposure_quantile
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
@@ -55,6 +55,7 @@ _HOME = {
     "exposure_quantile": "schedules",
     "firewall_law": "firewall",
     "firewall_std": "firewall",
+    "firewalled": "limits",
     "frontier": "frontiers",
     "groups": "limits",
     "largest_mu": "gaussian.gdp",
@@ -95,6 +96,7 @@ __all__ = [
     "exposure_quantile",
     "firewall_law",
     "firewall_std",
+    "firewalled",
     "frontier",
     "groups",
     "largest_mu",
