@@ -95,7 +95,7 @@ class Report(Question):
     kept_std: Array | None = None
     """``(n,)`` what this view cannot go below, whatever is exchanged from now on: the larger of what an unheard
     exchange protects (:func:`firewall_std`) and what seals do (:func:`sealed_std`). ``None``, like the next
-    four, in audits of rounds; also where beliefs are correlated."""
+    four, in audits of rounds; also without noise, and where beliefs are correlated."""
     flat_history: Array | None = None
     """``(records, n)`` deviation of the best unbiased estimate over time; infinite where there is none."""
     flat_std: Array | None = None

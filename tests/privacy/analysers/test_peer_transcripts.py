@@ -134,7 +134,7 @@ def test_records_of_real_peers_reproduce_their_values():
     start = {name: np.eye(4)[k] for k, name in enumerate(names)}
     network = SimulatedNetwork(edges, start, noise_std=1e-5, noise_decay=0.5, seed=2)
     network.witness = transcript = Transcript(names)
-    network.run(1.0)
+    network.run(3.0)
     values = np.eye(4)
     for record in transcript.records:
         if isinstance(record, Moved):

@@ -75,7 +75,7 @@ def audit(question: Question, released: Exchanges, edges: Nodes, progress: Progr
         disclosed=flat[-1] <= question.tolerance * scale,
         undecided=undecided,
         observers=model.group_of < 0,
-        kept_std=None if question.prior_covariance is not None else _kept(model, released, edges, question),
+        kept_std=_kept(model, released, edges, question),
         flat_history=flat[:-1],
         flat_std=flat[-1],
         information_history=information[:-1],
@@ -83,8 +83,10 @@ def audit(question: Question, released: Exchanges, edges: Nodes, progress: Progr
     )
 
 
-def _kept(model: ExchangeModel, released: Exchanges, edges: Nodes, question: Question) -> Array:
+def _kept(model: ExchangeModel, released: Exchanges, edges: Nodes, question: Question) -> Array | None:
     """``(n,)`` what the theorems on unheard exchanges (:mod:`..firewall`) and on seals leave, now and ever after."""
+    if model.in_the_clear or question.prior_covariance is not None:
+        return None
     size, own = model.graph.num_nodes, model.group_of < 0
     prior = np.zeros(size) if question.prior_std is None else question.prior_std**-2.0
     shown = prior.tolist()
