@@ -12,17 +12,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import Unsupported
+from ..errors import InvalidParameter, NumericalFailure, Unsupported
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
-from .gaussian import gdp
+from .gaussian import gdp, guessing
 from .gaussian.knowledge import FLOOR, RANK_TOLERANCE
+from .prior import given_own
 from .view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Question", "Report", "RoundsReport"]
+
+PRICE = (
+    "Against all others together withdrawal buys nothing: whoever keeps ±h from them at every node has an expected "
+    "error ½‖x − mean‖² of at least h²/2."
+)
 
 LINEAR = (
     "makes the best estimate that is linear in what it hears; the noise is not Gaussian, "
@@ -45,6 +51,17 @@ class Question:
     """``(records,)`` steps after which the histories were recorded."""
     tolerance: float
     """Disclosed means: a deviation at most this share of the prior deviation."""
+    patience: float = 60.0
+    """About how many seconds may go into more digits."""
+    prior_covariance: Array | None = None
+    """``(n, n)`` if what was believed is correlated."""
+    candidates: Array | None = None
+    """What a value can be at all, if it is not normal: the report then says how often the best guess is right."""
+
+    @property
+    def belief(self) -> Array | None:
+        """The prior: deviations, a covariance, or ``None`` for a flat one."""
+        return self.prior_std if self.prior_covariance is None else self.prior_covariance
 
     @property
     def recorded(self) -> npt.NDArray[np.int64]:
@@ -71,11 +88,16 @@ class Report(Question):
     """``(n,)`` whether the value is known, to ``tolerance``."""
     observers: npt.NDArray[np.bool_]
     """``(n,)`` the observer's own nodes."""
+    undecided: npt.NDArray[np.bool_]
+    """``(n,)`` where digits did not suffice to say whether the value is disclosed; its flat-prior deviation is NaN."""
     exact: bool = True
     """Whether no estimate does better. Otherwise deviations are those of the best linear one."""
+    kept_std: Array | None = None
+    """``(n,)`` what this view cannot go below, whatever is exchanged from now on: the larger of what an unheard
+    exchange protects (:func:`firewall_std`) and what seals do (:func:`sealed_std`). ``None``, like the next
+    four, in audits of rounds; also without noise, and where beliefs are correlated."""
     flat_history: Array | None = None
-    """``(records, n)`` deviation of the best unbiased estimate over time; infinite where there is none. ``None``, like
-    the next three, in audits of rounds, which do not find it."""
+    """``(records, n)`` deviation of the best unbiased estimate over time; infinite where there is none."""
     flat_std: Array | None = None
     """``(n,)`` deviation of the best unbiased estimate after the last step."""
     information_history: Array | None = None
@@ -85,7 +107,8 @@ class Report(Question):
     took place, information beyond about 10²⁴/σ² is rounded off: it is then reported smaller than it is."""
 
     rank_tolerance: ClassVar[float] = RANK_TOLERANCE
-    """A weight of unresolved private values in a message below this counts as none."""
+    """In doubles a weight of unresolved private values in a message below this counts as none; where exact arithmetic
+    finds another rank, more digits are used."""
     numerical_floor: ClassVar[float] = FLOOR
     """Deviations that cancellation brought below this share of what they were computed from are reported as 0."""
     unit: ClassVar[str] = "step"
@@ -97,6 +120,14 @@ class Report(Question):
         "the average itself reveals the last one."
     )
     """Said with every report."""
+
+    def __post_init__(self) -> None:
+        """A prior adds information: no flat-prior deviation is below the one with a prior. Refuse to say otherwise."""
+        pairs = ((self.flat_history, self.history), (self.flat_std, self.posterior_std))
+        if any(flat is not None and (flat < (1.0 - 1e-6) * with_prior).any() for flat, with_prior in pairs):
+            raise NumericalFailure(
+                "a deviation with a flat prior was found below the one with a prior; please report it"
+            )
 
     @property
     def variance_leaked(self) -> Array:
@@ -131,6 +162,77 @@ class Report(Question):
             raise Unsupported(f"an audit of {self.source} finds no Fisher information, and so neither μ nor ε")
         return sensitivity * np.sqrt(self.fisher_information)
 
+    @property
+    def evidence(self) -> Array:
+        """``(n,)`` precision Λ of what the view says about each value, the prior beliefs about the others used.
+
+        All that the view says about one value is worth one look at it under noise of deviation Λ^{−1/2}.
+        """
+        with np.errstate(divide="ignore"):
+            after = self.posterior_std**-2.0
+        if self.prior_std is None:
+            return np.where(np.isfinite(self.posterior_std), after, 0.0)
+        before = self.prior_std
+        if self.prior_covariance is not None:
+            before = np.sqrt(np.diag(given_own(self.prior_covariance, self.observers)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.observers, math.inf, np.maximum(after - before**-2.0, 0.0))
+
+    def guess_probability(
+        self, candidates: npt.ArrayLike | None = None, weights: npt.ArrayLike | None = None, *, others: str = "normal"
+    ) -> Array:
+        """``(n,)`` how likely the best guess of each value is right, if it is one of ``candidates``.
+
+        Parameters
+        ----------
+        candidates
+            What a value can be, such as ``[0, 1]``; default: those the audit was asked with.
+        weights
+            How likely the observer holds each beforehand; default: equally.
+        others
+            ``"normal"``: what is believed of the other values is the normal prior of the audit. ``"known"``: they are
+            known. No observer does better than the second, whatever it believes of the others.
+
+        Examples
+        --------
+        A bit that was said once under noise of deviation ¼: the deviation speaks of a normal value.
+
+        >>> import sottovoce as sv
+        >>> method = sv.NoiseInsertion(noise_std=0.25, noise_decay=0.5)
+        >>> report = sv.privacy.audit(sv.graphs.path(2), method, [0], sv.privacy.CuriousNodes([0]), prior_std=0.5)
+        >>> report.posterior_std.round(3).tolist()
+        [0.0, 0.224]
+        >>> report.guess_probability([0, 1]).round(3).tolist()
+        [1.0, 0.977]
+        >>> report.best_estimate_std([0, 1]).round(3).tolist()
+        [0.0, 0.131]
+        """
+        asked = self._asked(candidates)
+        return np.array([guessing.right_guess(known, asked, weights) for known in self._precision(others)])
+
+    def best_estimate_std(
+        self, candidates: npt.ArrayLike | None = None, weights: npt.ArrayLike | None = None, *, others: str = "normal"
+    ) -> Array:
+        """``(n,)`` deviation of the best estimate of each value, if it is one of ``candidates``; see
+        :meth:`guess_probability`. Bounded values are candidates on a fine grid.
+        """
+        asked = self._asked(candidates)
+        return np.array([guessing.best_estimate_std(known, asked, weights) for known in self._precision(others)])
+
+    def _asked(self, candidates: npt.ArrayLike | None) -> npt.ArrayLike:
+        if candidates is None and self.candidates is None:
+            raise InvalidParameter("candidates must be named, here or in the audit: two or more different numbers")
+        return self.candidates if candidates is None else candidates  # type: ignore[return-value]
+
+    def _precision(self, others: str) -> list[float]:
+        if others == "normal":
+            return self.evidence.tolist()  # type: ignore[no-any-return]
+        if others != "known":
+            raise InvalidParameter(f"others must be 'normal' or 'known', got {others!r}")
+        if self.fisher_information is None:
+            raise Unsupported(f"an audit of {self.source} finds no Fisher information; others must be 'normal'")
+        return self.fisher_information.tolist()  # type: ignore[no-any-return]
+
     def epsilon(self, delta: float, *, sensitivity: float) -> Array:
         """``(n,)`` the ε that goes with δ; see :func:`sottovoce.privacy.epsilon`."""
         return np.array([gdp.epsilon(mu, delta) for mu in self.mu(sensitivity)])
@@ -143,7 +245,7 @@ class Report(Question):
     def most_exposed(self) -> int:
         """The honest node that the view knows best."""
         honest = np.flatnonzero(~self.observers)
-        return int(honest[np.argmin(self.posterior_std[honest])])
+        return int(honest[np.argmin(np.nan_to_num(self.posterior_std[honest], nan=math.inf))])
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -152,18 +254,19 @@ class Report(Question):
             belief = "believes nothing about the private values beforehand (flat prior)"
         else:
             span = _span(self.prior_std)
-            belief = (
-                f"believes beforehand that each private value is normal with standard deviation {span}, independently"
-            )
+            how = "independently" if self.prior_covariance is None else "correlated as stated"
+            belief = f"believes beforehand that each private value is normal with standard deviation {span}, {how}"
         return (*self._known(), belief)
 
     @property
     def criterion(self) -> str:
         """When a value is called disclosed."""
-        share, weight = self.tolerance, self.rank_tolerance
-        return (
-            f"Disclosed: flat-prior deviation at most {share:g} of the spread; weights below {weight:g} count as none."
-        )
+        share = self.tolerance
+        text = f"Disclosed: flat-prior deviation at most {share:g} of the spread."
+        if self.undecided.any():
+            count = int(self.undecided.sum())
+            text += f" For {count} node{'s' if count > 1 else ''} digits did not suffice: cannot decide."
+        return text
 
     def _known(self) -> tuple[str, ...]:
         return self.view.assumptions()
@@ -178,12 +281,39 @@ class Report(Question):
         """
         node = self.most_exposed
         subject = self.view.describe()
-        text = f"{subject[0].upper()}{subject[1:]} {self._knows(node)}"
+        text = f"{subject[0].upper()}{subject[1:]} {self._guesses()}{self._knows(node)}"
         if self.prior_std is not None and not self.disclosed[node]:
             text += f", having believed ±{self.prior_std[node]:.3g} beforehand"
         if baseline is not None:
             text += f"; without the noise the same {self.source} would have revealed {baseline._revealed(node)}"
         return f"{text}."
+
+    def _guesses(self) -> str:
+        """What leads where values are one of a few."""
+        if self.candidates is None:
+            return ""
+        right, count = self.guess_probability(), len(self.candidates)
+        node = int(np.argmax(np.where(self.observers, -1.0, right)))
+        return (
+            f"names the right one of {count} candidates for the private value of node {node} in "
+            f"{100 * right[node]:.3g} % of cases (without listening: {100 / count:.3g} %); of a normal value it "
+        )
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """What stays hidden whatever comes, and what hiding costs: sentences with the figures of this run."""
+        if self.kept_std is None:
+            return ()
+        node = self.most_exposed
+        kept = float(self.kept_std[node])
+        if kept > 0.0:
+            for_ever = (
+                f"Node {node} keeps at least ±{kept:.3g} from this observer for ever: an exchange that it did not "
+                "hear, or a seal that it does not know, hides the value, whatever is exchanged later."
+            )
+        else:
+            for_ever = f"Nothing protects node {node} for ever: no exchange unheard by this observer, and no seal."
+        return (for_ever, PRICE)
 
     def _knows(self, node: int) -> str:
         if self.disclosed[node]:
@@ -211,7 +341,10 @@ class Report(Question):
             "variance_leaked": _finite(self.variance_leaked),
             "mutual_information": _finite(self.mutual_information),
             "disclosed": self.disclosed.tolist(),
+            "undecided": self.undecided.tolist(),
         }
+        if self.candidates is not None:
+            columns["guess_probability"] = self.guess_probability().tolist()
         if self.flat_std is not None and self.fisher_information is not None:
             columns |= {"flat_std": _finite(self.flat_std), "fisher_information": _finite(self.fisher_information)}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
