@@ -42,7 +42,7 @@ HISTORY_POINTS = 250
 
 
 def threshold(graph: Graph) -> dict[str, Any]:
-    """The largest decay that is free on this graph: its range over nodes, and the algebraic connectivity."""
+    """The largest decay that leaves the proved rate alone on this graph: its range over nodes, and the connectivity."""
     from ..graphs.spectrum import algebraic_connectivity
     from ..theory import threshold_decay
 

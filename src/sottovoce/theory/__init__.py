@@ -44,6 +44,7 @@ from .gossip.duality import (
     values_of_duals,
 )
 from .gossip.exact import ExpectedError, expected_error, expected_error_split
+from .gossip.resolvent import proved_free_decay, rate_bounds
 from .gossip.spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
 from .planner.planning import DecayCost, Plan, plan
 
@@ -95,7 +96,9 @@ __all__ = [
     "outstanding_variance",
     "plan",
     "primal_value",
+    "proved_free_decay",
     "push_sum_factor",
+    "rate_bounds",
     "second_moment_rate",
     "seen_share",
     "slowest_nodes",
