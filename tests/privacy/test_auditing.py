@@ -255,7 +255,6 @@ class OwnRounds(sv.SynchronousAveraging):
     """A user's synchronous method: only what it states is asked for."""
 
     name = "own-rounds"
-    num_fields = 1
 
     def releases(self, graph: sv.Graph) -> Released:
         weights = sv.SynchronousAveraging().mixing(graph)
