@@ -34,6 +34,9 @@ ROUNDS_FOLLOWED = 120
 LARGEST_ROUNDS = 40
 """One round costs about n³; with these it takes seconds at most."""
 
+PATIENCE = 2.0
+"""Seconds that an audit may spend on more digits while somebody waits."""
+
 CURVE_POINTS = 120
 HISTORY_POINTS = 250
 
@@ -131,7 +134,10 @@ def _lane(
     rounds = np.arange(1, min(problem.num_steps, ROUNDS_FOLLOWED) + 1)
     run, times = (len(rounds), rounds) if in_rounds else (fired, steps)
     try:
-        report = audit(problem.graph, method, run, CuriousNodes([observer]), prior_std, steps=times, progress=False)
+        report = audit(
+            problem.graph, method, run, CuriousNodes([observer]), prior_std,
+            steps=times, patience=PATIENCE, progress=False,
+        )  # fmt: skip
     except SottovoceError as error:
         return lane | {"message": f"no privacy meter for this method: {error}"}
     lane |= {"std": report.history.tolist(), "assumptions": list(report.assumptions)}

@@ -21,8 +21,8 @@ from ..methods.mo_murray import mo_murray_disclosure, mo_murray_error, mo_murray
 from ..methods.nozari import nozari_epsilon, nozari_variance
 from ..methods.pairwise_cancelling import cancelling_covariance, cancelling_mu
 from ..methods.push_sum import push_sum_factor
+from ..methods.seen import seen_share
 from ..methods.standard import averaging_time, high_probability_steps
-from ..methods.synchronous import seen_share
 from ..methods.weights import consensus_factor
 from .gossip.bounds import (
     contraction_factor,
