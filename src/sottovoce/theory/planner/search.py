@@ -253,8 +253,7 @@ def noise_for_neighbours(question: Question, response: Response) -> Found:
     # A node with one neighbour, above all, hides no more from it than from everyone: noise that stays hides from all.
     assert question.neighbour_std is not None
     alone = (question.neighbour_std**-2 - question.value_std**-2) ** -0.5
-    staying = noise_that_stays(replace(question, hidden_std=alone, neighbour_std=None), response)
-    return staying
+    return noise_that_stays(replace(question, hidden_std=alone, neighbour_std=None), response)
 
 
 def _for_neighbours(question: Question, response: Response) -> Found:
