@@ -1,4 +1,4 @@
-"""Where a real peer's noise comes from: the operating system. When it is drawn is decided in :mod:`.protocol.noise`."""
+"""Where a real peer's noise and coins come from: the operating system. When is decided in :mod:`.protocol.noise`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ import os
 import struct
 
 import numpy as np
+import numpy.typing as npt
 
-from ..protocol.messages import Vector
+from ..protocol.units import Vector
 
-__all__ = ["normal_from_bytes", "system_normal"]
+__all__ = ["normal_from_bytes", "system_coins", "system_normal"]
+
+Floats = npt.NDArray[np.float64]
 
 
-def system_normal(count: int) -> Vector:
+def system_coins(count: int) -> Vector:
+    """``count`` independent fair bits, 0 or 1, from the operating system."""
+    if count == 1:
+        return np.array([os.urandom(1)[0] & 1])
+    content = np.frombuffer(os.urandom((count + 7) // 8), dtype=np.uint8)
+    return np.unpackbits(content, count=count).astype(np.int64)
+
+
+def system_normal(count: int) -> Floats:
     """``count`` independent standard normal numbers made from the operating system's random bytes."""
     if count == 1:  # the common case of a single number, without the cost of arrays
         return np.array([_one_normal(*struct.unpack("<2Q", os.urandom(16)))])
@@ -27,7 +38,7 @@ def _one_normal(first: int, second: int) -> float:
     return radius * math.cos((2.0 * math.pi * 2.0**-53) * (second >> 11))
 
 
-def normal_from_bytes(data: bytes) -> Vector:
+def normal_from_bytes(data: bytes) -> Floats:
     """Box and Muller's transformation of uniform bytes, 16 for each pair of standard normal numbers.
 
     From each pair of 64-bit words the top 53 bits make U in (0, 1] and V in [0, 1); the pair is

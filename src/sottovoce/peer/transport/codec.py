@@ -1,7 +1,8 @@
 """Messages as bytes and back, strictly: what does not decode to a well-formed message is refused whole.
 
 The layout is ``sottovoce.proto``. Fields that a later version might add are ignored; everything known is checked:
-kinds, names, counters, the length of every vector, finite numbers, bounds in pairs. Nothing is ever unpickled.
+kinds, names, counters, the length of every vector, the size of every number, bounds in pairs. Nothing is ever
+unpickled. A vector is copied once each way.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
 
-_WIRE = np.dtype("<f8")
+_WIRE = np.dtype("<i8")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
 
 
@@ -27,23 +28,23 @@ class Codec:
     ----------
     dimension
         Coordinates of every vector.
-    flow_limit
-        Largest absolute value of a register; see :func:`sottovoce.peer.protocol.messages.check_message`.
+    members
+        How many members the network has: the most that a set of contributors can hold.
     """
 
-    def __init__(self, dimension: int, flow_limit: float) -> None:
+    def __init__(self, dimension: int, members: int) -> None:
         self.dimension = dimension
-        self.flow_limit = flow_limit
+        self.members = members
 
     @classmethod
     def from_config(cls, config: PeerConfig) -> Codec:
         """The codec of a configured peer."""
-        return cls(config.dimension, config.flow_limit)
+        return cls(config.dimension, config.members)
 
     @property
     def max_bytes(self) -> int:
-        """No valid message is longer: seven vectors and the header."""
-        return 7 * 8 * self.dimension + 4096
+        """No valid message is longer: seven vectors, two sets of contributors and the header."""
+        return 7 * 8 * self.dimension + self.members // 4 + 4096
 
     def encode(self, message: Message | None) -> bytes:
         """Bytes of a message; of ``None``, the empty answer."""
@@ -62,10 +63,20 @@ class Codec:
             g=_to_bytes(message.g),
             xid=message.xid,
             x=_to_bytes(message.x),
+            topic=message.topic,
+            roster=message.roster,
+            roster_digest=message.digest,
         )
         if message.stop is not None:
             vectors = {name: _to_bytes(getattr(message.stop, name)) for name in _STOP_VECTORS}
-            wire.stop.CopyFrom(pb.Stop(round=message.stop.round, **vectors))
+            wire.stop.CopyFrom(
+                pb.Stop(
+                    round=message.stop.round,
+                    contributors=_set_to_bytes(message.stop.contributors),
+                    previous_contributors=_set_to_bytes(message.stop.previous_contributors),
+                    **vectors,
+                )
+            )
         return wire.SerializeToString()
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
@@ -97,9 +108,7 @@ class Codec:
         message = self._message(wire)
         if (message.src, message.dst) != (src, dst):
             raise ProtocolViolation("the names in the message contradict the certificates")
-        check_message(message, dimension=self.dimension, flow_limit=self.flow_limit)
-        if message.x is not None and not np.isfinite(message.x).all():
-            raise ProtocolViolation(f"REQ from {message.src}: x must be finite")
+        check_message(message, dimension=self.dimension, members=self.members)
         return message
 
     def _message(self, wire: pb.Message) -> Message:
@@ -121,10 +130,18 @@ class Codec:
             xid=wire.xid,
             x=self._vector(wire, "x"),
             stop=self._stop(wire.stop) if wire.HasField("stop") else None,
+            topic=wire.topic,
+            roster=wire.roster,
+            digest=wire.roster_digest,
         )
 
     def _stop(self, wire: pb.Stop) -> Stop:
-        return Stop(wire.round, *(self._vector(wire, name) for name in _STOP_VECTORS))
+        return Stop(
+            wire.round,
+            *(self._vector(wire, name) for name in _STOP_VECTORS),
+            contributors=int.from_bytes(wire.contributors, "little"),
+            previous_contributors=int.from_bytes(wire.previous_contributors, "little"),
+        )
 
     def _vector(self, wire: pb.Message | pb.Stop, name: str) -> Vector | None:
         if not wire.HasField(name):
@@ -132,7 +149,11 @@ class Codec:
         content: bytes = getattr(wire, name)
         if len(content) != 8 * self.dimension:
             raise ProtocolViolation(f"{name} must have {8 * self.dimension} bytes, got {len(content)}")
-        return np.frombuffer(content, dtype=_WIRE).astype(np.float64)
+        return np.frombuffer(content, dtype=_WIRE).astype(np.int64)
+
+
+def _set_to_bytes(members: int) -> bytes:
+    return members.to_bytes((members.bit_length() + 7) // 8, "little")
 
 
 def _to_bytes(vector: Vector | None) -> bytes | None:
