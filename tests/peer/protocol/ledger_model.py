@@ -2,8 +2,8 @@
 
 Every state an end ever had stays available for ever, as a message and as a request. That covers loss,
 repetition, reordering, unbounded delay, giving up, and crashes after a commit. Registers hold sets of
-unique tokens, one per applied exchange and one per seal, so that two different histories never look alike. Either end may
-lose its disk or be dropped and added again at any moment.
+unique tokens, one per applied exchange and one per seal, so that two different histories never look alike.
+Either end may lose its disk or be dropped and added again at any moment.
 
 What an end remembers only until a restart (``heard``: what the other acknowledged) is not part of a state:
 any message that was ever sent may be the last one heard. So an entry of a history says how much could

@@ -56,7 +56,7 @@ def test_ends_that_open_at_once_both_seal() -> None:
 
 
 def test_a_seal_is_drawn_once_in_a_life() -> None:
-    """A greeting that comes again is answered with the same seal; after a drop and a new life there is another (R46)."""
+    """A greeting that comes again is answered with the same seal; a new life after a drop has another (R46)."""
     a, b = peer("ada"), peer("bob")
     a.add("bob")
     b.add("ada")

@@ -95,7 +95,7 @@ def test_the_check_finds_a_seal_that_is_drawn_again() -> None:
             return reaction
         return reaction._replace(edge=replace(reaction.edge, f=1 << 200))
 
-    with pytest.raises(Violation, match="V3|handshake"):
+    with pytest.raises(Violation, match=r"V3|handshake"):
         Model(exchanges=0, losses=0, blank_start=True, rules=Rules(meet=again)).explore()
 
 

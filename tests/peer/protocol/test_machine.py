@@ -314,7 +314,7 @@ def test_a_lying_ledger_is_not_adopted_beyond_the_limit() -> None:
 
 
 def test_a_flow_outside_the_limit_may_come_back() -> None:
-    """Two crossing steps can leave a flow beyond L: from there it moves towards [−L, L] only, never more than L (R47)."""
+    """Two crossing steps can leave a flow beyond L: from there it moves inwards only, never more than L (R47)."""
     rng = np.random.default_rng(1)
     flow, amount = rng.integers(-200, 201, size=20_000), rng.integers(-400, 401, size=20_000)
     after = flow + kept_within(amount, flow, 100)

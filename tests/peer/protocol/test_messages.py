@@ -59,7 +59,7 @@ def test_a_harmful_message_is_refused_without_a_trace(what: str) -> None:
 @settings(max_examples=150)
 @given(st.data())
 def test_mutated_messages_never_break_the_ledger(data: st.DataObject) -> None:
-    """Whatever one field is changed to, the peer refuses or goes on; it never raises anything else, nor leaves its limits."""
+    """Whatever one field is changed to, the peer refuses or goes on, within its limits; nothing else is raised."""
     a, b = acquainted()
     for _ in range(data.draw(st.integers(0, 2))):
         exchange(a, b)

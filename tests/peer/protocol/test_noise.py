@@ -73,7 +73,7 @@ def test_noise_is_whole_and_rounded_from_a_gaussian() -> None:
     """u = round(σφ^t/h · N), per coordinate, from the draws given (R45)."""
     rng = np.random.default_rng(5)
     state = PeerState(np.zeros(1000, dtype=np.int64), Account(1.0, 0.5, messages=2))
-    drawn = draw_if_needed(state, lambda count: rng.standard_normal(count), Unit("0.001"))
+    drawn = draw_if_needed(state, rng.standard_normal, Unit("0.001"))
     expected = np.rint(np.random.default_rng(5).standard_normal(1000) * 250.0)
     assert drawn.noise is not None
     assert drawn.noise.dtype == np.int64

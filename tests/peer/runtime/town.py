@@ -53,7 +53,7 @@ class Town:
         ring = [self.names[k - 1], self.names[(k + 1) % len(self.names)]]
         fields = {
             "noise_std": 1.0, "noise_decay": 0.8, "smallest_std": None, "diameter": len(self.names) // 2,
-            "grace": 3.0, "seal_std": 1.0, "unit": "0.000001", "low": -100.0, "high": 100.0, "members": 64,
+            "grace": 3.0, "seal_std": 1.0, "unit": "0.000001", "low": -1e5, "high": 1e5, "members": 64,
             "max_degree": 8, "min_open_edges": 1, "index": k, **self.fields,
         }  # fmt: skip
         return PeerConfig(

@@ -160,7 +160,7 @@ def test_a_store_of_the_first_wire_is_refused_with_a_sentence(tmp_path: Path) ->
         db.execute("PRAGMA user_version = 1")
     db.close()
     content = path.read_bytes()
-    with pytest.raises(StoreError, match="version 1, whose numbers are not whole.*new data folder"):
+    with pytest.raises(StoreError, match=r"version 1, whose numbers are not whole.*new data folder"):
         SqliteStore(tmp_path, WHO)
     assert path.read_bytes()[100:] == content[100:]
 

@@ -69,15 +69,16 @@ def own_interval(state: PeerState, links: Mapping[str, Link], settings: Settings
 def shown_estimate(state: PeerState) -> Vector | None:
     """The estimate in units, or ``None`` while it would give the private value away.
 
-    Before the first exchange it is the private value and seals that the neighbours know. Without noise it is the private value plus flows, and the
-    neighbours know the flows: so it is after a lost disk, when the ledgers are back and nothing has been drawn yet.
+    Before the first exchange it is the private value and seals that the neighbours know. Without noise it is the
+    private value plus flows, and the neighbours know the flows: so it is after a lost disk, when the ledgers are back
+    and nothing has been drawn yet.
     """
     exchanged = any(edge.exchanged for edge in state.edges.values())
     return state.shown if exchanged and state.noise is not None else None
 
 
 def shown_error(state: PeerState, rule: RangeRule) -> int | None:
-    """How far, in units, the estimate can be from the mean, or ``None`` if that is not known or would give the estimate away.
+    """How far, in units, the estimate can be from the mean; ``None`` if not known or if it would tell the estimate.
 
     The distance to the ends of an interval that all members know is as good as the estimate itself.
     """

@@ -81,7 +81,7 @@ class Settings:
             raise ConfigError(f"index must be below members = {self.members}, got {self.index}")
         check_resolution(unit=self.unit, noise_std=self.noise_std, seal_std=self.seal_std)
         self._check_tolerance()
-        assert self.limits  # refuses a range that does not fit
+        self.limits  # noqa: B018 - refuses a range that does not fit
 
     def _check_whole(self, name: str, *, least: int) -> None:
         value = getattr(self, name)

@@ -162,7 +162,8 @@ def explain(protocol: Protocol, unreachable: list[str]) -> str:
     if not account.affords():
         return _spent(protocol)
     if too_noisy(state, protocol.settings):
-        return f"no bound yet: noise of standard deviation {noise_in_place(state, unit) * unit.number:.3g} is still in place"
+        size = noise_in_place(state, unit) * unit.number
+        return f"no bound yet: noise of standard deviation {size:.3g} is still in place"
     return "no bound yet: waiting until all peers have been heard of"
 
 

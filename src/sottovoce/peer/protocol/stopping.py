@@ -17,8 +17,8 @@ is decided in :func:`.disclosure.own_interval`.
 **Rounds that cannot be** (R48). Rounds of two neighbours differ by one at most, and by two after a restart. A round
 further ahead counts as our own, and its interval as unbounded: a liar that claims round 2⁴⁰ keeps the epoch from being
 declared, which silence does too, and nothing else. What was heard of a neighbour in one epoch counts for the first
-round of the next and no more, so that its interval is needed in the spreading half of every epoch. A peer that starts enters at the *least* round
-of its neighbours, when it has heard all of them; until then it says nothing about rounds.
+round of the next and no more, so that its interval is needed in the spreading half of every epoch. A peer that starts
+enters at the *least* round of its neighbours, when it has heard all of them; until then it says nothing about rounds.
 """
 
 from __future__ import annotations
@@ -85,13 +85,10 @@ class RangeRule:
         if not self.joined:
             return None
         behind = self._seen.get(name, -1) // self.epoch_rounds < self.epoch
-        return Stop(
-            self.round,
-            *(self._interval or (None, None)),
-            *((behind and self._previous) or (None, None)),
-            contributors=self._gathered,
-            previous_contributors=self._gathered_before if behind else 0,
-        )
+        low, high = self._interval or (None, None)
+        last_low, last_high = (behind and self._previous) or (None, None)
+        gathered_before = self._gathered_before if behind else 0
+        return Stop(self.round, low, high, last_low, last_high, self._gathered, gathered_before)
 
     def hear(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> bool:
         """R33 to R35, R48: a message of the current lives arrived from ``name``. Returns whether its round can be."""

@@ -50,10 +50,10 @@ class Unit:
 
     def __post_init__(self) -> None:
         try:
-            number = Decimal(self.text) if isinstance(self.text, str) else None
+            number = Decimal(str(self.text))
         except InvalidOperation:
-            number = None
-        if number is None or not number.is_finite() or not number > 0 or not -300 < number.adjusted() < 300:
+            number = Decimal(0)
+        if type(self.text) is not str or not number.is_finite() or not number > 0 or not -300 < number.adjusted() < 300:
             raise ConfigError(f"unit must be a positive decimal number such as '0.01', got {self.text!r}")
 
     @cached_property

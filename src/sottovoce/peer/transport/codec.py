@@ -136,11 +136,10 @@ class Codec:
         )
 
     def _stop(self, wire: pb.Stop) -> Stop:
+        low, high, last_low, last_high = (self._vector(wire, name) for name in _STOP_VECTORS)
+        gathered = int.from_bytes(wire.contributors, "little")
         return Stop(
-            wire.round,
-            *(self._vector(wire, name) for name in _STOP_VECTORS),
-            contributors=int.from_bytes(wire.contributors, "little"),
-            previous_contributors=int.from_bytes(wire.previous_contributors, "little"),
+            wire.round, low, high, last_low, last_high, gathered, int.from_bytes(wire.previous_contributors, "little")
         )
 
     def _vector(self, wire: pb.Message | pb.Stop, name: str) -> Vector | None:
