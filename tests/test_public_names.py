@@ -75,6 +75,8 @@ def test_graphs(make: Callable[[], sv.Graph], num_nodes: int) -> None:
         lambda graph: sv.NoiseInsertion.largest_free(graph, noise_std=1.0),
         lambda graph: sv.StandardGossip(),
         *(lambda graph, size=size: sv.BinaryOracle(step_size=size) for size in (0.01, "adaptive", "1/t", "1/sqrt(t)")),
+        lambda graph: sv.BudgetedNoiseInsertion(noise_std=1.0, noise_decay=0.5, hidden_std=0.1),
+        lambda graph: sv.SealedGossip(seal_std=10.0, noise_std=0.0, noise_decay=0.0),
         lambda graph: sv.GapOracle(gap=0.02),
         lambda graph: sv.HeavyBallGossip(momentum=0.4, relaxation=1.0),
         lambda graph: sv.AcceleratedGossip(),

@@ -7,14 +7,15 @@ message is a row over all private values and all draws, and every variance is an
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 
 Row = list[Fraction]
 
 
 class Transcript:
-    """Rows of all messages that a view sees, over (honest private values, draws of honest nodes)."""
+    """Rows of all messages that a view sees, over (honest private values, seals, draws of honest nodes)."""
 
     def __init__(
         self,
@@ -24,19 +25,29 @@ class Transcript:
         noise_decay: Sequence[Fraction],
         observers: set[int],
         tapped: set[tuple[int, int]] = frozenset(),  # type: ignore[assignment]
+        seals: Mapping[tuple[int, int], Fraction] = MappingProxyType({}),
+        draws: Sequence[float] | None = None,
     ) -> None:
         self.num_nodes = num_nodes
-        width = num_nodes + 2 * len(exchanges)
+        width = num_nodes + len(seals) + 2 * len(exchanges)
         values: list[Row] = [[Fraction(int(k == i)) for k in range(width)] for i in range(num_nodes)]
         outstanding: list[Row] = [[Fraction(0)] * width for _ in range(num_nodes)]
         scale = list(noise_std)
+        left = [math.inf] * num_nodes if draws is None else list(draws)
         column = num_nodes
+        for (i, j), std in seals.items():
+            known = i in observers or j in observers
+            values[i][column], values[j][column] = (Fraction(0),) * 2 if known else (std, -std)
+            column += 1
         messages: list[Row] = []
         for i, j in exchanges:
             for p in (i, j):
-                fresh = [Fraction(0)] * width
-                fresh[column] = scale[p] if p not in observers else Fraction(0)
                 column += 1
+                left[p] -= 1
+                if left[p] < 0:  # no draw left: the noise in place stays
+                    continue
+                fresh = [Fraction(0)] * width
+                fresh[column - 1] = scale[p] if p not in observers else Fraction(0)
                 scale[p] *= noise_decay[p]
                 values[p] = [x - u + f for x, u, f in zip(values[p], outstanding[p], fresh, strict=True)]
                 outstanding[p] = fresh

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import sottovoce as sv
+from sottovoce.simulation.edge_noise import edge_draw
 from sottovoce.simulation.kinds.block import fired_set
 from sottovoce.simulation.kinds.pair import fired_edge
 from sottovoce.simulation.kinds.push import push_target
-from sottovoce.simulation.kinds.round import edge_draw, node_draw
+from sottovoce.simulation.kinds.round import node_draw
 from sottovoce.simulation.random.streams import Stream
 
 from .settings import GRAPH, VALUES

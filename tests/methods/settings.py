@@ -12,6 +12,8 @@ VALUES = np.random.default_rng(5).random(GRAPH.num_nodes)
 
 FURTHER: list[sv.Method] = [
     sv.NoiseInsertion(noise_std=1.0, noise_decay=0.8),
+    sv.BudgetedNoiseInsertion(noise_std=np.linspace(0.1, 1.0, 8), noise_decay=[0.0, *[0.8] * 7], hidden_std=0.1),
+    sv.SealedGossip(seal_std=3.0, noise_std=[0.0, *[1.0] * 7], noise_decay=0.8),
     sv.BinaryOracle(step_size=0.03),
     sv.BinaryOracle(step_size="2/t"),
     sv.BinaryOracle(step_size="L/4"),

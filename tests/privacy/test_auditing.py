@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter, Unsupported
-from sottovoce.methods import PairMethod, RoundMethod
+from sottovoce.methods import PairMethod
 from sottovoce.methods.released import Comparisons, FadingNoise, InTheClear, LinearRounds, Released, WithdrawnNoise
 from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, attack, audit, audit_rounds, reconstruct
 from sottovoce.privacy.auditing import simulated_run
@@ -251,11 +251,10 @@ def test_a_method_of_ones_own_is_audited_by_what_it_states() -> None:
     assert np.array_equal(who[0].posterior_std, who[1].posterior_std)
 
 
-class OwnRounds(RoundMethod):
+class OwnRounds(sv.SynchronousAveraging):
     """A user's synchronous method: only what it states is asked for."""
 
     name = "own-rounds"
-    num_fields = 1
 
     def releases(self, graph: sv.Graph) -> Released:
         weights = sv.SynchronousAveraging().mixing(graph)

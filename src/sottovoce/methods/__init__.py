@@ -12,6 +12,8 @@ import pkgutil
 # In the order in which tables and menus show them.
 from .standard import StandardGossip  # isort: skip
 from .noise_insertion import NoiseInsertion  # isort: skip
+from .budgeted import BudgetedNoiseInsertion  # isort: skip
+from .sealed import SealedGossip  # isort: skip
 from .binary_oracle import BinaryOracle  # isort: skip
 from .gap_oracle import GapOracle  # isort: skip
 from .heavy_ball import HeavyBallGossip  # isort: skip
@@ -34,6 +36,7 @@ __all__ = [
     "BinaryOracle",
     "BlockGossip",
     "BlockMethod",
+    "BudgetedNoiseInsertion",
     "GapOracle",
     "Guarantee",
     "HeavyBallGossip",
@@ -48,6 +51,7 @@ __all__ = [
     "PushMethod",
     "PushSum",
     "RoundMethod",
+    "SealedGossip",
     "StandardGossip",
     "SynchronousAveraging",
     "register",

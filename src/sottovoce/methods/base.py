@@ -57,7 +57,7 @@ class Guarantee:
     factor: float | None = None
     """In the long run a step shrinks the mean-square error, or a potential that bounds it, at least by this factor."""
     remaining: float | None = None
-    """E‖x − c̄‖² that stays for ever, summed over nodes, for one number per node; 0 for exact methods."""
+    """E‖x − c̄‖² that is left in the end, or a bound on it, summed over nodes, for one number per node; 0: exact."""
 
 
 class Method(Value, ABC):
@@ -80,6 +80,10 @@ class Method(Value, ABC):
 
     outstanding_field: ClassVar[int | None] = None
     """Column of the node table that holds the outstanding noise, if the method inserts any."""
+
+    edge_noise_field: ClassVar[int | None] = None
+    """Column to which every edge adds one normal number before the first step: + at its first end, − at its second.
+    Its deviation is :meth:`edge_noise_std`."""
 
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
@@ -150,6 +154,10 @@ class Method(Value, ABC):
     def settle(nodes: Array, step: int, parameters: Array) -> None:
         """Bring every node up to ``step``, in place; lazy methods must define it."""
 
+    def edge_noise_std(self, graph: Graph) -> float:
+        """Standard deviation of what goes into :attr:`edge_noise_field`."""
+        return 1.0
+
     @abstractmethod
     def messages_per_step(self, graph: Graph) -> int:
         """Messages from one node to one neighbour that a step takes."""
@@ -202,9 +210,6 @@ class RoundMethod(Method):
 
     noise: ClassVar[str] = ""
     """What :attr:`send`'s draw is: ``""`` (always zero), ``"normal"`` or ``"laplace"``, of unit scale."""
-
-    edge_noise_field: ClassVar[int | None] = None
-    """Column that starts with Σ ±g over a node's edges: one standard normal g per edge, + at its first end."""
 
     @staticmethod
     @abstractmethod

@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 from ..errors import InvalidParameter
 from .base import Method, check_complete
 
-__all__ = ["METHODS", "find_method", "our_methods", "register"]
+__all__ = ["METHODS", "find_method", "is_ours", "our_methods", "register"]
 
 M = TypeVar("M", bound=type[Method])
 _REGISTERED: dict[str, type[Method]] = {}
@@ -118,7 +118,11 @@ def find_method(name: str) -> type[Method]:
     return METHODS[name]
 
 
+def is_ours(cls: type[Method]) -> bool:
+    """Whether a method comes with this package."""
+    return cls.__module__.startswith(f"{GROUP}.")
+
+
 def our_methods() -> dict[str, type[Method]]:
-    """Class name → class, of the methods in this package: what ``sottovoce`` itself offers as attributes."""
-    ours = (cls for cls in _REGISTERED.values() if cls.__module__.startswith(f"{GROUP}."))
-    return {cls.__name__: cls for cls in ours}
+    """Class name → class, of the methods that come with this package: what it offers as attributes."""
+    return {cls.__name__: cls for cls in _REGISTERED.values() if is_ours(cls)}

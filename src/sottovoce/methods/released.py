@@ -9,6 +9,8 @@ is found by :mod:`sottovoce.privacy.analysers`, each of which says which descrip
 :class:`InTheClear`   the first message of a node is its private value
 :class:`Comparisons`  the two ends learn only which value is larger, or whether they differ by a gap
 :class:`WithdrawnNoise`  pairwise exchanges of the value under Gaussian noise that is replaced at every activation
+:class:`SealedNoise`  the same, after the two ends of every edge shared a random number that cancels between them
+:class:`FrozenNoise`  the same, with noise that is not replaced any more after a number of activations
 :class:`LinearRounds` broadcasts in rounds, linear in the private values and in independent noise
 ===================== ==========================================================================================
 """
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparisons",
     "FadingNoise",
+    "FrozenNoise",
     "InTheClear",
     "LinearRounds",
     "NotStated",
     "Released",
+    "SealedNoise",
     "WithdrawnNoise",
 ]
 
@@ -92,6 +96,43 @@ class WithdrawnNoise(Released):
 
     def without_noise(self) -> WithdrawnNoise:
         return WithdrawnNoise(np.zeros_like(self.noise_std), np.zeros_like(self.noise_decay))
+
+
+@dataclass(frozen=True, eq=False)
+class FrozenNoise(Released):
+    """Withdrawn noise for a node's first T_i activations; after them the noise of the last of these stays in its value.
+
+    A node that makes no further draw shows its value as it is.
+    """
+
+    noise_std: Array
+    """``(n,)`` σ."""
+    noise_decay: Array
+    """``(n,)`` φ in [0, 1)."""
+    draws: Array
+    """``(n,)`` T ≥ 1."""
+
+    words: ClassVar[str] = "values under noise that is left in place"
+
+    def without_noise(self) -> WithdrawnNoise:
+        return WithdrawnNoise(np.zeros_like(self.noise_std), np.zeros_like(self.noise_decay))
+
+
+@dataclass(frozen=True, eq=False)
+class SealedNoise(Released):
+    """Before the first exchange every edge shares a number m ~ N(0, s²), which one end adds and the other subtracts.
+
+    From then on it is pairwise exchanges under withdrawn noise. The two ends know m, nobody else does.
+    """
+
+    seal_std: float
+    """s."""
+    after: WithdrawnNoise | FrozenNoise
+
+    words: ClassVar[str] = "values under seals"
+
+    def without_noise(self) -> WithdrawnNoise:
+        return self.after.without_noise()
 
 
 @dataclass(frozen=True, eq=False)

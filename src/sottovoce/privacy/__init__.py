@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from .attacks import Attack, attack
     from .auditing import audit, audit_rounds
     from .exposures import Exposure, exposure
+    from .firewall import FirewallLaw, expected_information, firewall_law, firewall_std, price_of_hiding
     from .frontiers import Frontier, frontier
     from .gaussian.account import Account
     from .gaussian.gdp import compose, delta, epsilon, largest_mu
+    from .gaussian.seals import WorstCoalition, sealed_covariance, sealed_std, worst_coalition
     from .limits import disclosed_by_broadcast, disclosed_eventually, groups
     from .report import Report, RoundsReport
+    from .schedules import ExposureQuantile, exposure_quantile
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
 
 # No module here is named like a function: importing it would hide the function behind it.
@@ -29,6 +32,8 @@ _HOME = {
     "CuriousNodes": "view",
     "EveryoneBut": "view",
     "Exposure": "exposures",
+    "ExposureQuantile": "schedules",
+    "FirewallLaw": "firewall",
     "Frontier": "frontiers",
     "Pooled": "view",
     "Reconstruction": "analysers.row_space",
@@ -36,6 +41,7 @@ _HOME = {
     "RoundsReport": "report",
     "View": "view",
     "WireTap": "view",
+    "WorstCoalition": "gaussian.seals",
     "attack": "attacks",
     "audit": "auditing",
     "audit_rounds": "auditing",
@@ -44,12 +50,20 @@ _HOME = {
     "disclosed_by_broadcast": "limits",
     "disclosed_eventually": "limits",
     "epsilon": "gaussian.gdp",
+    "expected_information": "firewall",
     "exposure": "exposures",
+    "exposure_quantile": "schedules",
+    "firewall_law": "firewall",
+    "firewall_std": "firewall",
     "frontier": "frontiers",
     "groups": "limits",
     "largest_mu": "gaussian.gdp",
+    "price_of_hiding": "firewall",
     "reconstruct": "analysers.row_space",
     "recoverable": "analysers.row_space",
+    "sealed_covariance": "gaussian.seals",
+    "sealed_std": "gaussian.seals",
+    "worst_coalition": "gaussian.seals",
 }
 
 __all__ = [
@@ -58,6 +72,8 @@ __all__ = [
     "CuriousNodes",
     "EveryoneBut",
     "Exposure",
+    "ExposureQuantile",
+    "FirewallLaw",
     "Frontier",
     "Pooled",
     "Reconstruction",
@@ -65,6 +81,7 @@ __all__ = [
     "RoundsReport",
     "View",
     "WireTap",
+    "WorstCoalition",
     "attack",
     "audit",
     "audit_rounds",
@@ -73,13 +90,21 @@ __all__ = [
     "disclosed_by_broadcast",
     "disclosed_eventually",
     "epsilon",
+    "expected_information",
     "exposure",
+    "exposure_quantile",
+    "firewall_law",
+    "firewall_std",
     "frontier",
     "groups",
     "largest_mu",
+    "price_of_hiding",
     "reconstruct",
     "recoverable",
+    "sealed_covariance",
+    "sealed_std",
     "synchronous",
+    "worst_coalition",
 ]
 
 

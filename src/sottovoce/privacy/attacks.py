@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..errors import Unsupported
 from ..methods.base import Array
 from .analysers.exchanges import exchange_model, supports
-from .analysers.transcripts import estimates, transcript
+from .analysers.transcripts import at_both_ends, estimates, transcript
 from .prior import checked_mean, checked_prior
 from .view import View, honest_nodes
 
@@ -65,8 +65,9 @@ def attack(
     Parameters
     ----------
     run
-        A run of a method that states exchanges under withdrawn noise, such as :class:`~sottovoce.NoiseInsertion` or
-        :class:`~sottovoce.StandardGossip`; its messages are recomputed from the seed.
+        A run of a method that states exchanges under noise or seals, such as :class:`~sottovoce.NoiseInsertion`,
+        :class:`~sottovoce.SealedGossip` or :class:`~sottovoce.StandardGossip`; its messages are recomputed from the
+        seed.
     view
         Who watches.
     prior_std, prior_mean
@@ -85,21 +86,28 @@ def attack(
     >>> sv.privacy.attack(run, sv.privacy.CuriousNodes([0]), prior_std=None).estimate.round(9).tolist()
     [1.0, 5.0, 3.0]
     """
+    from ..simulation.edge_noise import edge_numbers
+    from ..simulation.random.streams import Stream
+
     graph, released = run.graph, run.method.releases(run.graph)
     honest_nodes(view, graph)
     if not supports(released, view):
-        raise Unsupported(f"the attack covers exchanges under withdrawn noise, got {run.method.name}: {released.words}")
+        raise Unsupported(f"the attack covers exchanges under noise or seals, got {run.method.name}: {released.words}")
     model = exchange_model(graph, released, view)
     prior = checked_prior(prior_std, graph)
     centre = checked_mean(prior_mean, graph)
     columns = run.private_values.reshape(graph.num_nodes, -1)
+    own = model.group_of < 0
+    own_edges = own[graph.edges[:, 0]] | own[graph.edges[:, 1]]
     found, deviations = [], []
     for replica in range(run.replicas):
         edges = run.fired_edges(replica=replica)
         draws = [run.draws(replica=replica, coordinate=k) for k in range(columns.shape[1])]
-        shown = transcript(graph, released, edges, np.stack(draws, axis=-1), columns)
-        estimate, std = estimates(model, edges, shown, prior, centre)
-        own = model.group_of < 0
+        streams = [Stream(run.seed, replica, k) for k in range(columns.shape[1])]
+        seals = np.stack([edge_numbers(run.method, graph, stream) for stream in streams], axis=-1)
+        shown = transcript(graph, released, edges, np.stack(draws, axis=-1), columns + at_both_ends(graph, seals))
+        known = at_both_ends(graph, np.where(own_edges[:, None], seals, 0.0))
+        estimate, std = estimates(model, edges, shown, prior, centre, known)
         estimate[own] = columns[own]
         found.append(estimate if run.private_values.ndim == 2 else estimate[:, 0])
         deviations.append(std)

@@ -63,8 +63,9 @@ def audit(
     ----------
     graph, method
         The network, and any method that states messages under withdrawn noise (:class:`~sottovoce.NoiseInsertion`,
-        :class:`~sottovoce.StandardGossip`) or linear rounds (:class:`~sottovoce.MoMurray` and the other synchronous
-        ones), one's own included.
+        :class:`~sottovoce.StandardGossip`), under seals or noise that stays (:class:`~sottovoce.SealedGossip`,
+        :class:`~sottovoce.BudgetedNoiseInsertion`), or linear rounds (:class:`~sottovoce.MoMurray` and the other
+        synchronous ones), one's own included.
     fired_edges
         ``(num_steps,)`` indices into ``graph.edges``, as ``run.fired_edges()`` gives them. For a method in rounds, in
         which no single edge fires: the number of rounds.

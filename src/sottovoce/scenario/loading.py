@@ -17,7 +17,7 @@ from types import ModuleType
 
 from ..errors import InvalidFile, SottovoceError
 from ..methods import METHODS, Method
-from .methods import is_ours
+from ..methods.registry import is_ours
 
 __all__ = ["Origin", "load_methods", "origin_of", "origins"]
 

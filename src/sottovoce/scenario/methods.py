@@ -16,9 +16,9 @@ from ..errors import InvalidParameter
 from ..foundation.text import number_in
 from ..graphs.graph import Graph
 from ..methods import Method
-from ..methods.registry import find_method
+from ..methods.registry import find_method, is_ours
 
-__all__ = ["FREE", "MethodSpec", "is_ours", "parse_method", "split_method"]
+__all__ = ["FREE", "MethodSpec", "parse_method", "split_method"]
 
 FREE = "free"
 """Instead of a number for ``noise_decay``, where the class has ``largest_free``."""
@@ -105,11 +105,6 @@ def split_method(text: str) -> tuple[str, dict[str, float | str]]:
         number = number_in(value)
         parameters[key] = value if number is None else number
     return name, parameters
-
-
-def is_ours(cls: type[Method]) -> bool:
-    """Whether a method comes with this package."""
-    return cls.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def parse_method(text: str, graph: Graph | None = None) -> Method:

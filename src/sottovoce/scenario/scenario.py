@@ -9,8 +9,9 @@ from functools import cached_property
 from ..foundation.arguments import Array
 from ..graphs.graph import Graph
 from ..methods import Method
+from ..methods.registry import is_ours
 from .graphs import GivenGraph, GraphFile, GraphSpec, describe_graph
-from .methods import MethodSpec, is_ours
+from .methods import MethodSpec
 from .values import ValuesSpec
 
 __all__ = ["Scenario"]

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..methods.base import Array
+from .edge_noise import share_edge_noise
 from .solution import Records, Setup, Solution, Status
 
 __all__ = ["Recorder", "State"]
@@ -57,6 +58,7 @@ class State:
         tables = _aligned((replicas, columns.shape[1], graph.num_nodes, setup.method.num_fields))
         for c, column in enumerate(columns.T):
             tables[:, c] = setup.method.initial(graph, column)
+        share_edge_noise(tables, setup.method, graph, setup.seed)
         return cls(
             setup,
             tables,

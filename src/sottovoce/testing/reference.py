@@ -1,8 +1,8 @@
-"""Algorithm 1 in plain Python, to be read beside the paper and to hold the kernels to account.
+"""Algorithm 1 in plain Python, to be read beside the paper and compared with the kernels.
 
 It shares nothing with the compiled path but the addresses of the random numbers: amplitudes are
 powers, not running products; logarithm, sine and cosine come from :mod:`math`. The other methods are
-written out in the same way in :mod:`.equations`. :func:`run_plainly` is different: it runs a method's own functions,
+written out in the same way in their tests. :func:`run_plainly` is different: it runs a method's own functions,
 those that get compiled, in the interpreter.
 """
 
@@ -17,6 +17,7 @@ from ..foundation.arguments import per_node
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.noise_insertion import NoiseInsertion
+from ..simulation.edge_noise import share_plainly
 from ..simulation.kinds import kind_of, parameters_of
 from ..simulation.kinds.pair import fired_edge
 from ..simulation.random.streams import Stream, normals_of
@@ -63,7 +64,9 @@ def run_plainly(
     Tables of lazy methods are settled before they are shown.
     """
     nodes, parameters = method.initial(graph, private_values), parameters_of(method, graph)
-    steps = kind_of(method).plain(method, graph, nodes, parameters, Stream(seed, replica, coordinate))
+    stream = Stream(seed, replica, coordinate)
+    share_plainly(nodes, method, graph, stream)
+    steps = kind_of(method).plain(method, graph, nodes, parameters, stream)
     for step, _ in enumerate(islice(steps, num_steps)):
         shown = nodes.copy()
         if method.lazy:

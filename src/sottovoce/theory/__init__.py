@@ -33,6 +33,7 @@ from .gossip.bounds import (
     slowest_nodes,
     threshold_decay,
 )
+from .gossip.counts import CountProbability, count_limits, count_probability, largest_count, most_steps
 from .gossip.duality import (
     dual_gap,
     dual_value,
@@ -49,6 +50,7 @@ from .planner.planning import DecayCost, Plan, plan
 __all__ = [
     "Acceleration",
     "AsymptoticRate",
+    "CountProbability",
     "DecayCost",
     "ExpectedError",
     "Plan",
@@ -63,6 +65,8 @@ __all__ = [
     "consensus_factor",
     "contraction_factor",
     "corollary_bound",
+    "count_limits",
+    "count_probability",
     "dual_gap",
     "dual_value",
     "duals_of_values",
@@ -80,9 +84,11 @@ __all__ = [
     "incidence",
     "inverse_root_binary_bound",
     "laplace_error",
+    "largest_count",
     "mo_murray_disclosure",
     "mo_murray_error",
     "mo_murray_factor",
+    "most_steps",
     "noise_envelope",
     "nozari_epsilon",
     "nozari_variance",

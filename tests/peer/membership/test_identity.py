@@ -112,6 +112,19 @@ def test_the_authority_signs_only_its_own_network(tmp_path: Path) -> None:
         create_request("*", "net")
 
 
+def test_a_request_that_its_key_did_not_sign_is_refused() -> None:
+    """Nobody gets a certificate for a key that they do not have: a request whose signature is wrong is not signed."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    _, request = create_request("a", "net")
+    content = bytearray(request.public_bytes(Encoding.DER))
+    content[-1] ^= 1  # in the signature
+    forged = x509.load_der_x509_csr(bytes(content))
+    with pytest.raises(ConfigError, match="not for a peer of network 'net'"):
+        Authority.create("net").sign(forged)
+
+
 def test_renewal_replaces_files_without_a_gap(tmp_path: Path) -> None:
     """A second issue into the same folder gives a new pair and leaves no temporary file."""
     authority = Authority.create("net")

@@ -17,6 +17,18 @@ from sottovoce.testing.settings import some_settings
 from .pair import UNIT, acquainted, answers, asks, exchange, vector
 
 
+def test_draws_shrink_and_cover_every_coordinate() -> None:
+    """The t-th draw is a standard normal vector times σφ^t, in units, and what is shown is the value under it (R14)."""
+    normal = np.array([1.0, -2.0])
+    state = PeerState(np.array([10, 20]), Account(3.0, 0.5))
+    for t in range(4):
+        state = draw_if_needed(replace(state, fresh=False), lambda count: normal[:count], Unit("0.125"))
+        assert state.noise is not None
+        assert state.noise.tolist() == (24.0 * 0.5**t * normal).tolist()
+        assert state.shown.tolist() == (state.value + state.noise).tolist()
+        assert (state.fresh, state.account.messages) == (True, t + 1)
+
+
 def test_one_draw_per_applied_exchange() -> None:
     """Refused, repeated and given-up requests show the same noise again (R15)."""
     a, b = acquainted()

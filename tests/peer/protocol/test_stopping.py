@@ -51,12 +51,14 @@ def test_all_learn_the_range_of_all() -> None:
         assert rule.contributors == 0b1111
 
 
-def test_a_wide_range_is_not_settled() -> None:
-    """The bound is known and larger than the tolerance: nobody declares."""
-    line = Line([0, 1, 5, 2], diameter=3, tolerance=4)
+@pytest.mark.parametrize("offset", [-1000, 0, 1000])
+@pytest.mark.parametrize(("tolerance", "settled"), [(4, False), (5, True)])
+def test_only_the_width_of_the_range_decides(offset: int, tolerance: int, settled: bool) -> None:
+    """All declare if the range is at most the tolerance wide, and nobody otherwise, wherever the values lie."""
+    line = Line([offset, offset + 1, offset + 5, offset + 2], diameter=3, tolerance=tolerance)
     for _ in range(40):
         line.sweep()
-    assert not any(rule.settled for rule in line.rules)
+    assert [rule.settled for rule in line.rules] == [settled] * 4
     assert all(rule.certified is not None for rule in line.rules)
 
 
@@ -90,7 +92,10 @@ def test_a_change_unsettles_and_ends_the_epoch_without_a_bound() -> None:
     for _ in range(20):
         line.sweep()
     rule = line.rules[0]
+    rule.disturbed(membership=False)  # a large difference: what the last epoch found was true when it was found
+    assert told(rule, "late").previous_low is not None
     rule.disturbed()
+    assert told(rule, "late").previous_low is None
     assert not rule.settled
     assert rule.error_bound(np.array([0])) is None
     assert told(rule, "1").low is None
@@ -192,3 +197,37 @@ def test_another_roster_ends_the_epoch_without_a_declaration() -> None:
     assert rule.settled
     rule.resize(3, 10, 1)
     assert (rule.settled, rule.certified, rule.epoch_rounds) == (False, None, 6)
+
+
+def test_the_bound_is_the_distance_to_the_farther_end() -> None:
+    """Whichever end that is, and the worst coordinate counts."""
+    rule = RangeRule(1, 10, lambda: None)
+    rule.certified = (np.array([10, 100]), np.array([30, 105]))
+    for x, bound in (([15, 100], 15), ([27, 100], 17), ([20, 120], 20), ([20, 80], 25)):
+        assert rule.error_bound(np.array(x)) == bound
+
+
+def test_the_own_value_is_gathered_in_the_first_half_of_an_epoch_only() -> None:
+    """A change in the first half widens the interval; in the second half it has to wait for the next epoch (R33)."""
+    value, zero = 0, np.array([0])
+    rule = RangeRule(1, 10, lambda: (np.array([value]), np.array([value])))
+    for number in range(2):
+        rule.hear("1", Stop(number, zero, zero), ["1"])
+    for value, highest in ((5, 5), (7, 5)):  # noqa: B007 - the rule asks for it
+        rule.value_changed()
+        assert told(rule, "1").high == highest
+        rule.hear("1", Stop(rule.round, zero, zero), ["1"])
+
+
+def test_the_clock_slows_down_once_the_neighbour_has_settled_too() -> None:
+    """Not before it is heard in the round in which this peer settled, and not later (R36)."""
+    point = (np.array([0]), np.array([0]))
+    rule = RangeRule(1, 10, lambda: point)
+    for number in range(4):
+        assert not rule.quiet(["1"])
+        rule.hear("1", Stop(number, *point), ["1"])
+    assert rule.settled
+    assert not rule.quiet(["1"])
+    rule.hear("1", Stop(4, *point), ["1"])
+    assert rule.quiet(["1"])
+    assert not rule.quiet(["1", "unheard"])

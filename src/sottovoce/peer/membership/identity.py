@@ -295,16 +295,13 @@ def _both_directions() -> list[ObjectIdentifier]:
 def _key_usage(*, signs_certificates: bool) -> KeyUsage:
     from cryptography import x509
 
+    others = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "encipher_only")
     return x509.KeyUsage(
         digital_signature=not signs_certificates,
         key_cert_sign=signs_certificates,
         crl_sign=signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
         decipher_only=False,
+        **dict.fromkeys(others, False),
     )
 
 

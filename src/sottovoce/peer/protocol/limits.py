@@ -30,11 +30,12 @@ from .units import LARGEST, Unit, bounds_in_units, exactly
 __all__ = ["NOISE_REACH", "RESOLUTION", "Limits", "check_resolution", "limits"]
 
 RESOLUTION = 2.0**-32
-"""The unit is at least this share of σ and of the seal. A normal number made from 53 random bits then has about 2²⁰
-preimages in each whole number of units within eight deviations, and no value can be ruled out by its last bits."""
+"""The unit is at least this share of σ and of the seal. Neighbouring normal numbers that the generator can make differ
+by about 10⁻¹⁵, so each whole number of units then has about 2¹⁷ preimages or more in each of the two directions, and no
+value can be ruled out by its last bits."""
 
 NOISE_REACH = 10.0
-"""Deviations that a limit allows for seals and noise; what is drawn never exceeds 8.6."""
+"""Deviations that a limit allows for seals and noise; a draw exceeds it once in 10²³."""
 
 
 @dataclass(frozen=True)

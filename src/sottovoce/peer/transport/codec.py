@@ -7,6 +7,8 @@ unpickled. A vector is copied once each way.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from google.protobuf.message import DecodeError
 
@@ -18,6 +20,8 @@ from . import sottovoce_pb2 as pb
 __all__ = ["Codec"]
 
 _WIRE = np.dtype("<i8")
+_PLAIN = ("src", "dst", "src_sid", "dst_sid", "blank", "s", "r", "xid", "topic", "roster")
+_VECTORS = ("f", "g", "x")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
 
 
@@ -50,23 +54,9 @@ class Codec:
         """Bytes of a message; of ``None``, the empty answer."""
         if message is None:
             return b""
-        wire = pb.Message(
-            kind=int(message.kind),  # type: ignore[arg-type]
-            src=message.src,
-            dst=message.dst,
-            src_sid=message.src_sid,
-            dst_sid=message.dst_sid,
-            blank=message.blank,
-            s=message.s,
-            f=_to_bytes(message.f),
-            r=message.r,
-            g=_to_bytes(message.g),
-            xid=message.xid,
-            x=_to_bytes(message.x),
-            topic=message.topic,
-            roster=message.roster,
-            roster_digest=message.digest,
-        )
+        fields: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
+        fields |= {name: _to_bytes(getattr(message, name)) for name in _VECTORS}
+        wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
         if message.stop is not None:
             vectors = {name: _to_bytes(getattr(message.stop, name)) for name in _STOP_VECTORS}
             wire.stop.CopyFrom(
@@ -116,24 +106,10 @@ class Codec:
             kind = Kind(wire.kind)
         except ValueError:
             raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
-        return Message(
-            kind=kind,
-            src=wire.src,
-            dst=wire.dst,
-            src_sid=wire.src_sid,
-            dst_sid=wire.dst_sid,
-            blank=wire.blank,
-            s=wire.s,
-            f=self._vector(wire, "f"),
-            r=wire.r,
-            g=self._vector(wire, "g"),
-            xid=wire.xid,
-            x=self._vector(wire, "x"),
-            stop=self._stop(wire.stop) if wire.HasField("stop") else None,
-            topic=wire.topic,
-            roster=wire.roster,
-            digest=wire.roster_digest,
-        )
+        fields: dict[str, Any] = {name: getattr(wire, name) for name in _PLAIN}
+        fields |= {name: self._vector(wire, name) for name in _VECTORS}
+        stop = self._stop(wire.stop) if wire.HasField("stop") else None
+        return Message(kind, stop=stop, digest=wire.roster_digest, **fields)
 
     def _stop(self, wire: pb.Stop) -> Stop:
         low, high, last_low, last_high = (self._vector(wire, name) for name in _STOP_VECTORS)

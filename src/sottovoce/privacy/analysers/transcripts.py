@@ -11,14 +11,13 @@ import numpy.typing as npt
 from ...foundation.numbers import NEGLIGIBLE
 from ...graphs.graph import Graph
 from ...methods.base import Array
-from ...methods.released import WithdrawnNoise
-from .exchanges import ExchangeModel, start, stated_noise
+from .exchanges import ExchangeModel, Exchanges, stated_noise
 
-__all__ = ["estimates", "transcript"]
+__all__ = ["at_both_ends", "estimates", "transcript"]
 
 
 def transcript(
-    graph: Graph, released: WithdrawnNoise, fired_edges: npt.NDArray[np.int64], draws: Array, private_values: Array
+    graph: Graph, released: Exchanges, fired_edges: npt.NDArray[np.int64], draws: Array, values: Array
 ) -> Array:
     """Every message of a run: the two noisy values that the ends of each fired edge show each other.
 
@@ -28,23 +27,24 @@ def transcript(
         The run.
     draws
         ``(num_steps, 2, batch)`` standard normals for the ends in the order of ``graph.edges``.
-    private_values
-        ``(n, batch)`` or ``(n, 1)``.
+    values
+        ``(n, batch)`` or ``(n, 1)``: at the start, that is the private values with their seals, if there are any.
 
     Returns
     -------
     Array
         ``(num_steps, 2, batch)``.
     """
-    amplitude, decay = (noise.tolist() for noise in stated_noise(graph, released))
-    batch = max(draws.shape[-1], private_values.shape[-1])
-    values = np.broadcast_to(private_values, (graph.num_nodes, batch)).astype(np.float64)
+    amplitude, decay, left = (noise.tolist() for noise in stated_noise(graph, released))
+    batch = max(draws.shape[-1], values.shape[-1])
+    values = np.broadcast_to(values, (graph.num_nodes, batch)).astype(np.float64)
     outstanding = np.zeros((graph.num_nodes, batch))
     shown = np.empty((len(fired_edges), 2, batch))
     ends = graph.edges.tolist()
     for step, edge in enumerate(fired_edges.tolist()):
         for side, node in enumerate(ends[edge]):
-            fresh = amplitude[node] * draws[step, side]
+            fresh = amplitude[node] * draws[step, side] if left[node] > 0 else outstanding[node]
+            left[node] -= 1
             shown[step, side] = values[node] + (fresh - outstanding[node])
             outstanding[node] = fresh
             following = amplitude[node] * decay[node]
@@ -53,17 +53,32 @@ def transcript(
     return shown
 
 
+def at_both_ends(graph: Graph, numbers: Array) -> Array:
+    """``(n, batch)`` sums of ``(m, batch)`` numbers that edges add at their first end and subtract at their second."""
+    total = np.zeros((graph.num_nodes, numbers.shape[1]))
+    np.add.at(total, graph.edges[:, 0], numbers)
+    np.subtract.at(total, graph.edges[:, 1], numbers)
+    return total
+
+
 def estimates(
-    model: ExchangeModel, fired_edges: npt.NDArray[np.int64], shown: Array, prior: Array | None, prior_mean: Array
+    model: ExchangeModel,
+    fired_edges: npt.NDArray[np.int64],
+    shown: Array,
+    prior: Array | None,
+    prior_mean: Array,
+    known_seals: Array | float = 0.0,
 ) -> tuple[Array, Array]:
     """Estimates ``(n, batch)`` and their deviations ``(n,)`` from the messages that the view heard.
 
-    Messages on edges that the view does not hear are never read.
+    Messages on edges that the view does not hear are never read. ``known_seals`` are what the view's own edges add to
+    every node's value at the start, ``(n, batch)``.
     """
     groups = model.groups
-    known = [start(len(g), None if prior is None else prior[g]) for g in groups]
+    known = [model.start(group, prior) for group in range(len(groups))]
     batch = shown.shape[-1]
-    guess = [np.tile(np.concatenate([prior_mean[g], prior_mean[g]])[:, None], (1, batch)) for g in groups]
+    belief = np.tile(prior_mean[:, None], (1, batch))
+    guess = [np.concatenate([belief[g], (belief + known_seals)[g]]) for g in groups]
     first_end = model.graph.edges[fired_edges, 0]
     for event in model.events(fired_edges):
         rows, half = guess[event.group], len(groups[event.group])

@@ -20,6 +20,13 @@ SENSITIVITY_TOLERANCE = 1e-12
 class FisherInformation:
     """Information about each private value of a group.
 
+    Parameters
+    ----------
+    factor
+        ``(size, k)``: how k independent standard normals are in the noise-free values from the start; often none.
+
+    Notes
+    -----
     Given the private values the noise-free values are T·c plus noise; a heard message adds h hᵀ/s, where h
     is how the surprise depends on c and s its variance. Only the diagonal is wanted: sums of squares.
 
@@ -27,17 +34,21 @@ class FisherInformation:
     --------
     A value seen twice, under noise of deviation 1 and of deviation ½:
 
-    >>> shown = FisherInformation(1)
+    >>> shown = FisherInformation(np.zeros((1, 0)))
     >>> for noise in (1.0, 0.5):
     ...     gain, deviation = shown.observe(0, noise)
     >>> shown.information.tolist()
     [5.0]
     """
 
-    def __init__(self, size: int) -> None:
-        self.noise = Knowledge(factor=np.zeros((size, 0)))
-        self.weights = np.eye(size)
-        self.information = np.zeros(size)
+    def __init__(self, factor: Array) -> None:
+        self.noise = Knowledge(factor=factor)
+        self.weights = np.eye(len(factor))
+        self.information = np.zeros(len(factor))
+
+    def add_noise(self, shares: dict[int, float]) -> None:
+        """See :meth:`.Knowledge.add_noise`."""
+        self.noise.add_noise(shares)
 
     def mix(self, p: int, q: int, noise: float) -> None:
         """See :meth:`.Knowledge.mix`."""

@@ -20,7 +20,7 @@ from ..random.kernels import PURPOSE_SHIFT, WINDOW, fill_laplace, fill_normals, 
 from ..random.streams import EDGE_NOISE, Stream, laplace_of, normals_of
 from . import Kind, functions_of
 
-__all__ = ["KIND", "edge_draw", "node_draw"]
+__all__ = ["KIND", "add_edge_noise", "edge_draws", "node_draw"]
 
 u64 = np.uint64
 NO_NOISE, NORMAL, LAPLACE = 0, 1, 2
@@ -45,13 +45,21 @@ def unit_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any, kind:
 
 
 @compiled
-def add_edge_noise(nodes: Any, field: Any, edges: Any, replica: Any, coordinate: Any, seed: Any) -> None:
-    """Add one standard normal per edge to ``field`` at its first end and subtract it at its second."""
+def edge_draws(out: Any, replica: Any, coordinate: Any, seed: Any) -> None:
+    """The standard normal that the ends of each edge share."""
+    unit_draws(out, 0, replica, u64(coordinate) | (u64(EDGE_NOISE) << PURPOSE_SHIFT), seed, NORMAL)
+
+
+@compiled
+def add_edge_noise(tables: Any, field: Any, std: Any, edges: Any, seed: Any) -> None:
+    """Add one normal number of deviation ``std`` per edge to ``field`` at its first end, subtract it at its second."""
     draws = np.empty(edges.shape[0])
-    unit_draws(draws, 0, replica, u64(coordinate) | (u64(EDGE_NOISE) << PURPOSE_SHIFT), seed, NORMAL)
-    for e in range(edges.shape[0]):
-        nodes[edges[e, 0], field] += draws[e]
-        nodes[edges[e, 1], field] -= draws[e]
+    for r in range(tables.shape[0]):
+        for c in range(tables.shape[1]):
+            edge_draws(draws, r, c, seed)
+            for e in range(edges.shape[0]):
+                tables[r, c, edges[e, 0], field] += std * draws[e]
+                tables[r, c, edges[e, 1], field] -= std * draws[e]
 
 
 def drive(
@@ -63,8 +71,6 @@ def drive(
     last: Any,
     seed: Any,
     parameters: Any,
-    edges: Any,
-    edge_noise_field: Any,
     noisy_rounds: Any,
     indptr: Any,
     indices: Any,
@@ -77,8 +83,6 @@ def drive(
     for r in active:
         for c in range(first_coordinate, last_coordinate):
             nodes = tables[r, c]
-            if edge_noise_field >= 0 and first == 0:
-                add_edge_noise(nodes, edge_noise_field, edges, r, c, seed)
             for step in range(first, last):
                 if law != NO_NOISE and step < noisy_rounds:
                     unit_draws(draws, step * n, r, c, seed, law)
@@ -99,29 +103,19 @@ def node_draw(method: RoundMethod, graph: Graph, stream: Stream, step: int, node
     return laplace_of(words) if method.noise == "laplace" else normals_of(words)[0]
 
 
-def edge_draw(stream: Stream, edge: int) -> float:
-    """The standard normal that the ends of an edge share, by definition."""
-    return normals_of(stream.words(edge, EDGE_NOISE))[0]
-
-
 class Round(Kind):
     """All nodes speak in a round, then all listen."""
 
     def driver(self, method: RoundMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
         kernel = specialised(drive, **functions_of(method), law=LAWS[type(method).noise])
-        field = -1 if method.edge_noise_field is None else method.edge_noise_field
         mixing = method.mixing(graph)
         indptr, indices = mixing.indptr.astype(np.int64), mixing.indices.astype(np.int64)
-        return kernel, (graph.edges, field, method.noisy_rounds(graph), indptr, indices, mixing.data)
+        return kernel, (method.noisy_rounds(graph), indptr, indices, mixing.data)
 
     def plain(
         self, method: RoundMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream
     ) -> Iterator[None]:
         everyone, cls, mixing = range(graph.num_nodes), type(method), method.mixing(graph)
-        if method.edge_noise_field is not None:
-            for edge, (i, j) in enumerate(graph.edges):
-                nodes[i, method.edge_noise_field] += edge_draw(stream, edge)
-                nodes[j, method.edge_noise_field] -= edge_draw(stream, edge)
         for step in count():
             draws = [node_draw(method, graph, stream, step, i) for i in everyone]
             said = np.array([cls.send(nodes, i, draws[i], step, parameters) for i in everyone])
