@@ -118,9 +118,10 @@ def test_any_well_formed_message_leaves_a_working_peer(pair: list[PeerConfig]) -
 
     def anything() -> Message:
         kind, counter = generator.choice(list(Kind)), lambda: generator.choice([0, 1, 2, generator.randrange(2**62)])
+        x = np.array([round(generator.gauss(0, 1e9))])
         return hello(
             kind=kind, src_sid=counter(), dst_sid=counter(), blank=generator.random() < 0.3, s=counter(), r=counter(),
-            f=vector(), g=vector(), xid=counter(), x=np.array([round(generator.gauss(0, 1e9))]) if kind is Kind.REQ else None,
+            f=vector(), g=vector(), xid=counter(), x=x if kind is Kind.REQ else None,
         )  # fmt: skip
 
     async def fire() -> None:

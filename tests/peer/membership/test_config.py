@@ -54,7 +54,6 @@ def test_every_field_is_explained() -> None:
         ("unit", 0.01),
         ("unit", "1e-12"),
         ("tolerance", 1e-7),
-        ("noise_decay", 1.0),
         ("neighbours", {"a": "127.0.0.1:1"}),
         ("neighbours", {"b": "nowhere"}),
         ("neighbours", ["b"]),

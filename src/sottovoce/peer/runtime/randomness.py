@@ -41,7 +41,8 @@ def _one_normal(first: int, second: int, third: int) -> float:
 def normal_from_bytes(data: bytes) -> Floats:
     """Box and Muller's transformation of uniform bytes, 24 for each pair of standard normal numbers.
 
-    Two 64-bit words make U in (0, 1], the top 53 bits of a third V in [0, 1); the pair is √(−2 ln U)·(cos 2πV, sin 2πV).
+    Two 64-bit words make U in (0, 1], the top 53 bits of a third V in [0, 1); the pair is
+    √(−2 ln U)·(cos 2πV, sin 2πV).
     The second word of U matters where U is small: with 53 bits alone the radii beyond 5.7 would lie further apart than
     2⁻³², and the last digits of a rare large draw could rule out private values. With it neighbouring radii and angles
     differ by about 10⁻¹⁵ everywhere (radii below 2⁻²¹ excepted, one pair in 10¹³), and the tails end at 13.3.
