@@ -152,6 +152,19 @@ def test_the_message_that_bricked_a_network() -> None:
     recovers(net)
 
 
+@pytest.mark.parametrize("lie", [2**40, 2**62 - 1, 0])
+def test_a_lying_round_makes_nobody_settle_wrongly(lie: int) -> None:
+    """It lies from the start and about nothing else: whoever says settled is right, and later all find together."""
+    net = network(seed=4)
+    net.liars[LIAR] = rounds(lie)
+    for _ in range(60):
+        net.run(0.5)
+        protocols = [net.peers[name].protocol for name in HONEST]
+        if any(protocol is not None and protocol.settled for protocol in protocols):
+            assert net.largest_error() <= TOLERANCE
+    recovers(net)
+
+
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 100))])
 def test_a_fuzzing_liar_is_forgotten(seed: int) -> None:
     """Random fields of random messages changed at random; then it is dropped (R47, R48)."""

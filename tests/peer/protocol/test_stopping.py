@@ -174,6 +174,20 @@ def test_a_round_that_cannot_be_is_not_believed(lie: int) -> None:
     assert all(one.settled for one in line.rules)
 
 
+def test_a_peer_that_was_carried_off_falls_back() -> None:
+    """Alone with a liar it enters at its round; the first honest round brings it back, without a bound (R48)."""
+    rule = newcomer()
+    rule.hear("liar", Stop(2**40), ["liar", "honest"])
+    rule.hear("honest", None, ["liar", "honest"])
+    assert rule.round == 2**40
+    rule.hear("honest", Stop(3, np.array([0]), np.array([0])), ["liar", "honest"])
+    assert rule.round == 3
+    assert told(rule, "honest").low is None
+    late = newcomer()
+    late.hear("liar", Stop(2**62 - 1), ["liar"])
+    assert late.round <= 1
+
+
 def test_an_interval_is_needed_from_every_neighbour_in_every_epoch() -> None:
     """A neighbour two rounds ahead, heard once, does not count for the whole next epoch (R48)."""
     rule = RangeRule(1, 10, lambda: (np.array([0]), np.array([0])))

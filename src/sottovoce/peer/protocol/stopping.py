@@ -19,6 +19,8 @@ further ahead counts as our own, and its interval as unbounded: a liar that clai
 declared, which silence does too, and nothing else. What was heard of a neighbour in one epoch counts for the first
 round of the next and no more, so that its interval is needed in the spreading half of every epoch. A peer that starts
 enters at the *least* round of its neighbours, when it has heard all of them; until then it says nothing about rounds.
+If only a liar was in a round then, it is carried off; so a peer that meets a neighbour more than an epoch behind falls
+back to its round. Falling back costs time and nothing else, as entering does.
 """
 
 from __future__ import annotations
@@ -36,6 +38,9 @@ Interval = tuple[Vector, Vector]
 
 REACH = 2
 """R48: how many rounds ahead of us a neighbour can be."""
+
+FARTHEST = 2**48
+"""R48: no peer enters at a later round; one a millisecond takes nine thousand years to get there."""
 
 
 class RangeRule:
@@ -96,6 +101,8 @@ class RangeRule:
             self._enter(name, stop, neighbours)
         if stop is None or not self.joined:
             return True
+        if stop.round < self.round - self.epoch_rounds - REACH:
+            self._fall_back(stop.round)
         possible = stop.round <= self.round + REACH
         self._seen[name] = max(self._seen.get(name, -1), stop.round if possible else self.round)
         their_epoch = stop.round // self.epoch_rounds
@@ -110,11 +117,17 @@ class RangeRule:
 
     def _enter(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> None:
         """R35, R48: at the least round of those that are in one, when all were heard; silent for that epoch."""
-        self._entrances[name] = None if stop is None else stop.round
+        self._entrances[name] = None if stop is None or stop.round > FARTHEST else stop.round
         if all(other in self._entrances for other in neighbours):
             rounds = [entrance for entrance in self._entrances.values() if entrance is not None]
             self.joined, self.round, self._interval = True, min(rounds, default=0), None
             self._entrances.clear()
+
+    def _fall_back(self, earlier: int) -> None:
+        """R48: as if entering now, at this round. What was certified stays true."""
+        self.round, self._settled_round = earlier, min(self._settled_round, earlier)
+        self._interval = self._previous = None
+        self._seen.clear()
 
     def quiet(self, neighbours: Iterable[str]) -> bool:
         """R36: settled, and so is every neighbour, so that nobody waits for us and the clock may slow down."""
