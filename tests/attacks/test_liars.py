@@ -176,7 +176,8 @@ def test_a_fuzzing_liar_is_forgotten(seed: int) -> None:
         number = lambda: rng.choice([0, 1, 2**40, 2**62 - 1, m.s, m.r, m.s + 1, m.r + 1])  # noqa: E731
         vector = np.array([rng.choice([0, 1, 10**9, -(10**9), 2**60, -(2**60)])])
         changes = [
-            {"f": vector}, {"g": vector}, {"f": vector, "s": m.s + 1}, {"s": number()}, {"r": number()}, {"xid": number()},
+            {"f": vector}, {"g": vector}, {"f": vector, "s": m.s + 1}, {"s": number()}, {"r": number()},
+            {"xid": number()},
             {"src_sid": m.src_sid + rng.choice([-1, 1, 2**40])}, {"dst_sid": m.dst_sid + rng.choice([-1, 1, 2**40])},
             {"blank": True}, {"kind": rng.choice([Kind.HELLO, Kind.REP, Kind.BUSY, Kind.BYE]), "x": None},
             {"stop": Stop(number(), vector, vector + 1)}, {"stop": None},

@@ -82,7 +82,7 @@ def limits(
     >>> found = limits(unit="0.01", low=0, high=100, members=4, max_degree=3, seal_std=100.0, noise_std=10.0,
     ...                noise_decay=0.9)
     >>> found.edge, found.leaf, found.value
-    (216148, 206148, 1316889)
+    (216147, 206147, 1316880)
     """
     h = Unit(unit)
     least, most = bounds_in_units(low, high, h)

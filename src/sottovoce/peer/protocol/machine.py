@@ -22,7 +22,7 @@ from ...privacy.gaussian.account import Account
 from .calling import exponential, own_rate
 from .disclosure import may_show, own_interval
 from .ledger import Edge, Reaction, compose, farewell, meet, step
-from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, within
+from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, extremes, within
 from .noise import draw_if_needed, draw_seal, rearm
 from .settings import Settings
 from .state import Link, PeerState, Pending
@@ -406,8 +406,8 @@ def half(difference: Vector, coin: Callable[[int], Vector]) -> Vector:
     >>> half(np.array([4, 5, -5]), np.ones), half(np.array([4, 5, -5]), np.zeros)
     (array([ 2,  3, -2]), array([ 2,  2, -3]))
     """
-    odd = difference & 1
-    return (difference >> 1) + (odd * coin(len(difference)).astype(np.int64) if odd.any() else odd)
+    odd, lower = difference & 1, difference >> 1
+    return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower
 
 
 def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
@@ -420,6 +420,8 @@ def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
     >>> kept_within(np.array([9, 9, -9, 3]), np.array([0, 7, 14, -14]), 10)
     array([ 9,  3, -9,  3])
     """
+    if within(amount, limit) and within(flow + amount, limit):
+        return amount
     least = np.maximum(-limit, np.minimum(-limit - flow, 0))
     most = np.minimum(limit, np.maximum(limit - flow, 0))
     kept = np.clip(amount, least, most)
@@ -428,4 +430,5 @@ def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
 
 def _reach(vector: Vector) -> tuple[int, int]:
     """How far it goes up and down in any coordinate."""
-    return max(int(vector.max()), 0), max(-int(vector.min()), 0)
+    least, most = extremes(vector)
+    return max(most, 0), max(-least, 0)

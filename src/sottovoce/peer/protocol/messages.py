@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import ProtocolViolation
 from .units import LARGEST, Vector
 
-__all__ = ["COUNTER_LIMIT", "DEFAULT_TOPIC", "Kind", "Message", "Stop", "Vector", "check_message", "within"]
+__all__ = ["COUNTER_LIMIT", "DEFAULT_TOPIC", "Kind", "Message", "Stop", "Vector", "check_message", "extremes", "within"]
 
 DEFAULT_TOPIC = bytes(16)
 """R50: every message names its topic by 16 bytes, the beginning of the SHA-256 of its name; this is the unnamed one."""
@@ -195,4 +195,13 @@ def within(vector: Vector, limit: int) -> bool:
     >>> within(np.array([1, -2]), 2), within(np.array([-(2**63)]), 2**60)
     (True, False)
     """
-    return bool((vector <= limit).all() and (vector >= -limit).all())
+    least, most = extremes(vector)
+    return -limit <= least and most <= limit
+
+
+def extremes(vector: Vector) -> tuple[int, int]:
+    """The least and the greatest coordinate; of a single number without the cost of arrays."""
+    if vector.size == 1:
+        only = int(vector.flat[0])
+        return only, only
+    return (int(vector.min()), int(vector.max())) if vector.size else (0, 0)
