@@ -89,8 +89,8 @@ class Unit:
         return result
 
     def to_values(self, units: Vector) -> npt.NDArray[np.float64]:
-        """Units as floats: the nearest ones, for whoever computes on."""
-        return np.asarray(units, dtype=np.float64) * self.number if self.number != 1.0 else np.asarray(units, float)
+        """Units as floats, for whoever computes on: the nearest ones, as long as 53 bits can hold the digits."""
+        return np.asarray(units, dtype=np.float64) * float(self.size.numerator) / float(self.size.denominator)
 
     def to_text(self, units: Vector) -> list[str]:
         """Units as decimal numbers with the digits of the unit, exactly."""
