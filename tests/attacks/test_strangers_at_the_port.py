@@ -24,7 +24,7 @@ from sottovoce.testing.transport import hello, request
 
 from ..peer.helpers import Recorder, make_identity
 
-METHOD = "/sottovoce.peer.v1.Peer/Tell"
+METHOD = "/sottovoce.peer.v2.Peer/Tell"
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_known_openings_over_tcp_and_tls(identities: dict[str, PeerConfig]) -> N
 def test_garbage_under_a_valid_certificate(identities: dict[str, PeerConfig]) -> None:
     """A neighbour that sends bytes that are no message is refused and counted, and the peer goes on."""
     generator = random.Random(5)
-    valid = Codec(1, 1e12).encode(request("a", "b", 3, [0.5]))
+    valid = Codec(1, 8).encode(request("a", "b", 3, [5]))
 
     def mutated() -> bytes:
         content = bytearray(valid)
@@ -190,7 +190,7 @@ def test_unknown_methods_and_large_metadata(identities: dict[str, PeerConfig]) -
     async def scenario() -> None:
         async with Target(identities) as target:
             channel = target.raw_channel()
-            for method, metadata in (("/sottovoce.peer.v1.Peer/Other", ()), (METHOD, (("x", "y" * 50_000),))):
+            for method, metadata in (("/sottovoce.peer.v2.Peer/Other", ()), (METHOD, (("x", "y" * 50_000),))):
                 with pytest.raises(aio.AioRpcError):
                     await channel.unary_unary(method)(b"", timeout=5, metadata=metadata)
             assert target.heard == []

@@ -17,6 +17,8 @@ from sottovoce.testing.faulty_transport import FaultyTransport
 from sottovoce.testing.memory_transport import Medium, MemoryTransport
 from sottovoce.testing.transport import DIMENSION, Network, TransportConformance
 
+from ..helpers import make_config, tls_files
+
 EDGES = {"a": ["b"], "b": ["a", "c"], "c": ["b"]}
 
 
@@ -65,22 +67,7 @@ class TestGrpc(TransportConformance):
     folder: Path
 
     def config(self, name: str) -> PeerConfig:
-        from sottovoce.peer.membership.config import TlsFiles
-
-        own = self.folder / name
-        return PeerConfig(
-            name=name,
-            network="net",
-            listen="127.0.0.1:0",
-            data_dir=own,
-            noise_std=1.0,
-            noise_decay=0.9,
-            smallest_std=None,
-            diameter=2,
-            dimension=DIMENSION,
-            backoff_max=0.2,
-            tls=TlsFiles(own / "peer.crt", own / "peer.key", own / "authority.crt"),
-        )
+        return make_config(name, self.folder / name, tls=tls_files(self.folder / name), dimension=DIMENSION)
 
     @asynccontextmanager
     async def network(self, handlers: Mapping[str, Handler]) -> AsyncIterator[Network]:

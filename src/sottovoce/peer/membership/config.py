@@ -63,13 +63,14 @@ class TlsFiles:
 class PeerConfig(Settings):
     """Everything one peer is told, except its private value: the protocol's settings, addresses, files and noise.
 
-    All peers of a network must agree on `network`, `dimension`, `rate`, `tolerance` and `diameter`; `noise_std`,
-    `noise_decay` and `smallest_std` are each peer's own choice and have no default, because they decide its privacy.
+    All peers of a network must agree on everything that :class:`Settings` has without a default, and on `network`,
+    `dimension`, `rate` and `tolerance`; `smallest_std` is each peer's own choice. What decides privacy has no default.
 
     Examples
     --------
     >>> config = PeerConfig(name="ada", network="demo", listen="127.0.0.1:0", neighbours={}, data_dir="data",
-    ...                     noise_std=1.0, noise_decay=0.9, smallest_std=0.05, diameter=2)
+    ...                     noise_std=1.0, noise_decay=0.9, seal_std=10.0, smallest_std=0.05, diameter=2,
+    ...                     unit="0.00001", low=0.0, high=100.0, members=5, max_degree=4)
     >>> config.certificate_name
     'ada.demo'
     """
@@ -77,8 +78,6 @@ class PeerConfig(Settings):
     network: str
     listen: str
     data_dir: Path | None
-    noise_std: float
-    noise_decay: float
     smallest_std: float | None
     neighbours: Mapping[str, str] = field(default_factory=dict)
     metrics_listen: str | None = None

@@ -98,7 +98,11 @@ def found_network(
         raise ConfigError(f"{str(folder)!r} exists; a network is never overwritten")
     if not folder.parent.is_dir():
         raise ConfigError(f"the folder {str(folder.parent)!r} does not exist")
+    degrees = graph.degrees
+    usual: dict[str, Any] = {"unit": "0.000001", "low": -1e6, "high": 1e6, "seal_std": 1.0}
+    settings = usual | settings | {"members": graph.num_nodes, "max_degree": int(degrees.max())}
     settings.setdefault("diameter", diameter(graph))
+    settings.setdefault("min_open_edges", {name: min(2, int(d)) for name, d in zip(parties, degrees, strict=True)})
     names = list(parties)
     configs = {
         name: PeerConfig(
@@ -175,6 +179,7 @@ def found_member(
         data_dir=Path("data"),
         neighbours=addresses,
         metrics_listen=None,
+        min_open_edges=min(2, len(neighbours)),
         tls=_TLS,
         **noise,
     )
