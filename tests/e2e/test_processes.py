@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "backoff_max": 0.5,
     "sync_interval": 0.5,
     "grace": 1.0,
+    "min_open_edges": 1,  # some of these networks are left with two members
 }
 NOISE = {key: SETTINGS[key] for key in ("noise_std", "noise_decay", "smallest_std")}
 TOLERANCE = 0.01
