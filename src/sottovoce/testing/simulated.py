@@ -139,6 +139,8 @@ class SimulatedNetwork:
         self.peers: dict[str, SimulatedPeer] = {}
         self.liars: dict[str, Callable[[Message], Message | None]] = {}
         """What becomes of everything that a peer says: for peers that lie. ``None``: it stays silent."""
+        self.witness: Callable[[str, PeerState, PeerState, Message | None], None] = lambda *_: None
+        """Told of every input: whose, the state before and after, and what is sent; see :mod:`.transcripts`."""
         self.stopped_ticking = False
         self.messages_sent = 0
         self.crashes = 0
@@ -353,7 +355,9 @@ class SimulatedNetwork:
         peer = self.peers[name]
         if peer.protocol is None:
             return
+        before = peer.protocol.state
         message = action(peer.protocol)
+        self.witness(name, before, peer.protocol.state, message)
         crash = self.random.random() < self.conditions.crash
         early = crash and self.random.random() < 0.5
         # What nothing was sent for may be stored later: a crash then is the loss of the message that caused it.
