@@ -79,7 +79,7 @@ def test_processes_settle_on_the_true_mean_and_show_no_value(make_stage: MakeSta
     values = np.array([31415.92653, -27182.81828, 14142.13562, 57721.56649])
     secrets = [f"{abs(value):.3f}"[:-1] for value in values]
     ports = {f"p{i + 1:02d}": address for i, address in enumerate(free_addresses(4))}
-    stage = make_stage(graphs.cycle(4), values, noise_std=20_000.0, metrics_listen=ports)
+    stage = make_stage(graphs.cycle(4), values, noise_std=20_000.0, unit="0.00001", metrics_listen=ports)
     stage.start()
     seen = []
     stage.wait_until(lambda status: seen.append(json.dumps(status)) or status["settled"], seconds=WAIT, pause=0.05)

@@ -137,10 +137,10 @@ class SimulatedNetwork:
         self._groups: dict[str, int] = {}
         self.links: set[frozenset[str]] = set()
         self.peers: dict[str, SimulatedPeer] = {}
-        self.witness: Callable[[str, PeerState, PeerState, Message | None], None] = lambda *_: None
-        """Told of every input: whose, the state before and after, and what is sent; see :mod:`.transcripts`."""
         self.liars: dict[str, Callable[[Message], Message | None]] = {}
         """What becomes of everything that a peer says: for peers that lie. ``None``: it stays silent."""
+        self.witness: Callable[[str, PeerState, PeerState, Message | None], None] = lambda *_: None
+        """Told of every input: whose, the state before and after, and what is sent; see :mod:`.transcripts`."""
         self.stopped_ticking = False
         self.messages_sent = 0
         self.crashes = 0

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import Kind
-from sottovoce.peer.protocol.noise import account_for, amplitude, draw_if_needed, draw_seal
+from sottovoce.peer.protocol.noise import account_for, amplitude, draw_if_needed, draw_seal, rearm
 from sottovoce.peer.protocol.units import Unit
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
@@ -17,16 +17,25 @@ from sottovoce.testing.settings import some_settings
 from .pair import UNIT, acquainted, answers, asks, exchange, vector
 
 
-def test_draws_shrink_and_cover_every_coordinate() -> None:
-    """The t-th draw is a standard normal vector times σφ^t, in units, and what is shown is the value under it (R14)."""
-    normal = np.array([1.0, -2.0])
-    state = PeerState(np.array([10, 20]), Account(3.0, 0.5))
-    for t in range(4):
-        state = draw_if_needed(replace(state, fresh=False), lambda count: normal[:count], Unit("0.125"))
+def test_noise_is_the_draw_times_an_amplitude_that_decays() -> None:
+    """σ, then σφ, then σφ², in every coordinate; after re-arming σ again, with the old noise until then (R14, R25)."""
+
+    def drawn(state: PeerState) -> PeerState:
+        return draw_if_needed(replace(state, fresh=False), lambda count: np.arange(1.0, 1.0 + count), Unit("0.25"))
+
+    state = PeerState(np.array([7, 8]), account_for(3.0, 0.5, None))
+    for size in (12, 6, 3):
+        state = drawn(state)
         assert state.noise is not None
-        assert state.noise.tolist() == (24.0 * 0.5**t * normal).tolist()
-        assert state.shown.tolist() == (state.value + state.noise).tolist()
-        assert (state.fresh, state.account.messages) == (True, t + 1)
+        assert state.noise.tolist() == [size, 2 * size]
+        assert state.fresh
+        assert draw_if_needed(state, np.zeros, Unit("0.25")) is state
+    armed = rearm(state)
+    assert armed.noise is state.noise
+    assert not armed.fresh
+    again = drawn(armed).noise
+    assert again is not None
+    assert again.tolist() == [12, 24]
 
 
 def test_one_draw_per_applied_exchange() -> None:
