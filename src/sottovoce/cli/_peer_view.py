@@ -70,7 +70,9 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
         ("settled", settled),
         ("noise left", f"{status.get('noise_left') or 0:.2g} of {status.get('noise_std') or 0:.2g}"),
         ("privacy budget", _say_budget(status)),
-        ("known at worst to", _say_known(status)),
+        ("one other knows it to", status.get("known_to_one", "-")),
+        ("two others know it to", status.get("known_to_two", "-")),
+        ("all neighbours know it to", _say_known(status)),
         ("exchanges", str(status.get("exchanges", 0))),
         ("refused", _say_refusals(answer)),
     ):

@@ -162,7 +162,7 @@ def test_cards_of_different_networks_are_refused(tmp_path: Path) -> None:
 
 
 def test_terms_follow_from_what_the_values_are() -> None:
-    """Money in cents and percentages; the unit is at most step/(2n), the tolerance at least 2 d + 2 units and half a step at most."""
+    """The unit is at most step/(2n), the tolerance at least 2 d + 2 units and at most half a step."""
     for kind, count, degree in (("money", 3, 2), ("percent", 40, 4), ("count", 5, 4)):
         found = suggest(kind, count, degree, low=0.0, high=100.0, seal_std=300.0)
         unit, step = float(found["unit"]), float(found["step"])

@@ -62,7 +62,7 @@ def run_with(
 
 
 def test_the_operators_commands(config: Path) -> None:
-    """Status, a new value, dropping and taking back a neighbour, and stopping work over the socket; the file follows."""
+    """Status, a new value, dropping and taking back a neighbour, stopping: all over the socket; the file follows."""
 
     async def scenario(command: Callable[..., Awaitable[dict[str, Any]]]) -> None:
         answer = await command("status")

@@ -91,7 +91,7 @@ def test_another_certificate_in_a_neighbours_name_is_refused(names: tuple[str, .
 
 
 def test_a_certificate_that_a_member_signed_is_refused() -> None:
-    """A neighbour's certificate is no authority: what its key signs for others, or for its own name, is worth nothing."""
+    """A neighbour's certificate is no authority: what its key signs, even for its own name, is worth nothing."""
 
     async def scenario() -> None:
         from cryptography import x509
@@ -145,7 +145,7 @@ def test_a_member_that_is_no_neighbour_is_refused() -> None:
 
 
 def test_neighbours_come_and_go_without_a_restart() -> None:
-    """An added neighbour is heard at its next call; a dropped one is refused, on the connection it has and on new ones."""
+    """An added neighbour is heard at once; a dropped one is refused, on the connection it has and on new ones."""
 
     async def scenario() -> None:
         called, observer = Called(), Recorder()
@@ -231,7 +231,7 @@ def test_a_port_in_use_is_bad_input() -> None:
 
 
 def test_one_reachable_end_is_enough() -> None:
-    """A peer that does not listen calls and is answered; its neighbour's own calls to it fail at once, without a try."""
+    """A peer that does not listen calls and is answered; calls to it fail at once, without a try."""
 
     async def scenario() -> None:
         called, observer = Called(), Recorder()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 from ...errors import ConfigError, InvalidParameter, PeerError
 from ..membership.config import PeerConfig
-from ..membership.credentials import Credentials, check_identity
+from ..membership.credentials import Credentials, check_identity, trusted_roster
+from ..membership.exposure import what_others_learn
 from ..membership.files import edit_without
 from ..membership.keys import write_private
 from ..membership.names import split_address
@@ -255,7 +257,17 @@ class _Commands:
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
         roster = {"number": self.checked.credentials.roster, "digest": self.checked.credentials.digest}
-        return {"status": status | {"roster": roster}, "refusals": counts}
+        known = await asyncio.to_thread(lambda: self.known_to)
+        return {"status": status | {"roster": roster, **known}, "refusals": counts}
+
+    @functools.cached_property
+    def known_to(self) -> dict[str, str]:
+        """What one other member, and two, can ever know of this peer's value, from the roster and the theorem alone."""
+        config = self.checked.config
+        assert config.identity is not None
+        rows = what_others_learn(trusted_roster(config.identity, config.network))
+        [(_, beforehand, one, two, _)] = [row for row in rows if row[0] == config.name]
+        return {"known_beforehand": beforehand, "known_to_one": one, "known_to_two": two}
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config

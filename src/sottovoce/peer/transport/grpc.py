@@ -3,9 +3,9 @@
 Refusals and where they are noticed:
 
 - *no certificate, plaintext, expired, any certificate that is not a neighbour's in the roster*: inside gRPC's TLS
-  layer, before any of our code runs. The trust anchors are exactly the neighbours' own certificates, nothing that could sign
-  another; a change of neighbours takes effect at the next handshake. The caller counts a failed call; the called side
-  sees it only in gRPC's own log, which :mod:`.handshakes` reads.
+  layer, before any of our code runs. The trust anchors are exactly the neighbours' own certificates, nothing that could
+  sign another; a change of neighbours takes effect at the next handshake. The caller counts a failed call; the called
+  side sees it only in gRPC's own log, which :mod:`.handshakes` reads.
 - *wrong name*: the called side compares the certificate's name with its neighbours and answers PERMISSION_DENIED (so it
   is for a neighbour that was dropped while it was connected); the caller trusts only the certificate of the neighbour
   it meant to call. Both count.
