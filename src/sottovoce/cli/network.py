@@ -104,12 +104,15 @@ def add(folder: Path, card: Path, neighbours: str, accepted: tuple[str, ...], as
 @FOLDER
 @click.argument("name")
 @click.option("--link", "links", nargs=2, multiple=True, metavar="NAME NAME", help="A new edge among those who stay.")
+@ACCEPT
 @JSON
-def remove(folder: Path, name: str, links: tuple[tuple[str, str], ...], as_json: bool) -> None:
+def remove(
+    folder: Path, name: str, links: tuple[tuple[str, str], ...], accepted: tuple[str, ...], as_json: bool
+) -> None:
     """Make the next roster, from which NAME is gone for good."""
     from ..peer.membership.changes import current, without_member
 
-    _publish(folder, without_member(current(folder), name, links), as_json=as_json)
+    _publish(folder, without_member(current(folder), name, links, accepted), as_json=as_json)
 
 
 @command.command()

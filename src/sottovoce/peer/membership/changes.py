@@ -42,7 +42,9 @@ def with_member(roster: Roster, card: Card, neighbours: Sequence[str], accepted:
     )
 
 
-def without_member(roster: Roster, name: str, links: Sequence[tuple[str, str]] = ()) -> Roster:
+def without_member(
+    roster: Roster, name: str, links: Sequence[tuple[str, str]] = (), accepted: Iterable[str] = ()
+) -> Roster:
     """The next roster, from which ``name`` is gone for good; ``links`` are new edges among those who stay."""
     if name not in roster.members:
         raise ConfigError(f"{name!r} is no member of network {roster.network!r}")
@@ -52,7 +54,7 @@ def without_member(roster: Roster, name: str, links: Sequence[tuple[str, str]] =
         members={other: member for other, member in roster.members.items() if other != name},
         edges=[*(edge for edge in roster.edges if name not in edge), *links],
         tombstones={**roster.tombstones, name: roster.number + 1},
-        accepted=[other for other in roster.accepted if other != name],
+        accepted=[*(other for other in roster.accepted if other != name), *accepted],
     )
 
 
