@@ -73,8 +73,8 @@ def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
         raise ConfigError(f"data_dir must be a folder, got {str(config.data_dir)!r}")
     if (config.data_dir / LEFT).exists():
         raise ConfigError(
-            f"peer {config.name!r} has left the network for good; to come back it needs a new name, a new key and a place "
-            "in a new roster"
+            f"peer {config.name!r} has left the network for good; to come back it needs a new name, a new key and "
+            "a place in a new roster"
         )
     if value is None and not (config.data_dir / "peer.sqlite").exists():
         raise ConfigError(f"peer {config.name!r} has not run before, so it needs its private value: --value-from FILE")
