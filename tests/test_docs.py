@@ -137,6 +137,23 @@ def test_links_in_the_front_pages_lead_somewhere(page: Path) -> None:
     assert [target for target in targets if not (ROOT / target).exists()] == []
 
 
+STUMBLED_OVER = (
+    r"\b(affair|hearsay|poison|in earnest|leaves off|had a hand in|is bare|more than its size|two people use)\b"
+)
+"""Phrases that readers did not understand. Add those that you hear of."""
+
+
+def test_words_that_readers_did_not_understand_stay_out() -> None:
+    """Pages, docstrings and messages are in plain English for international readers."""
+    sources = [*PAGES, *sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "studio-web" / "src").rglob("*.html"))]
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in sources
+        for match in re.finditer(STUMBLED_OVER, path.read_text(encoding="utf-8"), re.IGNORECASE)
+    ]
+    assert found == []
+
+
 class TestSite:
     """``docs/check_site.py`` finds what it is there to find."""
 

@@ -58,3 +58,13 @@ def test_every_node_may_have_its_own_length():
     draws = 0.5 * run.draws()
     expected = [draws[:, i].sum() if rounds[i] >= 5 else 0.0 for i in range(8)]
     np.testing.assert_allclose(run.outstanding_noise, expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_heard_is_disclosed(seed):
+    """Two curious nodes learn exactly the values of those whom they hear together with all their neighbours."""
+    graph = sv.graphs.erdos_renyi(8, 0.35, seed=seed)
+    view = sv.privacy.CuriousNodes([0, 1 + seed])
+    method = sv.ManitaraHadjicostis(noise_std=1.0, num_rounds=3)
+    report = sv.privacy.audit(graph, method, 30, view, prior_std=None)
+    assert report.disclosed.tolist() == sv.privacy.disclosed_by_broadcast(graph, view).tolist()

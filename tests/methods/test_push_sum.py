@@ -72,7 +72,7 @@ def test_estimates_converge_although_weights_do_not(graph):
 
 
 def test_mass_is_counted_in_sums_not_in_estimates():
-    """The sum of the estimates wanders while the conserved mass stays."""
+    """The sum of the estimates changes while the conserved mass stays."""
     run = sv.simulate(GRAPH, VALUES, sv.PushSum(), num_steps=2, seed=3)
     assert abs(run.mean_offset) > 1e-3
     assert run.mass_error.max() < 1e-14

@@ -78,7 +78,7 @@ def test_given_weights_are_used_and_kept(wrap, tmp_path):
 
 
 def test_weights_that_do_not_contract_are_noted():
-    """Swapping two values for ever is doubly stochastic; it runs, and the status says it is not covered."""
+    """Swapping two values in every round is doubly stochastic; it runs, and the status says it is not covered."""
     run = sv.simulate(
         sv.graphs.complete(2), [0.0, 1.0], sv.SynchronousAveraging(weights=[[0, 1], [1, 0]]), num_steps=5, seed=1
     )

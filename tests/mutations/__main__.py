@@ -33,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     verdicts: list[Verdict] = []
     with tempfile.TemporaryDirectory(prefix="sottovoce-mutants-") as folder, contextlib.suppress(KeyboardInterrupt):
-        workshops = [Workshop(ROOT, Path(folder) / str(k)) for k in range(asked.jobs)]
+        limits: dict[tuple[str, ...], float] = {}
+        workshops = [Workshop(ROOT, Path(folder) / str(k), limits) for k in range(asked.jobs)]
         for verdict in try_all(chosen, workshops, seconds=60.0 * asked.minutes):
             verdicts.append(verdict)
             _say(f"{verdict.how:9} {verdict.mutant.name}")

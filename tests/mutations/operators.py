@@ -1,7 +1,7 @@
 """Mistakes of the usual kinds: where they are possible in a piece of source, and the source with one of them made.
 
-Nothing is run here. What is written for readers is left alone: docstrings, messages of errors, reprs, annotations,
-f-strings; so are decorators.
+Nothing is run here. What is written for readers is left alone: docstrings, messages of errors, lines of a log, reprs,
+annotations, f-strings; so are decorators.
 """
 
 from __future__ import annotations
@@ -115,9 +115,11 @@ def _code(node: ast.AST, inside: list[str]) -> Iterator[tuple[list[str], ast.stm
 
 
 def _is_for_readers(node: ast.AST) -> bool:
-    """Docstrings, reprs and lists of public names."""
+    """Docstrings, lines of a log, reprs and lists of public names."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).endswith("observer.log")
     return bool(_defines(node) & {"__repr__", "__all__"})
 
 

@@ -42,7 +42,7 @@ class Workshop:
     root: Path
     folder: Path
     limits: dict[tuple[str, ...], float] = field(default_factory=dict)
-    """Tests → seconds after which they count as stuck; found by a run without a mistake if not given."""
+    """Tests → seconds after which they count as stuck; found by a run without a mistake. Workshops may share it."""
     _trials: int = 0
 
     def __post_init__(self) -> None:

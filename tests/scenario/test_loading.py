@@ -92,7 +92,9 @@ def test_a_sweep_loads_it_in_its_workers_and_notices_a_change(folder: Path) -> N
 
 STUDIO = """
 import asyncio
-import lazy_methods
+from pathlib import Path
+import sottovoce as sv
+from sottovoce.scenario.loading import load_methods
 from sottovoce.studio.catalogue import method_entry
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.reading import read_scenario
@@ -106,18 +108,22 @@ async def label(method):
         thinkers.close()
 
 if __name__ == "__main__":
+    load_methods("lazy_methods.py")
     asked = read_scenario({"methods": ["lazy:theta=0.25"]}, Limits())
     print(method_entry("lazy")["parameters"], asyncio.run(label(asked.methods[0])))
     exec(asked.to_python(record=5))
+    Path("lazy_methods.py").unlink()
+    print(asyncio.run(label(sv.StandardGossip())))
 """
 
 
 def test_the_studio_offers_it_and_its_processes_know_it(folder: Path) -> None:
-    """A form is made for it, an answer is worked out in another process, and the copied program imports its class."""
+    """A form, an answer from another process, a copied program; and without its file, answers about other methods."""
     (folder / "ask.py").write_text(STUDIO, encoding="utf-8")
     answer = run(folder, "-c", "import runpy; runpy.run_path('ask.py', run_name='__main__')")
     assert "{'name': 'theta', 'start': 0.5, 'about': ''}] lazy\n" in answer.stdout, answer.stderr
     assert "<Solution" in answer.stdout
+    assert answer.stdout.endswith("standard gossip\n"), answer.stderr
 
 
 @pytest.mark.parametrize(

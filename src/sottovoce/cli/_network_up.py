@@ -37,7 +37,7 @@ _SETTINGS: dict[str, Any] = {
     "grace": 2.0,
 }
 _CHAOS_SECONDS = 12.0
-# Exchanges a second that two cores carry with room to spare, at about 3 ms of processor time each.
+# Exchanges a second: two cores can do more, at about 3 ms of processor time each.
 _EXCHANGES = 250.0
 _CHAOS_LOSS = 0.1
 
@@ -127,7 +127,7 @@ class _Troubles:
 def _watch(
     stage: Stage, console: Console, troubles: _Troubles | None, seconds: float, *, live: bool
 ) -> tuple[dict[str, Any], bool]:
-    """Show the peers until all have settled (and the troubles are over) or time is up."""
+    """Show the peers until all have settled (and no more are being killed) or time is over."""
     from rich.live import Live
 
     began = time.monotonic()
@@ -166,7 +166,7 @@ def _what_neighbours_learned(stage: Stage) -> list[float]:
 
     Exact inference on the order of exchanges that the peers wrote down. A neighbour is assumed to know the graph, that
     order, and beforehand only that the value has the spread of the demonstration. After a wiped disk the noise
-    starts afresh at full size; the inference ignores that and so errs on the side of the neighbour.
+    starts again at full size; the inference ignores that, so the neighbour may know less than it says.
     """
     from ..methods import NoiseInsertion
     from ..privacy import CuriousNodes, audit

@@ -56,7 +56,7 @@ class Row:
     factor_guaranteed: float | None
     """Per step, for the mean-square error or a potential that bounds it."""
     limit_predicted: float | None
-    """Relative error that stays for ever, in expectation (gap oracle: at most)."""
+    """Relative error that is left in the end, in expectation (gap oracle: at most)."""
     messages_per_decade: float | None
     """Messages per tenfold smaller error, from the fitted factor; ``None`` if the run would not see a decade at it."""
     neighbour_left: float | None

@@ -57,7 +57,7 @@ class Guarantee:
     factor: float | None = None
     """In the long run a step shrinks the mean-square error, or a potential that bounds it, at least by this factor."""
     remaining: float | None = None
-    """E‖x − c̄‖² that stays for ever, summed over nodes, for one number per node; 0 for exact methods."""
+    """E‖x − c̄‖² that is left in the end, or a bound on it, summed over nodes, for one number per node; 0: exact."""
 
 
 class Method(Value, ABC):

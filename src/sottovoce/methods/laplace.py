@@ -1,7 +1,7 @@
 """What the two methods with Laplace noise share: ε, the variance of the limit, and the error round by round.
 
 Nozari, Tallapragada and Cortés (2017) and Huang, Mitra and Dullerud (2012) both say θ = x + η with η ~ Laplace(b q^k)
-and put a share s of the noise into the value for good. They differ in how far a node moves towards what it received.
+and add a share s of the noise to the value, where it stays. They differ in how far a node moves towards what it hears.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class LaplaceMethod(WeightedMethod):
         )
 
     def guarantee(self, graph: Graph) -> Guarantee:
-        """All nodes end at one random value: nothing shrinks towards c̄ for ever, and n times its variance stays."""
+        """All nodes end at one random value near c̄: the error does not shrink to 0, n times its variance is left."""
         variance = laplace_variance(self.noise_scale, self.noise_decay, self.share, graph.num_nodes)
         return Guarantee(remaining=graph.num_nodes * variance)
 
 
-def check_decay(noise_decay: npt.ArrayLike, lost: npt.ArrayLike, name: str) -> None:
-    """Refuse q outside (a, 1), where a = ``lost`` is what a value keeps of itself per round; a = q = 0 is one draw."""
-    decay, rest = np.broadcast_arrays(np.asarray(noise_decay, dtype=np.float64), np.asarray(lost, dtype=np.float64))
+def check_decay(noise_decay: npt.ArrayLike, left: npt.ArrayLike, name: str) -> None:
+    """Refuse q outside (a, 1), where a = ``left`` is what a round leaves of a difference; a = q = 0 is one draw."""
+    decay, rest = np.broadcast_arrays(np.asarray(noise_decay, dtype=np.float64), np.asarray(left, dtype=np.float64))
     bad = ~(((rest < decay) | ((decay == 0.0) & (rest == 0.0))) & (decay < 1.0))
     if bad.any():
         at = int(np.argmax(bad))
@@ -79,7 +79,7 @@ def check_decay(noise_decay: npt.ArrayLike, lost: npt.ArrayLike, name: str) -> N
 
 
 def laplace_epsilon(
-    noise_scale: npt.ArrayLike, noise_decay: npt.ArrayLike, lost: npt.ArrayLike, sensitivity: float = 1.0
+    noise_scale: npt.ArrayLike, noise_decay: npt.ArrayLike, left: npt.ArrayLike, sensitivity: float = 1.0
 ) -> float:
     """Σ_k δ a^k/(b q^k): what is left of the difference after k rounds, over the scale of that round's noise.
 
@@ -89,7 +89,7 @@ def laplace_epsilon(
     number("sensitivity", sensitivity, low=0.0)
     if sensitivity > 0.0 and not scale.all():
         return math.inf
-    decay, rest = np.broadcast_arrays(np.asarray(noise_decay, dtype=np.float64), np.asarray(lost, dtype=np.float64))
+    decay, rest = np.broadcast_arrays(np.asarray(noise_decay, dtype=np.float64), np.asarray(left, dtype=np.float64))
     kept = np.where(decay == 0.0, 1.0, decay / np.where(decay == 0.0, 1.0, decay - rest))
     return float(np.max(sensitivity * kept / np.where(scale > 0.0, scale, 1.0)))
 

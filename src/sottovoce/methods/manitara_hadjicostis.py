@@ -26,7 +26,7 @@ OUTSTANDING, STD, ROUNDS = 1, 2, 3
 
 
 def send(nodes: Array, i: int, draw: float, step: int, parameters: Array) -> float:
-    """An offset more; or all of them back; or nothing."""
+    """The value with a fresh offset; then with all offsets taken back; then the value."""
     offset = 0.0
     if step < nodes[i, ROUNDS]:
         offset = nodes[i, STD] * draw
@@ -53,8 +53,8 @@ class ManitaraHadjicostis(WeightedMethod):
 
     Notes
     -----
-    A node's value stays hidden from curious ones if some neighbour of it neither is curious nor talks only
-    to curious ones; without such a neighbour everything it added can be seen, and subtracted.
+    A node's value stays hidden from curious nodes exactly if they do not hear the node or do not hear one of its
+    neighbours. Otherwise they can compute everything that the node added, and subtract it.
     """
 
     noise_std: float | Array

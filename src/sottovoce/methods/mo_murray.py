@@ -61,8 +61,8 @@ class MoMurray(WeightedMethod):
 
     Notes
     -----
-    Mean-square error shrinks at max(φ², λ₂², λ_n²) a round. Whatever φ, the value of a node all of whose
-    neighbours are also neighbours of the observer (or the observer) is disclosed to it in the limit.
+    Mean-square error shrinks at max(φ², λ₂², λ_n²) a round. Whatever φ, the value of a node is disclosed in
+    the limit exactly if the observer hears the node and all neighbours of the node.
     """
 
     noise_std: float

@@ -196,6 +196,6 @@ def nozari_epsilon(
     >>> nozari_epsilon(2.0, 0.5), nozari_epsilon(2.0, 0.5, 0.75)
     (0.5, 1.0)
     """
-    lost = np.abs(np.asarray(noise_share, dtype=np.float64) - 1.0)
-    check_decay(noise_decay, lost, "|noise_share − 1|")
-    return laplace_epsilon(noise_scale, noise_decay, lost, sensitivity)
+    left = np.abs(np.asarray(noise_share, dtype=np.float64) - 1.0)
+    check_decay(noise_decay, left, "|noise_share − 1|")
+    return laplace_epsilon(noise_scale, noise_decay, left, sensitivity)

@@ -43,8 +43,8 @@ def collect(nodes: Array, i: int) -> None:
 class PushSum(PushMethod):
     """Every node sends half of its sum and half of its weight to a random neighbour (or itself), every round.
 
-    One step is one round. It needs no answer from the receiver and no agreement on who talks to whom, but a
-    lost message loses mass for good. It hides nothing.
+    One step is one round. It needs no answer from the receiver and no agreement on who talks to whom, but
+    what a lost message carried never comes back. It hides nothing.
     """
 
     name: ClassVar[str] = "push-sum"

@@ -34,12 +34,15 @@ ROUNDS_FOLLOWED = 120
 LARGEST_ROUNDS = 40
 """One round costs about n³; with these it takes seconds at most."""
 
+PATIENCE = 2.0
+"""Seconds that an audit may spend on more digits while somebody waits."""
+
 CURVE_POINTS = 120
 HISTORY_POINTS = 250
 
 
 def threshold(graph: Graph) -> dict[str, Any]:
-    """The largest decay that is free on this graph: its range over nodes, and the algebraic connectivity."""
+    """The largest decay that leaves the proved rate alone on this graph: its range over nodes, and the connectivity."""
     from ..graphs.spectrum import algebraic_connectivity
     from ..theory import threshold_decay
 
@@ -131,7 +134,10 @@ def _lane(
     rounds = np.arange(1, min(problem.num_steps, ROUNDS_FOLLOWED) + 1)
     run, times = (len(rounds), rounds) if in_rounds else (fired, steps)
     try:
-        report = audit(problem.graph, method, run, CuriousNodes([observer]), prior_std, steps=times, progress=False)
+        report = audit(
+            problem.graph, method, run, CuriousNodes([observer]), prior_std,
+            steps=times, patience=PATIENCE, progress=False,
+        )  # fmt: skip
     except SottovoceError as error:
         return lane | {"message": f"no privacy meter for this method: {error}"}
     lane |= {"std": report.history.tolist(), "assumptions": list(report.assumptions)}

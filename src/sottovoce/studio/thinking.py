@@ -15,7 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from ..errors import Unsupported
+from ..errors import SottovoceError, Unsupported
 from ..scenario.loading import Origin, origins
 
 __all__ = ["Thinkers"]
@@ -108,10 +108,14 @@ def _end(pool: ProcessPoolExecutor) -> None:
 
 
 def _begin(methods: tuple[Origin, ...]) -> None:
-    """Ctrl-C is for the server, which ends its processes itself; methods of the user's own are loaded here too."""
+    """Ctrl-C is for the server, which ends its processes itself; methods of the user's own are loaded here too.
+
+    One whose file is gone since is left out: questions about other methods are still answered.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for origin in methods:
-        origin.load()
+        with contextlib.suppress(SottovoceError):
+            origin.load()
 
 
 def _import_what_is_needed() -> None:

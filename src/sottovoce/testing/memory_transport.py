@@ -59,14 +59,6 @@ class Medium:
         """Whether messages between `a` and `b` have a chance."""
         return self._island.get(a, 0) == self._island.get(b, 0)
 
-    def lost(self) -> bool:
-        """Whether the next message is lost."""
-        return self.random.random() < self.faults.loss
-
-    def duplicated(self) -> bool:
-        """Whether the next message arrives twice."""
-        return self.random.random() < self.faults.duplication
-
     async def travel(self) -> None:
         """The time one message takes."""
         if self.faults.delay:
@@ -121,7 +113,9 @@ class MemoryTransport:
         if other is None or not self.medium.connected(self.name, dst):
             raise self._failed(dst, "unreachable")
         # All three are drawn first, so that the faults of a seed do not depend on how fast this machine is.
-        request_lost, repeated, reply_lost = self.medium.lost(), self.medium.duplicated(), self.medium.lost()
+        faults = self.medium.faults
+        happens = (self.medium.random.random() < chance for chance in (faults.loss, faults.duplication, faults.loss))
+        request_lost, repeated, reply_lost = happens
         if request_lost:
             await asyncio.sleep(float("inf"))
         if repeated:

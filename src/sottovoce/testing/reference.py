@@ -1,8 +1,8 @@
-"""Algorithm 1 in plain Python, to be read beside the paper and to hold the kernels to account.
+"""Algorithm 1 in plain Python, to be read beside the paper and compared with the kernels.
 
 It shares nothing with the compiled path but the addresses of the random numbers: amplitudes are
 powers, not running products; logarithm, sine and cosine come from :mod:`math`. The other methods are
-written out in the same way in :mod:`.equations`. :func:`run_plainly` is different: it runs a method's own functions,
+written out in the same way in their tests. :func:`run_plainly` is different: it runs a method's own functions,
 those that get compiled, in the interpreter.
 """
 

@@ -128,6 +128,8 @@ class SimulatedNetwork:
         self._groups: dict[str, int] = {}
         self.links: set[frozenset[str]] = set()
         self.peers: dict[str, SimulatedPeer] = {}
+        self.witness: Callable[[str, PeerState, PeerState, Message | None], None] = lambda *_: None
+        """Told of every input: whose, the state before and after, and what is sent; see :mod:`.transcripts`."""
         self.stopped_ticking = False
         self.messages_sent = 0
         self.crashes = 0
@@ -330,7 +332,9 @@ class SimulatedNetwork:
         peer = self.peers[name]
         if peer.protocol is None:
             return
+        before = peer.protocol.state
         message = action(peer.protocol)
+        self.witness(name, before, peer.protocol.state, message)
         crash = self.random.random() < self.conditions.crash
         early = crash and self.random.random() < 0.5
         # What nothing was sent for may be stored later: a crash then is the loss of the message that caused it.

@@ -204,6 +204,19 @@ def test_leaving_takes_the_flow_along_and_rearms() -> None:
     assert a.state.noise is None
 
 
+def test_a_request_to_a_neighbour_that_left_is_void() -> None:
+    """The lock ends with the record, and what was heard of the rounds of its earlier life is forgotten (R5, R35)."""
+    a, b = acquainted()
+    exchange(a, b)
+    asks(a, b)
+    assert "bob" in a.rule._seen
+    bye = b.drop("ada")
+    assert bye is not None
+    a.receive(bye)
+    assert a.pending is None
+    assert "bob" not in a.rule._seen
+
+
 def test_dropping_one_of_several_neighbours_rearms() -> None:
     """The flow that goes may have been all that covered the value, so the next draw is of full size (R23, R25)."""
     a, b = acquainted()

@@ -7,10 +7,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import Kind
-from sottovoce.peer.protocol.noise import account_for
+from sottovoce.peer.protocol.noise import account_for, draw_if_needed, rearm
 
 from .pair import acquainted, answers, asks, exchange
+
+
+def test_noise_is_the_draw_times_an_amplitude_that_decays() -> None:
+    """σ, then σφ, then σφ², in every coordinate; after re-arming σ again, with the old noise until then (R14, R25)."""
+
+    def drawn(state: PeerState) -> PeerState:
+        return draw_if_needed(replace(state, fresh=False), lambda count: np.arange(1.0, 1.0 + count))
+
+    state = PeerState(np.array([7.0, 8.0]), account_for(3.0, 0.5, None))
+    for amplitude in (3.0, 1.5, 0.75):
+        state = drawn(state)
+        assert state.noise is not None
+        assert state.noise.tolist() == [amplitude, 2.0 * amplitude]
+        assert state.fresh
+        assert draw_if_needed(state, np.zeros) is state
+    armed = rearm(state)
+    assert armed.noise is state.noise
+    assert not armed.fresh
+    again = drawn(armed).noise
+    assert again is not None
+    assert again.tolist() == [3.0, 6.0]
 
 
 def test_one_draw_per_applied_exchange() -> None:

@@ -41,12 +41,14 @@ def test_all_learn_the_range_of_all() -> None:
         assert rule.error_bound(np.array([0.1])) == pytest.approx(0.4)
 
 
-def test_a_wide_range_is_not_settled() -> None:
-    """The bound is known and larger than the tolerance: nobody declares."""
-    line = Line([0.0, 0.1, 0.5, 0.2], diameter=3, tolerance=0.4)
+@pytest.mark.parametrize("offset", [-100.0, 0.0, 100.0])
+@pytest.mark.parametrize(("tolerance", "settled"), [(0.4, False), (0.6, True)])
+def test_only_the_width_of_the_range_decides(offset: float, tolerance: float, settled: bool) -> None:
+    """All declare if the range is at most the tolerance wide, and nobody otherwise, wherever the values lie."""
+    line = Line([offset, offset + 0.1, offset + 0.5, offset + 0.2], diameter=3, tolerance=tolerance)
     for _ in range(40):
         line.sweep()
-    assert not any(rule.settled for rule in line.rules)
+    assert [rule.settled for rule in line.rules] == [settled] * 4
     assert all(rule.certified is not None for rule in line.rules)
 
 
@@ -80,7 +82,10 @@ def test_a_change_unsettles_and_ends_the_epoch_without_a_bound() -> None:
     for _ in range(20):
         line.sweep()
     rule = line.rules[0]
+    rule.disturbed(membership=False)  # a large difference: what the last epoch found was true when it was found
+    assert rule.stop_for("late").previous_low is not None
     rule.disturbed()
+    assert rule.stop_for("late").previous_low is None
     assert not rule.settled
     assert rule.error_bound(np.array([0.0])) is None
     assert rule.stop_for("1").low is None
@@ -116,3 +121,37 @@ def test_jumping_far_ahead_only_unbounds() -> None:
     rule = line.rules[0]
     rule.hear("1", Stop(rule.round + 100, np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1)), ["1", "other"])
     assert rule.stop_for("1").low is None
+
+
+def test_the_bound_is_the_distance_to_the_farther_end() -> None:
+    """Whichever end that is, and the worst coordinate counts."""
+    rule = RangeRule(1, 1.0, lambda: None)
+    rule.certified = (np.array([1.0, 10.0]), np.array([3.0, 10.5]))
+    for x, bound in (([1.5, 10.0], 1.5), ([2.75, 10.0], 1.75), ([2.0, 12.0], 2.0), ([2.0, 8.0], 2.5)):
+        assert rule.error_bound(np.array(x)) == pytest.approx(bound)
+
+
+def test_the_own_value_is_gathered_in_the_first_half_of_an_epoch_only() -> None:
+    """A change in the first half widens the interval; in the second half it has to wait for the next epoch (R33)."""
+    value = 0.0
+    rule = RangeRule(1, 1.0, lambda: (np.array([value]), np.array([value])))
+    for number in range(2):
+        rule.hear("1", Stop(number, np.zeros(1), np.zeros(1)), ["1"])
+    for value, highest in ((0.5, 0.5), (0.75, 0.5)):  # noqa: B007 - the rule asks for it
+        rule.value_changed()
+        assert rule.stop_for("1").high == pytest.approx(highest)
+        rule.hear("1", Stop(rule.round, np.zeros(1), np.zeros(1)), ["1"])
+
+
+def test_the_clock_slows_down_once_the_neighbour_has_settled_too() -> None:
+    """Not before it is heard in the round in which this peer settled, and not later (R36)."""
+    point = (np.zeros(1), np.zeros(1))
+    rule = RangeRule(1, 1.0, lambda: point)
+    for number in range(4):
+        assert not rule.quiet(["1"])
+        rule.hear("1", Stop(number, *point), ["1"])
+    assert rule.settled
+    assert not rule.quiet(["1"])
+    rule.hear("1", Stop(4, *point), ["1"])
+    assert rule.quiet(["1"])
+    assert not rule.quiet(["1", "unheard"])

@@ -130,3 +130,12 @@ def test_importing_the_account_is_light() -> None:
         "sys.exit(str(heavy) if heavy else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_huge_noise_and_tiny_budgets_are_counted() -> None:
+    """Where σ² leaves the range of floating point, the most messages are still exact: 4^T − 1 ≤ 3·10³¹⁰."""
+    account = Account(1e160, 0.5, budget=1e-10)
+    assert account.remaining() == 515
+    assert account.affords(515)
+    assert not account.affords(516)
+    assert Account(1e200, 0.5, budget=1e-10).remaining() == 648

@@ -6,6 +6,8 @@ kinds, names, counters, the length of every vector, finite numbers, bounds in pa
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from google.protobuf.message import DecodeError
 
@@ -17,6 +19,8 @@ from . import sottovoce_pb2 as pb
 __all__ = ["Codec"]
 
 _WIRE = np.dtype("<f8")
+_PLAIN = ("src", "dst", "src_sid", "dst_sid", "blank", "s", "r", "xid")
+_VECTORS = ("f", "g", "x")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
 
 
@@ -49,20 +53,9 @@ class Codec:
         """Bytes of a message; of ``None``, the empty answer."""
         if message is None:
             return b""
-        wire = pb.Message(
-            kind=int(message.kind),  # type: ignore[arg-type]
-            src=message.src,
-            dst=message.dst,
-            src_sid=message.src_sid,
-            dst_sid=message.dst_sid,
-            blank=message.blank,
-            s=message.s,
-            f=_to_bytes(message.f),
-            r=message.r,
-            g=_to_bytes(message.g),
-            xid=message.xid,
-            x=_to_bytes(message.x),
-        )
+        fields: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
+        fields |= {name: _to_bytes(getattr(message, name)) for name in _VECTORS}
+        wire = pb.Message(kind=int(message.kind), **fields)  # type: ignore[arg-type]
         if message.stop is not None:
             vectors = {name: _to_bytes(getattr(message.stop, name)) for name in _STOP_VECTORS}
             wire.stop.CopyFrom(pb.Stop(round=message.stop.round, **vectors))
@@ -107,21 +100,9 @@ class Codec:
             kind = Kind(wire.kind)
         except ValueError:
             raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
-        return Message(
-            kind=kind,
-            src=wire.src,
-            dst=wire.dst,
-            src_sid=wire.src_sid,
-            dst_sid=wire.dst_sid,
-            blank=wire.blank,
-            s=wire.s,
-            f=self._vector(wire, "f"),
-            r=wire.r,
-            g=self._vector(wire, "g"),
-            xid=wire.xid,
-            x=self._vector(wire, "x"),
-            stop=self._stop(wire.stop) if wire.HasField("stop") else None,
-        )
+        fields: dict[str, Any] = {name: getattr(wire, name) for name in _PLAIN}
+        fields |= {name: self._vector(wire, name) for name in _VECTORS}
+        return Message(kind, stop=self._stop(wire.stop) if wire.HasField("stop") else None, **fields)
 
     def _stop(self, wire: pb.Stop) -> Stop:
         return Stop(wire.round, *(self._vector(wire, name) for name in _STOP_VECTORS))
