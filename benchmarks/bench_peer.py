@@ -39,7 +39,7 @@ def configs(folder: Path) -> list[PeerConfig]:
     addresses = dict(zip(("ada", "bob"), free_addresses(2), strict=True))
     made = found_network(
         "bench", addresses, graphs.path(2), folder, noise_std=1.0, noise_decay=0.9999, smallest_std=None,
-        tolerance=1e-12, timeout=5.0, grace=1.0, bucket_burst=1e9, bucket_refill=1e9,
+        tolerance=4e-6, timeout=5.0, grace=1.0, bucket_burst=1e9, bucket_refill=1e9,
     )  # fmt: skip
     ada, bob = (PeerConfig.load(path) for path in made.values())
     return [replace(ada, rate=1e6), replace(bob, rate=2.0)]

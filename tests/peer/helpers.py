@@ -24,6 +24,13 @@ def make_config(name: str = "a", folder: Path | str = "data", **fields: Any) -> 
         "noise_std": 1.0,
         "noise_decay": 0.9,
         "smallest_std": None,
+        "seal_std": 1.0,
+        "unit": "0.000001",
+        "low": -1e6,
+        "high": 1e6,
+        "members": 8,
+        "max_degree": 4,
+        "min_open_edges": 1,
         "diameter": 2,
         "backoff_max": 0.2,
     }

@@ -198,7 +198,8 @@ def set_value(config: Path, value_from: Path | None, column: str | None, new_sec
     if value_from is None:
         raise InvalidParameter("--value-from is missing: the file with the new private value")
     settings = _load(config)
-    value = check_value(read_value(value_from, column=column), dimension=settings.dimension, limit=settings.value_limit)
+    given = read_value(value_from, column=column)
+    value = check_value(given, dimension=settings.dimension, low=settings.low, high=settings.high)
     _ask(config, "set-value", value=encode_value(value), new_secret=new_secret)
     _done("the peer has a new private value", as_json=as_json)
 

@@ -90,7 +90,7 @@ def test_the_operators_commands(config: Path) -> None:
     folder = PeerConfig.load(config).data_dir
     assert folder is not None
     state: Any = read_state(folder)
-    assert state.value.tolist() == [7.0]
+    assert state.value.tolist() == [7_000_000]
     assert list(state.edges) == ["bob"]
 
 

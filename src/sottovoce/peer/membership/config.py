@@ -39,7 +39,8 @@ class PeerConfig(Settings):
     Examples
     --------
     >>> config = PeerConfig(name="ada", network="demo", listen="127.0.0.1:0", neighbours={}, data_dir="data",
-    ...                     noise_std=1.0, noise_decay=0.9, smallest_std=0.05, diameter=2)
+    ...                     noise_std=1.0, noise_decay=0.9, seal_std=10.0, smallest_std=0.05, diameter=2,
+    ...                     unit="0.00001", low=0.0, high=100.0, members=5, max_degree=4)
     >>> config.certificate_name
     'ada.demo'
     """
@@ -47,8 +48,6 @@ class PeerConfig(Settings):
     network: str
     listen: str | None
     data_dir: Path | None
-    noise_std: float
-    noise_decay: float
     smallest_std: float | None
     neighbours: Mapping[str, str | None] = field(default_factory=dict)
     metrics_listen: str | None = None

@@ -50,6 +50,37 @@ EXPLANATIONS: dict[str, Explanation] = {
         "exchanges until the noise is below tolerance: log(noise_std/tolerance) / log(1/noise_decay)",
         "Nearer 1 hides for longer and settles later; nearer 0 shows the value after a few exchanges.",
     ),
+    "seal_std": Explanation(
+        "Standard deviation of the random number that every edge starts with, known to its two ends only.",
+        "nobody but all neighbours together knows a value better than seal_std * sqrt(number of honest neighbours)",
+        "Larger hides more and settles later, by about log(seal_std / spread of values) exchanges per peer.",
+    ),
+    "unit": Explanation(
+        "All numbers are whole multiples of this; in quotes, for example '0.01' for money in cents.",
+        "at least 2^-32 times noise_std and seal_std; tolerance at least 2 * max_degree + 2 units",
+        "Smaller is more exact: every peer ends within one unit of the mean. All members must use the same.",
+    ),
+    "low": Explanation(
+        "Least private value that a member may have.",
+        "an edge moves at most L = members/2 * (high - low) + 10 seal_std sqrt(max_degree) + "
+        "10 noise_std / sqrt(1 - noise_decay^2)",
+        "A member that lies over k edges shifts the mean by at most 2 k L / members while it stays.",
+    ),
+    "high": Explanation(
+        "Greatest private value that a member may have.",
+        "see low",
+        "A wider range than needed gives a liar more room.",
+    ),
+    "members": Explanation(
+        "How many members the network has.",
+        "see low",
+        "All members must use the same.",
+    ),
+    "max_degree": Explanation(
+        "The most neighbours that any member has.",
+        "see low",
+        "All members must use the same.",
+    ),
     "smallest_std": Explanation(
         "Privacy budget: ALL neighbours together may never estimate the private value with a smaller standard "
         "deviation than this (0: no limit).",
@@ -94,25 +125,9 @@ EXPLANATIONS: dict[str, Explanation] = {
         "neighbour drain noise faster.",
     ),
     "min_open_edges": Explanation(
-        "Show a value only while at least this many neighbours are connected.",
+        "Show a value only while at least this many edges are sealed.",
         "if left out: 2, or 1 for a member to which the roster gives a single neighbour",
         "With fewer the peer is silent until another neighbour or a new roster comes; 1 leaves it alone with one.",
-    ),
-    "value_limit": Explanation(
-        "Largest absolute value accepted from a neighbour.",
-        "a lying peer can shift the mean by at most about 2*value_limit/(number of peers) per exchange",
-        "Below the honest range (values plus noise) exchanges are refused and the network never settles.",
-    ),
-    "flow_limit": Explanation(
-        "Largest absolute flow accepted on an edge.",
-        "keeps rounding below flow_limit * 2^-52",
-        "Reaching it raises an alarm; drop and re-add the neighbour to start the edge afresh.",
-    ),
-    "net_flow_limit": Explanation(
-        "Most that one neighbour may move into or out of this peer in total, per coordinate (0: no limit beyond "
-        "flow_limit).",
-        "one lying neighbour shifts the mean by at most net_flow_limit / (number of peers)",
-        "Too small refuses honest exchanges: keep it above about 10 * (spread of values + noise_std).",
     ),
     "timeout": Explanation(
         "Seconds to wait for an answer before sending the same request again.",

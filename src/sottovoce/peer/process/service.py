@@ -62,7 +62,7 @@ def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
     """Read the configuration and refuse, in one sentence, whatever would fail later. Changes nothing on disk."""
     config = PeerConfig.load(path)
     if value is not None:
-        value = check_value(value, dimension=config.dimension, limit=config.value_limit)
+        value = check_value(value, dimension=config.dimension, low=config.low, high=config.high)
     credentials = check_identity(config)
     if config.listen is not None:
         check_port(config.listen, "listen")
@@ -271,7 +271,8 @@ class _Commands:
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config
-        value = check_value(decode_value(asked.get("value")), dimension=config.dimension, limit=config.value_limit)
+        given = decode_value(asked.get("value"))
+        value = check_value(given, dimension=config.dimension, low=config.low, high=config.high)
         await self.peer.set_value(value, new_secret=asked.get("new_secret") is True)
         self.observer.log("info", "value changed")
         return {}

@@ -13,23 +13,26 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.calling import Contacts
-from ..protocol.messages import Vector
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
+from ..protocol.units import Vector
 from ..store import Identity, MemoryStore, Store
 from ..transport.base import Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
 from .keeping import Keeper
-from .randomness import system_normal
+from .randomness import system_coins, system_normal
 from .talking import Talker
 
 __all__ = ["Peer"]
+
+Floats = npt.NDArray[np.float64]
 
 
 class Peer:
@@ -111,6 +114,7 @@ class Peer:
             account=account_for(config.noise_std, config.noise_decay, config.smallest_std),
             neighbours=config.neighbours,
             draw=self._draw(),
+            coin=self._coin(),
             stamp=self._clock.stamp,
             on_event=self._observer.count,
         )
@@ -173,15 +177,22 @@ class Peer:
         """Where noise comes from: the operating system, always. (The seeded peer in ``testing`` replaces this.)"""
         return system_normal
 
+    def _coin(self) -> Callable[[int], Any]:
+        """Where fair coins come from: likewise."""
+        return system_coins
+
     # -- what users ask -------------------------------------------------------------------------
 
     @property
-    def estimate(self) -> float | Vector:
-        """The current estimate of the mean: a number if values are numbers, else a copy of the vector."""
-        shown = self._protocol.state.shown
-        return float(shown[0]) if self.config.dimension == 1 else shown.copy()
+    def estimate(self) -> float | Floats:
+        """The current estimate of the mean as floats: a number if values are numbers, else a vector.
 
-    async def settled(self, timeout: float | None = None) -> float | Vector:  # noqa: ASYNC109 - convenience
+        :attr:`PeerStatus.estimate_text` has it exactly, in decimal digits.
+        """
+        shown = self.config.units.to_values(self._protocol.state.shown)
+        return float(shown[0]) if self.config.dimension == 1 else shown
+
+    async def settled(self, timeout: float | None = None) -> float | Floats:  # noqa: ASYNC109 - convenience
         """Wait until all peers are known to agree to the tolerance; return the estimate.
 
         Raises
@@ -319,7 +330,10 @@ class Peer:
         return self._talker, self._transport
 
     def _checked(self, value: Any) -> Vector:
-        return check_value(value, dimension=self.config.dimension, limit=self.config.value_limit)
+        config = self.config
+        return config.units.from_values(
+            check_value(value, dimension=config.dimension, low=config.low, high=config.high)
+        )
 
     def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         task = asyncio.ensure_future(self._guarded(work, *arguments))
@@ -343,4 +357,4 @@ def _store_for(config: PeerConfig) -> Store:
         return MemoryStore()
     from ..store.sqlite import SqliteStore
 
-    return SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension))
+    return SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GrpcTransport"]
 
-_SERVICE = "sottovoce.peer.v1.Peer"
+_SERVICE = "sottovoce.peer.v2.Peer"
 _METHOD = f"/{_SERVICE}/Tell"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
