@@ -134,16 +134,16 @@ NAMED = (
     ),
     Named(
         "a peer's own certificate may carry two names",
-        "sottovoce.peer.membership.identity._single_name",
-        "if len(names) != 1 or len(list(extension.value)) != 1:",
-        "if not names:",
+        "sottovoce.peer.membership.keys.certificate_of",
+        "if [str(entry.value) for entry in names] != [name]",
+        "if name not in [str(entry.value) for entry in names]",
         _IDENTITY,
     ),
     Named(
         "callers need no certificate",
         "sottovoce.peer.transport.grpc.GrpcTransport.serve",
-        "require_client_auth=True",
-        "require_client_auth=False",
+        "require_client_authentication=True",
+        "require_client_authentication=False",
         _TLS,
     ),
     Named(

@@ -90,6 +90,22 @@ def test_another_certificate_in_a_neighbours_name_is_refused(names: tuple[str, .
     asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("names", [("a.net", "c.net"), ("c.net", "a.net"), ("a.net", "a.net")], ids=" ".join)
+def test_a_certificate_with_two_names_is_refused(names: tuple[str, str]) -> None:
+    """Even if it were believed in the handshake and one name is a neighbour's: its holder could be either."""
+
+    async def scenario() -> None:
+        called, observer, key = Called(), Recorder(), new_key()
+        both = self_signed(key, *names)
+        own = replace(SOCIETY.credentials("a"), certificate=both.encode(), key=key_pem(key))
+        async with serving(called, observer, credentials=SOCIETY.credentials("b", a=both)) as b:
+            assert await attempt(GrpcTransport(make_config("a"), own), b.port) == "refused"
+        assert called == []
+        assert observer.names == {"refused-not-a-neighbour"}
+
+    asyncio.run(scenario())
+
+
 def test_a_certificate_that_a_member_signed_is_refused() -> None:
     """A neighbour's certificate is no authority: what its key signs, even for its own name, is worth nothing."""
 
