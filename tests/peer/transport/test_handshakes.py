@@ -30,7 +30,7 @@ with HandshakeWatch() as watch:
         secure = aio.secure_channel(target, credentials, options=options) if credentials else None
         channel = secure or aio.insecure_channel(target)
         try:
-            await channel.unary_unary("/sottovoce.peer.v1.Peer/Tell")(b"", timeout=3)
+            await channel.unary_unary("/sottovoce.peer.v2.Peer/Tell")(b"", timeout=3)
         except aio.AioRpcError:
             pass
         await channel.close()

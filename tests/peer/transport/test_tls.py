@@ -211,7 +211,7 @@ def test_no_certificate_and_plaintext_are_refused(kind: str) -> None:
                 trusted = grpc.ssl_channel_credentials(SOCIETY.certificates["b"].encode())
                 channel = aio.secure_channel(target, trusted, options=options)
             with pytest.raises(aio.AioRpcError) as caught:
-                await channel.unary_unary("/sottovoce.peer.v1.Peer/Tell")(b"", timeout=3)
+                await channel.unary_unary("/sottovoce.peer.v2.Peer/Tell")(b"", timeout=3)
             assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
             await channel.close()
         assert called == []
