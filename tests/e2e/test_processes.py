@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "backoff_max": 0.5,
     "sync_interval": 0.5,
     "grace": 1.0,
+    "min_open_edges": 1,  # some of these networks are left with two members
 }
 TOLERANCE = 0.01
 WAIT = 60.0
