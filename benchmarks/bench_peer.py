@@ -25,8 +25,8 @@ from grpc import aio
 from sottovoce import graphs
 from sottovoce.peer import Peer
 from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network
-from sottovoce.peer.membership.identity import check_identity
 from sottovoce.testing.stage import free_addresses
 
 # Many short windows in turn, because the disk and the load of this machine vary.
@@ -77,10 +77,10 @@ async def bare_calls_per_second(ada: PeerConfig, bob: PeerConfig, folder: Path) 
     own, other = check_identity(bob), check_identity(ada)
     pair = [(own.key, own.certificate)]
     port = server.add_secure_port(
-        "127.0.0.1:0", grpc.ssl_server_credentials(pair, own.authority, require_client_auth=True)
+        "127.0.0.1:0", grpc.ssl_server_credentials(pair, own.members[ada.name], require_client_auth=True)
     )
     await server.start()
-    trusted = grpc.ssl_channel_credentials(other.authority, other.key, other.certificate)
+    trusted = grpc.ssl_channel_credentials(other.members[bob.name], other.key, other.certificate)
     options = [("grpc.ssl_target_name_override", bob.certificate_name)]
     async with aio.secure_channel(f"127.0.0.1:{port}", trusted, options=options) as channel:
         call = channel.unary_unary("/bench.Bare/Call")

@@ -16,8 +16,8 @@ from grpc import aio
 from sottovoce import graphs
 from sottovoce.peer import Peer
 from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network
-from sottovoce.peer.membership.identity import check_identity
 from sottovoce.peer.process.metrics import PeerObserver
 from sottovoce.peer.protocol.messages import Kind, Message, Stop
 from sottovoce.peer.store.sqlite import read_state
@@ -42,7 +42,7 @@ def pair(tmp_path: Path) -> list[PeerConfig]:
 
 def as_bob(ada: PeerConfig, bob: PeerConfig) -> aio.Channel:
     own = check_identity(bob)
-    trusted = grpc.ssl_channel_credentials(own.authority, own.key, own.certificate)
+    trusted = grpc.ssl_channel_credentials(own.members["ada"], own.key, own.certificate)
     return aio.secure_channel(ada.listen, trusted, options=[("grpc.ssl_target_name_override", "ada.net")])
 
 

@@ -166,7 +166,7 @@ class MemoryTransport:
         self._observer.count(f"call-failed-{reason}", dst)
         return CallFailed(dst, reason)
 
-    def add_neighbour(self, name: str, address: str = "") -> None:
+    def add_neighbour(self, name: str, address: str | None = "") -> None:
         """Let `name` speak; the address means nothing here."""
         self.neighbours.add(name)
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-import pytest
-
-from sottovoce.peer.membership.config import PeerConfig
-from sottovoce.peer.membership.identity import Authority, issue_identity
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.transport.base import Handler, Transport
 from sottovoce.peer.transport.grpc import GrpcTransport
@@ -17,7 +12,7 @@ from sottovoce.testing.faulty_transport import FaultyTransport
 from sottovoce.testing.memory_transport import Medium, MemoryTransport
 from sottovoce.testing.transport import DIMENSION, Network, TransportConformance
 
-from ..helpers import make_config, tls_files
+from ..helpers import Society
 
 EDGES = {"a": ["b"], "b": ["a", "c"], "c": ["b"]}
 
@@ -55,23 +50,11 @@ class TestFaulty(TestMemory):
 class TestGrpc(TransportConformance):
     """Over TLS and loopback sockets."""
 
-    @pytest.fixture(autouse=True, scope="class")
-    @staticmethod
-    def _identities(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
-        folder = tmp_path_factory.mktemp("net")
-        authority = Authority.create("net")
-        for name in EDGES:
-            issue_identity(authority, name, folder / name)
-        request.cls.folder = folder
-
-    folder: Path
-
-    def config(self, name: str) -> PeerConfig:
-        return make_config(name, self.folder / name, tls=tls_files(self.folder / name), dimension=DIMENSION)
+    society = Society(*EDGES)
 
     @asynccontextmanager
     async def network(self, handlers: Mapping[str, Handler]) -> AsyncIterator[Network]:
-        network = {name: GrpcTransport.from_config(self.config(name)) for name in EDGES}
+        network = {name: self.society.transport(name, dimension=DIMENSION) for name in EDGES}
         for name, transport in network.items():
             await transport.serve(handlers.get(name, silent))
         for name, others in EDGES.items():

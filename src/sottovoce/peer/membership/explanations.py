@@ -21,19 +21,19 @@ class Explanation(NamedTuple):
 
 EXPLANATIONS: dict[str, Explanation] = {
     "name": Explanation(
-        "This peer's name. Neighbours know it by this name and its certificate must carry it.",
+        "This peer's name, as it stands in the roster.",
         "certificate name = name.network",
-        "Changing it needs a new certificate and makes this a new member.",
+        "Changing it needs a new key and card, and makes this a new member.",
     ),
     "network": Explanation(
-        "The network's name; certificates of any other network are refused.",
-        "one authority per network",
+        "The network's name; a roster of any other network is refused.",
+        "one founder's key per network",
         "All members must use the same.",
     ),
     "listen": Explanation(
-        "Address and port on which neighbours reach this peer.",
-        "host:port",
-        "Neighbours must be told a new one.",
+        "Address and port on which this peer listens; '' if it does not, and makes all calls itself.",
+        "host:port; 0.0.0.0 is every address of this machine. Neighbours call the address in the roster",
+        "Moving the peer to another machine needs a new roster only if the address there is another.",
     ),
     "data_dir": Explanation(
         "Folder of the durable state (SQLite), the control socket and nothing else.",
@@ -89,13 +89,13 @@ EXPLANATIONS: dict[str, Explanation] = {
         "smallest_std / sqrt((1 - noise_decay^2) * number of peers).",
     ),
     "diameter": Explanation(
-        "Upper bound on the number of hops between any two peers.",
+        "From the roster: the number of hops between the two peers that are farthest apart.",
         "a decision takes 2*diameter rounds of hearing from every neighbour",
         "Too large: settles later. Too small: the settled rule may speak too early.",
     ),
     "neighbours": Explanation(
-        "The peers that may talk to this one: name = 'host:port'.",
-        "the edge exists when both ends list each other",
+        "From the roster: the peers that may talk to this one, and where they are reached.",
+        "the two names of each edge in the roster, except those under without",
         "Exact average needs the graph connected; more edges settle faster and show the noisy value to more parties.",
     ),
     "dimension": Explanation(
@@ -126,8 +126,8 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "min_open_edges": Explanation(
         "Show a value only while at least this many edges are sealed.",
-        "with 2, no single neighbour knows all seals",
-        "1 is for a peer with a single neighbour, which will then know its value.",
+        "if left out: 2, or 1 for a member to which the roster gives a single neighbour",
+        "With fewer the peer is silent until another neighbour or a new roster comes; 1 leaves it alone with one.",
     ),
     "timeout": Explanation(
         "Seconds to wait for an answer before sending the same request again.",
@@ -159,9 +159,14 @@ EXPLANATIONS: dict[str, Explanation] = {
         "host:port, host must be a loopback address",
         "Metrics hold counts and scales, never a value or an estimate.",
     ),
-    "tls": Explanation(
-        "Certificate and key of this peer, and the certificate of the network's authority.",
-        "mutual TLS 1.2 or 1.3, P-256",
-        "Without it the peer does not start on a network; only in-memory tests do without.",
+    "without": Explanation(
+        "Neighbours in the roster with which this peer has nothing to do: it dropped them, or they left.",
+        "neighbours = those of the roster - without",
+        "The average is of those who are still connected. The founder's next roster should say the same.",
+    ),
+    "identity": Explanation(
+        "This peer's private key, its network's roster, and the fingerprint of the founder's key.",
+        "mutual TLS 1.2 or 1.3, P-256; believed are exactly the neighbours' certificates in the roster",
+        "A roster with another founder's signature is refused; without a key the peer does not start.",
     ),
 }
