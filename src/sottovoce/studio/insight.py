@@ -126,6 +126,7 @@ def _lane(
 ) -> dict[str, Any]:
     """One method's history; those in rounds are followed for the first :data:`ROUNDS_FOLLOWED` of them."""
     from ..privacy import CuriousNodes, audit
+    from ..privacy.gaussian.guessing import whole_candidates
 
     in_rounds = method.releases(problem.graph).in_rounds
     lane: dict[str, Any] = {"label": method.label()}
@@ -136,14 +137,18 @@ def _lane(
     try:
         report = audit(
             problem.graph, method, run, CuriousNodes([observer]), prior_std,
-            steps=times, patience=PATIENCE, progress=False,
+            steps=times, patience=PATIENCE, progress=False, candidates=whole_candidates(problem.private_values),
         )  # fmt: skip
     except SottovoceError as error:
         return lane | {"message": f"no privacy meter for this method: {error}"}
     lane |= {"std": report.history.tolist(), "assumptions": list(report.assumptions)}
+    guess = report.guess_sentence()
+    if guess:
+        lane["note"] = f"values are whole numbers; in the end the curious node {guess}"
     if in_rounds:
         how = "" if report.exact else "; best linear estimates"
-        lane |= {"steps": times.tolist(), "note": f"broadcast to all neighbours; followed for {run} rounds{how}"}
+        heard = f"broadcast to all neighbours; followed for {run} rounds{how}"
+        lane |= {"steps": times.tolist(), "note": f"{heard}; {lane['note']}" if guess else heard}
     return lane
 
 
