@@ -39,6 +39,7 @@ def test_all_learn_the_range_of_all() -> None:
         assert rule.certified is not None
         assert (rule.certified[0][0], rule.certified[1][0]) == (0.0, 0.5)
         assert rule.error_bound(np.array([0.1])) == pytest.approx(0.4)
+        assert rule.error_bound(np.array([0.45])) == pytest.approx(0.45)
 
 
 @pytest.mark.parametrize("offset", [-100.0, 0.0, 100.0])
@@ -155,3 +156,51 @@ def test_the_clock_slows_down_once_the_neighbour_has_settled_too() -> None:
     rule.hear("1", Stop(4, *point), ["1"])
     assert rule.quiet(["1"])
     assert not rule.quiet(["1", "unheard"])
+
+
+def interval(rule: RangeRule) -> list[float] | None:
+    """What the rule tells a neighbour about the current epoch."""
+    stop = rule.stop_for("a")
+    return None if stop.low is None or stop.high is None else [float(stop.low[0]), float(stop.high[0])]
+
+
+def test_a_round_is_over_when_every_neighbour_was_heard_in_it() -> None:
+    """One neighbour that was never heard keeps the peer in its round, however often the other speaks (R34)."""
+    rule = RangeRule(2, 1.0, lambda: (np.zeros(1), np.zeros(1)))
+    for number in range(5):
+        rule.hear("a", Stop(number), ["a", "b"])
+    assert rule.round == 0
+    rule.hear("b", Stop(0), ["a", "b"])
+    assert rule.round == 1
+
+
+def test_a_moving_value_widens_the_interval_in_the_first_half_of_an_epoch_only() -> None:
+    """In the second half the union travels and no value is added (R33); an unbounded interval stays unbounded."""
+    value = [0.0]
+    rule = RangeRule(2, 1.0, lambda: (np.array([value[0]]), np.array([value[0]])))
+    rule.value_changed()
+    assert interval(rule) is None
+    for number in range(4):
+        rule.hear("a", Stop(number), ["a"])
+    assert rule.round == 4  # a new epoch of four rounds
+    assert interval(rule) == [0.0, 0.0]
+    seen = []
+    for number, moved in enumerate([0.1, -0.2, 0.3, -0.4], start=4):
+        value[0] = moved
+        rule.value_changed()
+        seen.append(interval(rule))
+        rule.hear("a", Stop(number, np.zeros(1), np.zeros(1)), ["a"])
+    assert seen == [[0.0, 0.1], [-0.2, 0.1], [-0.2, 0.1], [-0.2, 0.1]]
+
+
+def test_the_clock_slows_only_when_every_neighbour_has_settled_too() -> None:
+    """A settled peer is quiet once it has heard each neighbour in the round in which it settled, or later (R36)."""
+    rule = RangeRule(1, 1.0, lambda: (np.zeros(1), np.zeros(1)))
+    for number in range(4):
+        rule.hear("a", Stop(number, np.zeros(1), np.zeros(1)), ["a"])
+    assert rule.settled
+    assert rule.round == 4
+    assert not rule.quiet(["a"])
+    rule.hear("a", Stop(4, np.zeros(1), np.zeros(1)), ["a"])
+    assert rule.quiet(["a"])
+    assert not rule.quiet(["a", "b"])
