@@ -24,6 +24,9 @@ Steps = npt.NDArray[np.int64]
 LARGEST_THRESHOLD = 100_000
 """Nodes up to which the algebraic connectivity is found while somebody waits."""
 
+LARGEST_RESOLVENT = 1_500
+"""Nodes up to which it is also found from which decay on a run really slows."""
+
 LONGEST_AUDIT = 100_000
 """Steps that are followed one by one while somebody waits."""
 
@@ -42,7 +45,7 @@ HISTORY_POINTS = 250
 
 
 def threshold(graph: Graph) -> dict[str, Any]:
-    """The largest decay that leaves the proved rate alone on this graph: its range over nodes, and the connectivity."""
+    """Up to which decay the proved rate is kept, its range over nodes, and up to which it is proved that no run slows."""
     from ..graphs.spectrum import algebraic_connectivity
     from ..theory import threshold_decay
 
@@ -50,9 +53,11 @@ def threshold(graph: Graph) -> dict[str, Any]:
         return {"message": f"the threshold is shown for graphs of up to {LARGEST_THRESHOLD:,} nodes"}
     try:
         free = threshold_decay(graph)
+        really = threshold_decay(graph, form="resolvent").min() if graph.num_nodes <= LARGEST_RESOLVENT else None
         return {
             "low": float(free.min()),
             "high": float(free.max()),
+            "really": None if really is None else float(really),
             "algebraicConnectivity": float(algebraic_connectivity(graph)),
         }
     except NumericalFailure as error:
