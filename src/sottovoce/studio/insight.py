@@ -45,7 +45,7 @@ HISTORY_POINTS = 250
 
 
 def threshold(graph: Graph) -> dict[str, Any]:
-    """Up to which decay the proved rate is kept, its range over nodes, and up to which it is proved that no run slows."""
+    """Up to which decay the proved rate is kept (its range over nodes), and up to which surely no run slows."""
     from ..graphs.spectrum import algebraic_connectivity
     from ..theory import threshold_decay
 
