@@ -127,3 +127,31 @@ def test_bad_input_is_one_sentence(arguments: list[str], message: str, capsys: p
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
+
+
+def test_candidates_lead_the_report() -> None:
+    """For a bit the first thing said is how often it is guessed right; a whole range may be given too."""
+    result = CliRunner().invoke(command, [*SHORT, "--candidates", "0,1", "--prior-std", "0.5"], catch_exceptions=False)
+    text = " ".join(result.output.split())
+    assert "Curious node 0 names the right one of 2 candidates" in text
+    assert "right guess" in text
+    payload = json.loads(CliRunner().invoke(command, [*SHORT, "--candidates", "1..5", "--json"]).output)
+    assert payload["candidates"] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert all(0.2 <= row["guess_probability"] <= 1.0 for row in payload["nodes"])
+    with pytest.raises(sv.errors.InvalidParameter, match="--candidates must be numbers"):
+        CliRunner().invoke(command, [*SHORT, "--candidates", "yes"], catch_exceptions=False)
+
+
+def test_what_stays_and_what_it_costs_is_said() -> None:
+    """Every audit of exchanges says what stays hidden for ever, and the price of hiding from all others."""
+    text = " ".join(CliRunner().invoke(command, SHORT, catch_exceptions=False).output.split())
+    assert "from this observer for ever" in text
+    assert "at least h²/2" in text
+
+
+def test_cannot_decide_is_an_answer() -> None:
+    """Without time for more digits the command says so, and never *disclosed*."""
+    run = ["--graph", "rgg:30:seed=3", "--method", "noise-insertion:noise_std=1,noise_decay=0.1", "--observer", "2"]
+    text = CliRunner().invoke(command, [*run, "--steps", "1000", "--seed", "1", "--patience", "0"]).output
+    assert "cannot decide" in text
+    assert " yes" not in text

@@ -31,15 +31,15 @@ def test_bound_gives_the_numbers_of_the_library(tmp_path: Path) -> None:
     graph, method, values = sv.graphs.path(3), sv.NoiseInsertion(1.0, 0.7), [0.0, 1.0, 5.0]
     assert got["steps"] == list(range(31))
     np.testing.assert_allclose(got["exact"], sv.theory.expected_error(graph, values, method, 30))
-    for form in ("printed", "corrected", "sharpened"):
+    for form in ("printed", "corrected", "sharpened", "resolvent"):
         np.testing.assert_allclose(got[form], sv.theory.error_bound(graph, values, method, 30, form=form))  # type: ignore[arg-type,call-overload]
     assert got["contraction_factor"] == pytest.approx(0.75)
     assert got["regime"] == "noise"
     assert "run" not in got
 
 
-def test_bound_draws_all_six_curves(tmp_path: Path) -> None:
-    """The figure has run, mean, expectation and three bounds on one logarithmic axis, and the table is printed."""
+def test_bound_draws_all_seven_curves(tmp_path: Path) -> None:
+    """The figure has run, mean, expectation and four bounds, ratios below, and the table is printed."""
     done = CliRunner().invoke(
         cli,
         ["bound", "--graph", "cycle:5", "--steps", "40", "--replicas", "8", "--plot", str(tmp_path / "b")],
@@ -53,6 +53,9 @@ def test_bound_draws_all_six_curves(tmp_path: Path) -> None:
         "one run",
         "mean of 8 runs",
         "exact expectation",
+        "÷ exact expectation",
+        "÷ corrected bound",
+        "resolvent bound",
         "sharpened bound",
         "corrected bound",
         "printed bound",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter
-from sottovoce.foundation.arguments import number, whole
+from sottovoce.foundation.arguments import brief, checked, number, per_node, whole
 
 
 @pytest.mark.parametrize("value", [10, 10.0, np.int32(10), np.float32(10), np.array(10)])
@@ -36,3 +36,53 @@ def test_what_is_no_number_in_the_interval_is_refused(value: object) -> None:
     """Text is not read as a number, and an open end is outside."""
     with pytest.raises(InvalidParameter, match="share must be "):
         number("share", value, low=0.0, high=1.0, low_open=True)
+
+
+@pytest.mark.parametrize(("value", "ends"), [(0.0, {}), (1.0, {}), (0.5, {"low_open": True, "high_open": True})])
+def test_a_number_in_the_interval_is_returned_as_a_float(value: float, ends: dict[str, bool]) -> None:
+    """A closed end belongs to the interval."""
+    for given in (value, np.float32(value), np.array(value)):
+        found = checked("share", given, low=0.0, high=1.0, **ends)
+        assert type(found) is float
+        assert found == value
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_an_open_end_is_outside(value: float) -> None:
+    """The message shows which ends are open."""
+    with pytest.raises(InvalidParameter, match=r"share must be finite and in \(0, 1\), got"):
+        checked("share", value, low=0.0, high=1.0, low_open=True, high_open=True)
+
+
+def test_a_vector_is_a_copy_that_cannot_be_changed() -> None:
+    """What a method was made with stays what it was, whatever the caller does with its array."""
+    given = np.array([0.1, 0.2])
+    found = checked("share", given, low=0.0, high=1.0)
+    given[0] = 0.9
+    assert isinstance(found, np.ndarray)
+    assert found.tolist() == [0.1, 0.2]
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = 0.9
+
+
+def test_a_bad_entry_of_a_vector_is_named() -> None:
+    """The node and its number, and the reason if there is one."""
+    with pytest.raises(InvalidParameter, match=r"in \[0, 1\] \(it is a share\), got 1.5 at node 2"):
+        checked("share", [0.1, 1.0, 1.5], low=0.0, high=1.0, why="it is a share")
+    with pytest.raises(InvalidParameter, match=r"got shape \(1, 2\)"):
+        checked("share", [[0.1, 0.2]], low=0.0)
+
+
+def test_one_number_serves_all_nodes_and_a_vector_must_fit() -> None:
+    """One number, or as many as there are nodes."""
+    assert per_node("std", 2.0, 3).tolist() == [2.0, 2.0, 2.0]
+    assert per_node("std", np.array([1.0, 2.0]), 2).tolist() == [1.0, 2.0]
+    with pytest.raises(InvalidParameter, match=r"std must be one number or one per node \(3\), got 2 numbers"):
+        per_node("std", np.array([1.0, 2.0]), 3)
+
+
+def test_a_parameter_in_a_label_is_short() -> None:
+    """A number, or the range of a vector."""
+    assert brief(0.5) == "0.5"
+    assert brief(np.array([0.5, 0.5])) == "0.5"
+    assert brief(np.array([0.978111, 0.5])) == "0.5…0.9781"

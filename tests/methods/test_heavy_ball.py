@@ -140,3 +140,17 @@ def test_bad_input_is_named():
     ):
         with pytest.raises(InvalidParameter, match=says):
             call()
+
+
+@pytest.mark.parametrize(
+    "graph", [sv.graphs.complete(2), sv.graphs.complete(3), sv.graphs.path(4)], ids=lambda g: g.name
+)
+@pytest.mark.parametrize("relaxation", [0.3, 1.0, 1.5, 1.95])
+def test_mean_converges_at_the_momentum_for_every_relaxation(graph, relaxation):
+    """With heavy_ball_momentum the mean of x follows a companion matrix of spectral radius √β, also for ω > 1."""
+    beta = sv.theory.heavy_ball_momentum(graph, relaxation)
+    size = graph.num_nodes
+    centre = np.eye(size) - 1 / size
+    pull = relaxation * sum(np.outer(b, b) for b in edge_vectors(graph)) / (2 * graph.num_edges)
+    companion = np.block([[(1 + beta) * centre - pull, -beta * centre], [centre, np.zeros((size, size))]])
+    assert np.abs(np.linalg.eigvals(companion)).max() <= np.sqrt(beta) * (1 + 1e-6) + 1e-9

@@ -10,6 +10,7 @@ from sottovoce.methods.released import SealedNoise
 from sottovoce.methods.sealed import sealed_moments
 from sottovoce.testing.reference import algorithm_1
 from sottovoce.theory.gossip.exact import moments_trace
+from sottovoce.theory.gossip.setting import Noise
 
 from .equations import assert_equation
 from .settings import GRAPH, VALUES
@@ -55,7 +56,7 @@ def test_exact_expectation_is_the_mean_of_runs(probabilities, std, decay):
         GRAPH, VALUES, method, num_steps=60, seed=3, replicas=4000, record=steps, edge_probabilities=probabilities
     )
     start, chances = sealed_moments(GRAPH, VALUES, 2.0), Chances(GRAPH, probabilities)
-    exact = moments_trace(start, 1, method.after, chances, steps, "steps")
+    exact = moments_trace(start, 1, Noise.of(method.after, chances), chances, steps, "steps")
     found = 0.5 * run.squared_error
     assert (np.abs(found.mean(axis=0) - exact) < 5 * found.std(axis=0) / np.sqrt(4000)).all()
     initial = 0.5 * ((VALUES - VALUES.mean()) ** 2).sum() + 4.0 * GRAPH.num_edges

@@ -42,7 +42,8 @@ def test_averaging_time_brackets_what_happens():
     share = (np.sqrt(run.squared_error) >= 0.1 * np.linalg.norm(values)).mean(axis=0)
     first = int(np.argmax(share <= 0.1))
     assert 0 < low < first < high
-    assert sv.theory.averaging_time(sv.graphs.complete(2), 0.1) == (0.0, 1.0)
+    assert sv.theory.averaging_time(sv.graphs.complete(2), 0.1) == (1.0, 1.0)
+    assert sv.theory.averaging_time(sv.graphs.complete(3), 0.9) == (1.0, 1.0)
 
 
 def test_high_probability_by_markov():

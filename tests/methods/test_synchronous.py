@@ -5,7 +5,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter
-from sottovoce.methods.synchronous import one_draw_information
+from sottovoce.methods.seen import one_draw_information
 from sottovoce.methods.weights import mixing_matrix
 
 from .equations import assert_equation

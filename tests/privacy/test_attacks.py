@@ -8,7 +8,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter
 from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, attack, audit
-from sottovoce.privacy.analysers.exchanges import exchange_model
+from sottovoce.privacy.analysers.model import exchange_model
 from sottovoce.privacy.analysers.transcripts import estimates, transcript
 
 VIEWS = [

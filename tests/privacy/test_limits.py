@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.privacy import CuriousNodes, audit, audit_rounds, disclosed_by_broadcast, disclosed_eventually
+from sottovoce.privacy import (
+    CuriousNodes,
+    audit,
+    audit_rounds,
+    disclosed_by_broadcast,
+    disclosed_eventually,
+    firewalled,
+)
 
 
 @st.composite
@@ -66,3 +73,38 @@ def test_triangle_in_random_order() -> None:
         report = audit(graph, method, edges, CuriousNodes([0]), 1.0)
         assert (report.posterior_std[1:] > 0.3).all()
         assert (report.posterior_std[1:] <= 1 / np.sqrt(2) + 1e-9).all()
+
+
+def test_at_once_the_order_decides() -> None:
+    """φ = 0 on C₁₀: many runs disclose a value that the graph's rule calls protected, none one behind a firewall."""
+    graph, view = sv.graphs.cycle(10), CuriousNodes([0])
+    method = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.0)
+    rule, surprised = disclosed_eventually(graph, view), 0
+    for seed in range(60):
+        edges = np.random.default_rng(seed).integers(0, 10, 200)
+        report = audit(graph, method, edges, view, steps=[200])
+        surprised += bool((report.disclosed & ~rule).any())
+        protected = firewalled(graph, method, edges, view)
+        assert not (report.disclosed & protected).any()
+        assert (report.flat_std[protected] > 0.5).all()
+    assert 20 <= surprised <= 45
+
+
+def test_withdrawn_slowly_one_unheard_meeting_is_enough() -> None:
+    """0 < φ: whoever has met somebody unheard is never disclosed; the rule of the graph and the firewall agree."""
+    graph, view = sv.graphs.cycle(10), CuriousNodes([0])
+    method = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.6)
+    rule = disclosed_eventually(graph, view, method)
+    for seed in range(10):
+        edges = np.random.default_rng(seed).integers(0, 10, 300)
+        assert firewalled(graph, method, edges, view).tolist() == (~rule).tolist()
+        report = audit(graph, method, edges, view, steps=[300])
+        assert (report.posterior_std >= report.kept_std * (1 - 1e-9)).all()
+        assert not (report.disclosed & ~rule).any()
+
+
+def test_the_rule_refuses_what_it_does_not_cover() -> None:
+    """φ = 0 and σ = 0 are outside the rule, and it says so."""
+    for method in (sv.NoiseInsertion(1.0, 0.0), sv.StandardGossip()):
+        with pytest.raises(sv.errors.Unsupported, match="order of exchanges"):
+            disclosed_eventually(sv.graphs.cycle(4), CuriousNodes([0]), method)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,18 @@ if TYPE_CHECKING:
 )
 @click.option("--flat", is_flag=True, help="Believe nothing beforehand, instead of --prior-std.")
 @click.option(
+    "--candidates",
+    metavar="LIST",
+    help="What a value can be, such as 0,1 or 0..10: also say how often the best guess is right.",
+)
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0.0),
+    default=60.0,
+    show_default=True,
+    help="Seconds, roughly, for more digits where those of doubles do not suffice.",
+)
+@click.option(
     "--sensitivity",
     type=click.FloatRange(min=0.0),
     help="Also show μ, and ε at --delta, for two values this far apart.",
@@ -53,6 +66,8 @@ def command(
     seed: int,
     prior_std: float,
     flat: bool,
+    candidates: str | None,
+    patience: float,
     sensitivity: float | None,
     delta: float,
     figures: Path | None,
@@ -73,7 +88,8 @@ def command(
     view = _view(observers, taps, everyone_but)
     asked = (graph, method, simulated_run(graph, method, num_steps=steps, seed=seed), view, None if flat else prior_std)
     silent = False if as_json else None
-    report = audit(*asked, progress=silent)
+    few = None if candidates is None else _candidates(candidates)
+    report = audit(*asked, candidates=few, patience=patience, progress=silent)
     if sensitivity is not None and report.fisher_information is None:
         raise InvalidParameter("--sensitivity goes with pairwise exchanges; audits of rounds have no μ, leave it out")
     baseline = audit(*asked, without_noise=True, progress=silent)
@@ -93,6 +109,7 @@ def command(
             "The observer is taken to know and believe:",
             *(f"  · {line}" for line in report.assumptions),
             report.caution,
+            *report.explanation,
             report.criterion,
             *([] if sensitivity is None else [_promise(sensitivity, delta)]),
             *(f"wrote {path}" for path in written),
@@ -117,6 +134,19 @@ def _view(observers: tuple[int, ...], taps: tuple[str, ...], everyone_but: int |
     return parts[0] if len(parts) == 1 else Pooled(*parts)
 
 
+def _candidates(text: str) -> list[float]:
+    """``0,1`` or ``0..10``."""
+    try:
+        if ".." in text:
+            low, high = (int(part) for part in text.split(".."))
+            return [float(value) for value in range(low, high + 1)]
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidParameter(
+            f"--candidates must be numbers such as 0,1 or a range such as 0..10, got {text!r}"
+        ) from None
+
+
 def _pair(text: str) -> tuple[int, int]:
     try:
         i, j = (int(part) for part in text.split("-"))
@@ -137,9 +167,12 @@ def _table(
         cells["leaked"] = [f"{100 * share:.1f} %" for share in report.variance_leaked]
         if report.flat_std is not None:
             cells["± flat"] = [_brief(value) for value in report.flat_std]
-        if sensitivity is None:
+        if sensitivity is None and report.candidates is None:
             cells["nats"] = [_brief(value) for value in report.mutual_information]
-    cells["disclosed"] = ["yes" if each else "no" for each in report.disclosed]
+    if report.candidates is not None:
+        cells["right guess"] = [f"{100 * chance:.1f} %" for chance in report.guess_probability()]
+    answers = zip(report.disclosed, report.undecided, strict=True)
+    cells["disclosed"] = ["cannot decide" if unknown else "yes" if known else "no" for known, unknown in answers]
     if sensitivity is not None:
         cells["μ"] = [_brief(mu) for mu in report.mu(sensitivity)]
         cells["ε"] = [_brief(value) for value in report.epsilon(delta, sensitivity=sensitivity)]
@@ -155,7 +188,7 @@ def _promise(sensitivity: float, delta: float) -> str:
 
 
 def _brief(number: float) -> str:
-    return "∞" if number == float("inf") else f"{number:.3g}"
+    return "∞" if number == math.inf else "?" if math.isnan(number) else f"{number:.3g}"
 
 
 def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | None, delta: float) -> dict[str, object]:
@@ -174,6 +207,9 @@ def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | N
         "sentence": report.sentence(baseline),
         "assumptions": report.assumptions,
         "caution": report.caution,
+        "explanation": report.explanation,
+        "criterion": report.criterion,
+        "candidates": report.candidates,
         "tolerance": report.tolerance,
         "rank_tolerance": report.rank_tolerance,
         "numerical_floor": report.numerical_floor,

@@ -34,5 +34,8 @@ def command(seed: int, out: Path, as_json: bool) -> None:
         return
     rows = [row for panel in payload["panels"].values() for row in panel["rows"] if row["decay"] == "free"]
     worst = max(row["mean_offset"] for row in rows)
-    click.echo(f"Every free φ recovered the true mean, off by at most {worst:.1e} (private values are in [0, 1]).")
+    click.echo(
+        f"Every φ that leaves the proved rate alone recovered the true mean, off by at most {worst:.1e} "
+        "(private values are in [0, 1])."
+    )
     click.echo(f"The figure: {out / 'figure-1.png'}")

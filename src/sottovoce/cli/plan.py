@@ -16,14 +16,37 @@ if TYPE_CHECKING:
 @click.command()
 @graph_option
 @click.option("--relative-error", type=float, help="Wanted ‖x − c̄‖²/‖c − c̄‖², expected, or with --probability.")
-@click.option("--probability", type=float, help="How often the wanted error must be met, in (0, 1).")
+@click.option(
+    "--probability",
+    type=float,
+    help="In which share of runs each promise must be kept, at all nodes at once, in (0, 1).",
+)
 @click.option("--noise-std", type=float, help="σ, the size of a node's first noise.")
 @click.option(
-    "--noise-decay", type=float, help="φ, the share of amplitude kept. [default: the largest free one of each node]"
+    "--noise-decay", type=float, help="φ, the share of amplitude kept. [default: the plan chooses it and says how]"
 )
 @click.option("--steps", "num_steps", type=click.IntRange(min=1), help="How many edges may fire.")
 @click.option(
     "--hidden-std", type=float, help="How well everyone else together may know a value at the end: ± this, not better."
+)
+@click.option(
+    "--neighbour-std",
+    type=float,
+    help="How well curious neighbours may know a value at the end: ± this, not better; with --probability.",
+)
+@click.option(
+    "--coalition-size",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many neighbours of a node pool what they hear.",
+)
+@click.option(
+    "--schedules",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Random schedules to audit for what neighbours learn; 0: the proved bound only.",
 )
 @click.option("--value-std", type=float, default=1.0, show_default=True, help="How far private values lie apart.")
 @click.option(
@@ -41,19 +64,24 @@ def command(
     noise_decay: float | None,
     num_steps: int | None,
     hidden_std: float | None,
+    neighbour_std: float | None,
+    coalition_size: int,
+    schedules: int,
     value_std: float,
     basis: str | None,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Fill in what you leave open: steps, σ or φ for a wanted accuracy and privacy, with reasons.
+    """Fill in what you leave open: steps, σ, φ or a budget for a wanted accuracy and privacy, with reasons.
 
     Exit code 0 also when the wishes contradict each other: the answer says so ("feasible" in the JSON).
 
     \b
     sottovoce plan --graph cycle:10 --relative-error 1e-6 --noise-std 1
     sottovoce plan --graph rgg:100:seed=3 --relative-error 1e-4 --probability 0.95 --noise-std 1
+    sottovoce plan --graph cycle:10 --relative-error 1e-3 --probability 0.95 --noise-std 1 --steps 2000
     sottovoce plan --graph complete:10 --relative-error 0.05 --hidden-std 0.02
+    sottovoce plan --graph complete:5 --relative-error 1e-3 --probability 0.9 --neighbour-std 0.3
     """
     from ..scenario.graphs import parse_graph
     from ..theory import plan
@@ -66,6 +94,10 @@ def command(
         noise_decay=noise_decay,
         num_steps=num_steps,
         hidden_std=hidden_std,
+        neighbour_std=neighbour_std,
+        coalition_size=coalition_size,
+        schedules=schedules,
+        seed=seed,
         value_std=value_std,
         basis=basis,  # type: ignore[arg-type]
     )
@@ -85,12 +117,24 @@ def _payload(found: Plan) -> dict[str, object]:
 def _summary(found: Plan) -> list[tuple[str, str]]:
     from ..theory.planner.explain import in_words
 
-    return [
+    rows = [
         ("wishes met", "yes" if found.feasible else "no"),
         ("steps", f"{found.num_steps:,}"),
         ("noise σ", in_words(found.noise_std)),
         ("decay φ", in_words(found.noise_decay)),
         ("expected relative error", f"{found.relative_error:.3g}"),
-        ("hidden from everyone else together", f"± {found.hidden_std:.3g}"),
+        ("hidden from everyone else together", _left(found.hidden_std, found.hidden_probability)),
         ("from", "the exact expectation" if found.basis == "exact" else "the corrected bound"),
     ]
+    if found.budget is not None:
+        rows.insert(4, ("noise stays in place once", f"± {found.budget:.3g} is reached"))
+    if found.neighbour_std is not None:
+        rows.insert(-1, ("hidden from a curious neighbour", _left(found.neighbour_std, found.neighbour_probability)))
+    return rows
+
+
+def _left(std: float, probability: float | None) -> str:
+    """A deviation, and which probability is meant."""
+    if probability is None:
+        return f"± {std:.3g} if all speak as often as expected (no promise)"
+    return f"± {std:.3g} in " + ("every run" if probability == 1.0 else f"{probability:.4g} of runs, all nodes at once")

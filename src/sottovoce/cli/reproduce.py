@@ -12,6 +12,7 @@ from .output import json_option, print_json, print_table, seed_option
 
 if TYPE_CHECKING:
     from ..experiments.paper import PanelResult
+    from ..foundation.arguments import Array
     from ..graphs.graph import Graph
 
 NO_NOISE = "no noise"
@@ -125,10 +126,15 @@ def _against_threshold(decay: object, graph: Graph) -> str:
     return "too slow" if above == graph.num_nodes else f"too slow at {above} of {graph.num_nodes}"
 
 
-def _print_panel(result: PanelResult, rows: list[dict[str, Any]]) -> None:
-    import numpy as np
+def _between(values: Array) -> str:
+    """One number, or from where to where."""
+    low, high = float(values.min()), float(values.max())
+    return f"{low:.3f}" if high - low < 1e-9 else f"{low:.3f} to {high:.3f}"
 
+
+def _print_panel(result: PanelResult, rows: list[dict[str, Any]]) -> None:
     from ..experiments.paper import free_decays
+    from ..theory import threshold_decay
 
     noisy = any(row["decay"] != NO_NOISE for row in rows)
 
@@ -143,8 +149,12 @@ def _print_panel(result: PanelResult, rows: list[dict[str, Any]]) -> None:
         ]
 
     title = f"{result.panel.title}, {result.panel.num_steps:,} steps"
+    notes = [f"the paper: {result.panel.published}", ""]
     if noisy:
-        free = free_decays(result.graph)
-        title += f"; threshold φ = {np.min(free):.3f}" + ("" if np.ptp(free) < 1e-9 else f" to {np.max(free):.3f}")
-    columns = COLUMNS if noisy else [column for column in COLUMNS if column != "φ is"]
-    print_table(title, columns, [cells(row) for row in rows], notes=[f"the paper: {result.panel.published}", ""])
+        free, real = free_decays(result.graph), threshold_decay(result.graph, form="resolvent")
+        title += f"; threshold φ = {_between(free)}"
+        notes.insert(
+            0, f"free: the proved rate is left alone; up to φ = {_between(real)} surely a run's own rate as well"
+        )
+    columns = COLUMNS if noisy else [column for column in COLUMNS if column != COLUMNS[1]]
+    print_table(title, columns, [cells(row) for row in rows], notes=notes)

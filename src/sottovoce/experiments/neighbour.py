@@ -26,6 +26,10 @@ class Neighbour(NamedTuple):
     words: str
 
 
+PATIENCE = 5.0
+"""Seconds, roughly, for more digits: a comparison audits once for every method."""
+
+
 def curious_neighbour(run: Solution, observer: int, prior_std: float, num_steps: int) -> Neighbour:
     """What node ``observer`` learns from the first ``num_steps`` steps of replica 0 of ``run``."""
     from ..privacy import CuriousNodes, audit
@@ -36,7 +40,7 @@ def curious_neighbour(run: Solution, observer: int, prior_std: float, num_steps:
         return Neighbour(None, epsilon, f"ε = {epsilon:.3g} from all messages")
     try:
         fired = listened if released.in_rounds else run.fired_edges(0, listened)
-        report = audit(run.graph, run.method, fired, CuriousNodes([observer]), prior_std)
+        report = audit(run.graph, run.method, fired, CuriousNodes([observer]), prior_std, patience=PATIENCE)
     except Unsupported:
         return Neighbour(None, None, released.words)
     left = np.where(report.disclosed, 0.0, report.posterior_std) / prior_std

@@ -158,17 +158,24 @@ class HeavyBallGossip(PairMethod):
 def heavy_ball_momentum(graph: Graph, relaxation: float = 1.0, safety: float = 0.99) -> float:
     """β for which the mean of heavy-ball gossip converges at β: (1 − √(safety · ω · λ_min))², λ_min = α/(2m).
 
-    It speaks of ‖E[x] − c̄‖² only; in mean square momentum this large has no guarantee.
+    It speaks of ‖E[x] − c̄‖² only; in mean square momentum this large has no guarantee. E x follows
+    z ← (1 + β − ωλ) z − β z_prev for each eigenvalue λ of L/(2m), at √β if (1 − √β)² < ωλ < (1 + √β)². The second
+    inequality matters for ω > 1 only: then √β is also at least √(ω λ_max/safety) − 1.
 
     Examples
     --------
-    >>> from sottovoce.graphs import cycle
+    >>> from sottovoce.graphs import complete, cycle
     >>> round(heavy_ball_momentum(cycle(10)), 4)
     0.7439
+    >>> round(heavy_ball_momentum(complete(2), 1.5), 4)
+    0.0533
     """
     between_0_and_2("relaxation", relaxation)
     number("safety", safety, low=0.0, high=1.0, low_open=True, high_open=True)
-    return (1.0 - math.sqrt(safety * relaxation * Chances(graph).contraction_gap)) ** 2
+    root = max(1.0 - math.sqrt(safety * relaxation * Chances(graph).contraction_gap), 0.0)
+    if relaxation > 1.0:
+        root = max(root, math.sqrt(relaxation * _eigenvalues(graph)[1] / safety) - 1.0)
+    return min(root, 1.0 - 1e-12) ** 2
 
 
 def heavy_ball_factor(graph: Graph, momentum: float, relaxation: float = 1.0) -> float:

@@ -26,6 +26,8 @@ __all__ = ["NoiseInsertion", "free_decay", "information"]
 
 OUTSTANDING, AMPLITUDE, DECAY = 1, 2, 3
 
+_ROUNDING = 1e-12
+
 
 def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:
     """Steps 2 to 5 of Algorithm 1 for edge (i, j), with v = σ·draw and the amplitude σφ^t kept in the table."""
@@ -82,7 +84,9 @@ class NoiseInsertion(PairMethod):
     def largest_free(cls, graph: Graph, noise_std: float | Array) -> NoiseInsertion:
         """The largest decay per node that does not slow the guaranteed rate: φ_i = √(1 − α/(2 d_i)).
 
-        This is the closing statement of the paper's corollary. On K₂ α = 2 and d = 1, so φ = 0.
+        This is the closing statement of the paper's corollary. It is the *proved* rate that is left alone: a run slows
+        at a smaller φ already (``threshold_decay(graph, form="resolvent")``), except on complete graphs, where the
+        proved rate is the true one. On K₂ α = 2 and d = 1, so φ = 0.
 
         Examples
         --------
@@ -94,7 +98,7 @@ class NoiseInsertion(PairMethod):
 
     @classmethod
     def customary(cls, graph: Graph) -> tuple[Method, ...]:
-        """With the largest decay that costs nothing."""
+        """With the largest decay that leaves the proved rate alone."""
         return (cls.largest_free(graph, noise_std=1.0),)
 
     def initial(self, graph: Graph, private_values: Array) -> Array:
@@ -131,7 +135,9 @@ def free_decay(gap: float, chances: npt.ArrayLike) -> Array:
     """
     chance = np.asarray(chances, dtype=np.float64)
     share = np.divide(gap, chance, out=np.zeros(chance.shape), where=chance > 0)
-    return np.asarray(np.sqrt(np.maximum(1.0 - share, 0.0)))
+    left = 1.0 - share
+    # The root would turn rounding of an eigenvalue, 1e−16, into a φ of 1e−8 where there is none.
+    return np.asarray(np.sqrt(np.where(left > _ROUNDING, left, 0.0)))
 
 
 def information(
@@ -160,7 +166,8 @@ def information(
     std, decay, count = (np.asarray(p, dtype=np.float64) for p in (noise_std, noise_decay, num_messages))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rate = -2.0 * np.log(decay)
-        last = np.exp(rate * (count - 1.0))  # its last term times a sum that neither overflows nor cancels
-        total = last * (np.expm1(-count * rate) / np.expm1(-rate))
-        total = np.where(decay == 0.0, np.where(count > 1.0, np.inf, count), total)
-        return np.where(count == 0.0, 0.0, total / std**2)
+        last = np.exp(0.5 * rate * (count - 1.0)) / std  # the root of the last term, so that σ² may leave the range
+        # The last term times a sum that neither overflows nor cancels.
+        total = last * (np.expm1(-count * rate) / np.expm1(-rate)) * last
+        total = np.where(decay == 0.0, np.where(count > 1.0, np.inf, count / std / std), total)
+        return np.where(count == 0.0, 0.0, total)

@@ -60,21 +60,25 @@ def averaging_time(
     """Boyd's ε-averaging time of standard gossip, from below and from above, in steps.
 
     It is the smallest t with P(‖x(t) − c̄‖ ≥ ε‖x(0)‖) ≤ ε for the worst x(0). With λ₂ = ρ the second
-    eigenvalue of the mean averaging matrix it lies between ½ log(1/ε)/log(1/λ₂) and 3 log(1/ε)/log(1/λ₂).
+    eigenvalue of the mean averaging matrix it lies between ½ log(1/ε)/log(1/λ₂) and 3 log(1/ε)/log(1/λ₂). It is a
+    whole number, and at least 1: some x(0) is far from its mean. So both limits are rounded up.
 
     Examples
     --------
     >>> from sottovoce.graphs import cycle
     >>> low, high = averaging_time(cycle(10), 0.01)
     >>> round(low), round(high)
-    (119, 716)
+    (120, 717)
+    >>> averaging_time(cycle(3), 0.9)
+    (1.0, 1.0)
     """
     number("accuracy", accuracy, low=0.0, high=1.0, low_open=True, high_open=True)
     gap = _gap(graph, edge_probabilities)
-    if gap >= 1.0:
-        return 0.0, 1.0
+    if gap >= 1.0:  # two nodes agree after one step
+        return 1.0, 1.0
     unit = math.log(1.0 / accuracy) / -math.log1p(-gap)
-    return 0.5 * unit, 3.0 * unit
+    # Rounding may not lift a limit that is a whole number.
+    return tuple(max(1.0, float(math.ceil(share * unit - 1e-9))) for share in (0.5, 3.0))  # type: ignore[return-value]
 
 
 def high_probability_steps(

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from .base import VALUE, Array, Guarantee, Method, RoundMethod
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
-from .weights import Weights, averaging_matrix, check_weights, consensus_factor, mixing_matrix, weight_caveats
+from .weights import Weights, check_weights, consensus_factor, mixing_matrix, weight_caveats
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -26,8 +25,6 @@ __all__ = [
     "SynchronousAveraging",
     "WeightedMethod",
     "check_node",
-    "one_draw_information",
-    "seen_share",
     "take_combined",
 ]
 
@@ -103,65 +100,6 @@ class SynchronousAveraging(WeightedMethod):
 
     def label(self) -> str:
         return "synchronous averaging"
-
-
-def seen_share(weights: npt.ArrayLike, observers: npt.ArrayLike, num_rounds: int) -> Array:
-    """``(n,)`` how much of each private value lies in what the observers see of ``num_rounds`` rounds of x ← W x.
-
-    They know their own values and hear their neighbours at the start of each round. Stack what they see as rows B of
-    linear functions of c: the share of node i is [B⁺B]_ii, between 0 (nothing) and 1 (without noise the value is
-    theirs; El Mrini et al. 2024). With one Gaussian draw of standard deviation σ on every value (Muffliato) the Rényi
-    divergence of order a between two values of node i that lie Δ apart is a Δ² share/(2σ²) on everything seen
-    together. Adding up messages one by one understates it.
-
-    Examples
-    --------
-    A path of three, W = I − L/3, two rounds seen by its first node: it knows all.
-
-    >>> weights = np.eye(3) - np.array([[1, -1, 0], [-1, 2, -1], [0, -1, 1]]) / 3
-    >>> seen_share(weights, [0], 2).round(12).tolist()
-    [1.0, 1.0, 1.0]
-    >>> seen_share(weights, [0], 1).round(12).tolist()
-    [1.0, 1.0, 0.0]
-    """
-    matrix = averaging_matrix(weights)
-    who = np.atleast_1d(np.asarray(observers, dtype=np.int64))
-    for node in who:
-        check_node("observers", node, len(matrix))
-    heard = np.flatnonzero((matrix[who] != 0).any(axis=0))
-    rows, values = [np.eye(len(matrix))[who]], np.eye(len(matrix))
-    for _ in range(num_rounds):
-        rows.append(values[heard])
-        values = matrix @ values
-    seen = np.vstack(rows)
-    return np.asarray((np.linalg.pinv(seen, rcond=1e-12) * seen.T).sum(axis=1))
-
-
-def one_draw_information(weights: npt.ArrayLike, observer: int, *, noise_std: float, num_rounds: int) -> Array:
-    """Fisher information about every value when each node adds one Gaussian draw and then averages by W.
-
-    That is Muffliato's setting (Cyffers et al. 2022). The messages a node hears in rounds 0 … ``num_rounds`` − 1
-    are B(c + draws), so the information about c_u is e_uᵀB⁺B e_u/σ²; the observer knows its own value and
-    draw. Adding up the messages one by one understates it, because they share the draws.
-
-    Returns
-    -------
-    Array
-        ``(n,)``; infinite for the observer.
-
-    Examples
-    --------
-    Path 0–1–2 with W = I − L/3: after two rounds node 0 has all of node 2's noisy value.
-
-    >>> L = np.array([[1, -1, 0], [-1, 2, -1], [0, -1, 1]])
-    >>> one_draw_information(np.eye(3) - L / 3, 0, noise_std=1.0, num_rounds=2).round(9).tolist()
-    [inf, 1.0, 1.0]
-    """
-    if not noise_std > 0.0:
-        raise InvalidParameter(f"noise_std must be above 0, got {noise_std:g}")
-    information: Array = seen_share(weights, [observer], num_rounds) / noise_std**2
-    information[observer] = np.inf
-    return information
 
 
 def check_node(name: str, node: int, num_nodes: int) -> None:

@@ -1,4 +1,4 @@
-"""What happens, what is expected and what was proved, on one logarithmic axis.
+"""What happens, what is expected and what was proved: on one logarithmic axis, and as multiples of the expectation.
 
 The numbers come as arrays; :mod:`sottovoce.theory` and :mod:`sottovoce.simulation` make them.
 """
@@ -16,7 +16,7 @@ from .style import COLOURS, new_figure, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CURVES", "plot_bounds"]
+__all__ = ["CURVES", "plot_bounds", "plot_ratios"]
 
 Array = npt.NDArray[np.float64]
 
@@ -24,11 +24,19 @@ CURVES: dict[str, tuple[str, dict[str, Any]]] = {
     "run": ("one run", {"color": "#999999", "linewidth": 0.9}),
     "ensemble": ("mean of {replicas} runs", {"color": COLOURS[0], "linewidth": 3.2, "alpha": 0.45}),
     "exact": ("exact expectation", {"color": "#000000", "linewidth": 1.4}),
+    "resolvent": ("resolvent bound", {"color": COLOURS[3], "linewidth": 1.6, "linestyle": "-"}),
     "sharpened": ("sharpened bound", {"color": COLOURS[2], "linewidth": 1.4, "linestyle": (0, (6, 1.5))}),
     "corrected": ("corrected bound", {"color": COLOURS[4], "linewidth": 1.4, "linestyle": (0, (3, 1.2))}),
     "printed": ("printed bound (off by one)", {"color": COLOURS[1], "linewidth": 1.4, "linestyle": (0, (1, 1.2))}),
 }
 """Curve → (label, look), in drawing order."""
+
+_COMPARED = {
+    "exact": ("ensemble", "resolvent", "sharpened", "corrected", "printed"),
+    "corrected": ("sharpened", "printed"),
+}
+_NOTHING = 1e-250
+"""Below this share of its start an expectation has underflowed, and ratios to it say nothing."""
 
 
 def plot_bounds(
@@ -55,10 +63,14 @@ def plot_bounds(
     floor
         The axis goes no lower than this share of its highest point: a run ends in rounding errors.
     axes
-        Where to draw; a new figure by default.
+        Where to draw; by default a new figure, with ratios to the expectation and to the corrected bound below
+        (:func:`plot_ratios`), because on the first axes some curves coincide.
     """
     if axes is None:
-        axes = new_figure(width=7.0, height=4.6)[1][0]
+        references = [name for name in ("exact", "corrected") if name in curves]
+        axes, *below = new_figure(rows=1 + len(references), width=7.0, height=4.6 - 0.7 * len(references))[1]
+        for name, panel in zip(references, below, strict=True):
+            plot_ratios(steps, curves, reference=name, axes=panel)
     for name, (label, look) in CURVES.items():
         if name in curves:
             shown = np.where(curves[name] > 0, curves[name], np.nan)
@@ -71,3 +83,21 @@ def plot_bounds(
         axes.set_ylim(max(floor * highest, lowest / 2), 2 * highest)
     axes.legend(fontsize=8, framealpha=0.9)
     return axes
+
+
+def plot_ratios(steps: npt.NDArray[np.int64], curves: Mapping[str, Array], *, reference: str, axes: Axes) -> None:
+    """Draw curves divided by one of them.
+
+    Against the exact expectation 1 is the truth, on a logarithmic axis: a bound below it is false. Against the
+    corrected bound the other two forms of Theorem 1 differ by some percent, so the axis is linear.
+    """
+    among = _COMPARED[reference]
+    divisor = np.where(curves[reference] > _NOTHING * np.max(curves[reference]), curves[reference], np.nan)
+    axes.axhline(1.0, **CURVES[reference][1])
+    for name in among:
+        if name in curves:
+            axes.plot(steps, np.where(curves[name] > 0, curves[name] / divisor, np.nan), **CURVES[name][1])
+    if reference == "exact":
+        axes.set_yscale("log")
+    tidy(axes, x="step k", y=f"÷ {CURVES[reference][0]}")
+    axes.set_xlim(0, int(steps[-1]))

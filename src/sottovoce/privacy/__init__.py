@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import synchronous
+    from .analysers.peer_transcripts import audit_transcript
     from .analysers.row_space import Reconstruction, reconstruct, recoverable
     from .attacks import Attack, attack
     from .auditing import audit, audit_rounds
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from .gaussian.account import Account
     from .gaussian.gdp import compose, delta, epsilon, largest_mu
     from .gaussian.seals import WorstCoalition, sealed_covariance, sealed_std, worst_coalition
-    from .limits import disclosed_by_broadcast, disclosed_eventually, groups
+    from .limits import disclosed_by_broadcast, disclosed_eventually, firewalled, groups
+    from .records import Drawn, Moved, Sealed, Shown, TranscriptReport
     from .report import Report, RoundsReport
     from .schedules import ExposureQuantile, exposure_quantile
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
@@ -30,21 +32,27 @@ _HOME = {
     "Account": "gaussian.account",
     "Attack": "attacks",
     "CuriousNodes": "view",
+    "Drawn": "records",
     "EveryoneBut": "view",
     "Exposure": "exposures",
     "ExposureQuantile": "schedules",
     "FirewallLaw": "firewall",
     "Frontier": "frontiers",
+    "Moved": "records",
     "Pooled": "view",
     "Reconstruction": "analysers.row_space",
     "Report": "report",
     "RoundsReport": "report",
+    "Sealed": "records",
+    "Shown": "records",
+    "TranscriptReport": "records",
     "View": "view",
     "WireTap": "view",
     "WorstCoalition": "gaussian.seals",
     "attack": "attacks",
     "audit": "auditing",
     "audit_rounds": "auditing",
+    "audit_transcript": "analysers.peer_transcripts",
     "compose": "gaussian.gdp",
     "delta": "gaussian.gdp",
     "disclosed_by_broadcast": "limits",
@@ -55,6 +63,7 @@ _HOME = {
     "exposure_quantile": "schedules",
     "firewall_law": "firewall",
     "firewall_std": "firewall",
+    "firewalled": "limits",
     "frontier": "frontiers",
     "groups": "limits",
     "largest_mu": "gaussian.gdp",
@@ -70,21 +79,27 @@ __all__ = [
     "Account",
     "Attack",
     "CuriousNodes",
+    "Drawn",
     "EveryoneBut",
     "Exposure",
     "ExposureQuantile",
     "FirewallLaw",
     "Frontier",
+    "Moved",
     "Pooled",
     "Reconstruction",
     "Report",
     "RoundsReport",
+    "Sealed",
+    "Shown",
+    "TranscriptReport",
     "View",
     "WireTap",
     "WorstCoalition",
     "attack",
     "audit",
     "audit_rounds",
+    "audit_transcript",
     "compose",
     "delta",
     "disclosed_by_broadcast",
@@ -95,6 +110,7 @@ __all__ = [
     "exposure_quantile",
     "firewall_law",
     "firewall_std",
+    "firewalled",
     "frontier",
     "groups",
     "largest_mu",

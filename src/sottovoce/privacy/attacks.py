@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from ..errors import Unsupported
 from ..methods.base import Array
-from .analysers.exchanges import exchange_model, supports
+from .analysers.exchanges import supports
+from .analysers.model import exchange_model
 from .analysers.transcripts import at_both_ends, estimates, transcript
-from .prior import checked_mean, checked_prior
+from .prior import checked_belief, checked_mean
 from .view import View, honest_nodes
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def attack(
     view
         Who watches.
     prior_std, prior_mean
-        What the observer believes beforehand about each honest value; one number or one per node.
+        What the observer believes beforehand about each honest value; one number or one per node. ``prior_std`` may
+        also be a covariance matrix.
         ``prior_std=None`` means a flat prior.
 
     Raises
@@ -93,13 +95,14 @@ def attack(
     honest_nodes(view, graph)
     if not supports(released, view):
         raise Unsupported(f"the attack covers exchanges under noise or seals, got {run.method.name}: {released.words}")
-    model = exchange_model(graph, released, view)
-    prior = checked_prior(prior_std, graph)
+    deviations, covariance = checked_belief(prior_std, graph)
+    prior = deviations if covariance is None else covariance
+    model = exchange_model(graph, released, view, prior)
     centre = checked_mean(prior_mean, graph)
     columns = run.private_values.reshape(graph.num_nodes, -1)
     own = model.group_of < 0
     own_edges = own[graph.edges[:, 0]] | own[graph.edges[:, 1]]
-    found, deviations = [], []
+    found, spreads = [], []
     for replica in range(run.replicas):
         edges = run.fired_edges(replica=replica)
         draws = [run.draws(replica=replica, coordinate=k) for k in range(columns.shape[1])]
@@ -107,9 +110,13 @@ def attack(
         seals = np.stack([edge_numbers(run.method, graph, stream) for stream in streams], axis=-1)
         shown = transcript(graph, released, edges, np.stack(draws, axis=-1), columns + at_both_ends(graph, seals))
         known = at_both_ends(graph, np.where(own_edges[:, None], seals, 0.0))
-        estimate, std = estimates(model, edges, shown, prior, centre, known)
+        believed = np.tile(centre[:, None], (1, columns.shape[1]))
+        if covariance is not None and own.any():
+            surprise = np.linalg.solve(covariance[np.ix_(own, own)], columns[own] - believed[own])
+            believed = believed + covariance[:, own] @ surprise
+        estimate, std = estimates(model, edges, shown, prior, believed, known)
         estimate[own] = columns[own]
         found.append(estimate if run.private_values.ndim == 2 else estimate[:, 0])
-        deviations.append(std)
-    estimate, std = (found[0], deviations[0]) if run.replicas == 1 else (np.array(found), np.array(deviations))
+        spreads.append(std)
+    estimate, std = (found[0], spreads[0]) if run.replicas == 1 else (np.array(found), np.array(spreads))
     return Attack(view=view, estimate=estimate, std=std, error=estimate - run.private_values)

@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, Unsupported
+from ..foundation.arguments import number
 from ..foundation.progress import Progress
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.released import LinearRounds, NotStated, Released
 from .analysers import exchanges, rounds
-from .prior import checked_prior
+from .gaussian.guessing import checked_candidates
+from .prior import checked_belief
 from .report import Question, Report
 from .view import CuriousNodes, EveryoneBut, View, honest_nodes
 
@@ -51,6 +53,8 @@ def audit(
     steps: Sequence[int] | npt.ArrayLike | None = None,
     tolerance: float = 1e-6,
     without_noise: bool = False,
+    candidates: npt.ArrayLike | None = None,
+    patience: float = 60.0,
     progress: Callable[[int, int], object] | bool | None = None,
 ) -> Report:
     """What ``view`` reveals of every private value in a run in which these edges fired.
@@ -74,7 +78,8 @@ def audit(
         audited for curious nodes and for everyone but one.
     prior_std
         τ > 0: what the observer believes beforehand is N(·, τ²) per honest value, independently. One
-        number or one per node. ``None`` means a flat prior: nothing is believed beforehand.
+        number or one per node; or an ``(n, n)`` covariance matrix, if it believes that values go together. ``None``
+        means a flat prior: nothing is believed beforehand.
     steps
         Steps (or rounds) after which to record the history, in 0..num_steps. Default: every step of runs of up to
         500 steps, otherwise 251 evenly spaced ones.
@@ -84,6 +89,12 @@ def audit(
         rounds: always of 1).
     without_noise
         Audit the same messages with all noise left out, to see what the noise changes.
+    candidates
+        What a private value can be, if it is one of a few numbers (yes and no: ``[0, 1]``): the report then leads with
+        how likely the best guess is right (:meth:`Report.guess_probability`).
+    patience
+        About how many seconds may go into more digits where those of doubles do not suffice. After them, as where no
+        number of digits suffices, the report says *cannot decide* (``Report.undecided``).
     progress
         ``None``: a bar on standard error if it is a terminal and the audit takes longer than a second.
         ``False``: silence. A function is called with (steps done, steps in all).
@@ -119,14 +130,18 @@ def audit(
     num_steps = run if isinstance(run, int) else len(run)
     if not 0.0 <= tolerance < 1.0:
         raise InvalidParameter(f"tolerance must be in [0, 1), got {tolerance:g}")
+    prior, covariance = checked_belief(prior_std, graph)
     question = Question(
         graph=graph,
         method=method,
         view=view,
         num_steps=num_steps,
-        prior_std=checked_prior(prior_std, graph),
+        prior_std=prior,
         steps=_checked_steps(steps, num_steps),
         tolerance=tolerance,
+        patience=number("patience", patience, low=0.0),
+        prior_covariance=covariance,
+        candidates=None if candidates is None else checked_candidates(candidates)[0],
     )
     with Progress(num_steps, "auditing", report=progress) as bar:
         return analyser.audit(question, released.without_noise() if without_noise else released, run, bar)

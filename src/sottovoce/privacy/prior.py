@@ -9,7 +9,7 @@ from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..methods.base import Array
 
-__all__ = ["checked_mean", "checked_prior"]
+__all__ = ["checked_belief", "checked_mean", "checked_prior", "given_own"]
 
 
 def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Array | None:
@@ -39,3 +39,40 @@ def checked_mean(prior_mean: float | npt.ArrayLike, graph: Graph) -> Array:
     if mean.ndim > 1 or (mean.ndim == 1 and mean.shape != (graph.num_nodes,)) or not np.isfinite(mean).all():
         raise InvalidParameter(f"prior_mean must be one finite number or one per node ({graph.num_nodes})")
     return np.broadcast_to(mean, (graph.num_nodes,)).copy()
+
+
+def checked_belief(prior_std: float | npt.ArrayLike | None, graph: Graph) -> tuple[Array | None, Array | None]:
+    """Prior deviations as :func:`checked_prior` has them, and the covariance if one was given.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> deviations, covariance = checked_belief([[4.0, 1.0], [1.0, 1.0]], sv.graphs.path(2))
+    >>> deviations.tolist()
+    [2.0, 1.0]
+    """
+    if prior_std is None or np.ndim(prior_std) != 2:
+        return checked_prior(prior_std, graph), None
+    covariance = np.array(prior_std, dtype=np.float64)
+    size = graph.num_nodes
+    if covariance.shape != (size, size) or not np.isfinite(covariance).all():
+        raise InvalidParameter(
+            f"prior_std as a covariance must be a finite matrix of {size} rows and columns, "
+            f"got shape {covariance.shape}"
+        )
+    scale = np.abs(covariance).max()
+    if not np.allclose(covariance, covariance.T, rtol=0.0, atol=1e-12 * scale):
+        raise InvalidParameter("prior_std as a covariance must be symmetric")
+    if not np.linalg.eigvalsh(covariance)[0] > 1e-12 * scale:
+        raise InvalidParameter("prior_std as a covariance must be positive definite: no value may follow from others")
+    return np.sqrt(np.diag(covariance)), 0.5 * (covariance + covariance.T)
+
+
+def given_own(covariance: Array, own: npt.NDArray[np.bool_]) -> Array:
+    """The covariance that is left once the observer's own values are known; zero in their rows."""
+    if not own.any():
+        return covariance
+    gain = np.linalg.solve(covariance[np.ix_(own, own)], covariance[own])
+    left: Array = covariance - covariance[:, own] @ gain
+    left[own] = left[:, own] = 0.0
+    return left

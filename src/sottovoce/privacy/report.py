@@ -1,7 +1,4 @@
-"""What an audit was asked and what it found, as numbers, a table and plain sentences.
-
-Nothing is computed about the run here.
-"""
+"""What an audit found, as a table and plain sentences; the numbers are :mod:`.findings`."""
 
 from __future__ import annotations
 
@@ -10,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from ..errors import Unsupported
-from ..graphs.graph import Graph
-from ..methods.base import Array, Method
-from .gaussian import gdp
-from .gaussian.knowledge import FLOOR, RANK_TOLERANCE
-from .view import View
+from ..methods.base import Array
+from .findings import Findings, Question
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["Question", "Report", "RoundsReport"]
+
+PRICE = (
+    "Against all others together withdrawal buys nothing: once every node has spoken, keeping ±h from them at every "
+    "node means an expected error ½‖x − mean‖² of at least h²/2."
+)
 
 LINEAR = (
     "makes the best estimate that is linear in what it hears; the noise is not Gaussian, "
@@ -31,29 +28,7 @@ LINEAR = (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Question:
-    """What an audit is asked."""
-
-    graph: Graph
-    method: Method
-    view: View
-    num_steps: int
-    """Exchanges, or rounds of a synchronous method."""
-    prior_std: Array | None
-    """``(n,)`` what was believed beforehand; ``None`` for a flat prior."""
-    steps: npt.NDArray[np.int64]
-    """``(records,)`` steps after which the histories were recorded."""
-    tolerance: float
-    """Disclosed means: a deviation at most this share of the prior deviation."""
-
-    @property
-    def recorded(self) -> npt.NDArray[np.int64]:
-        """:attr:`steps`, and the last step once more for the final state."""
-        return np.append(self.steps, self.num_steps)
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Report(Question):
+class Report(Findings):
     """What one view reveals in one run; returned by :func:`audit`.
 
     What was asked is kept beside it: ``graph``, ``method``, ``view``, ``num_steps``, ``prior_std``, ``steps``,
@@ -63,87 +38,13 @@ class Report(Question):
     prior is flat).
     """
 
-    history: Array
-    """``(records, n)`` posterior standard deviation over time."""
-    posterior_std: Array
-    """``(n,)`` posterior standard deviation after the last step."""
-    disclosed: npt.NDArray[np.bool_]
-    """``(n,)`` whether the value is known, to ``tolerance``."""
-    observers: npt.NDArray[np.bool_]
-    """``(n,)`` the observer's own nodes."""
-    exact: bool = True
-    """Whether no estimate does better. Otherwise deviations are those of the best linear one."""
-    flat_history: Array | None = None
-    """``(records, n)`` deviation of the best unbiased estimate over time; infinite where there is none. ``None``, like
-    the next three, in audits of rounds, which do not find it."""
-    flat_std: Array | None = None
-    """``(n,)`` deviation of the best unbiased estimate after the last step."""
-    information_history: Array | None = None
-    """``(records, n)`` Fisher information over time, every other private value known."""
-    fisher_information: Array | None = None
-    """``(n,)`` Fisher information after the last step, every other private value known. Where unheard exchanges
-    took place, information beyond about 10²⁴/σ² is rounded off: it is then reported smaller than it is."""
-
-    rank_tolerance: ClassVar[float] = RANK_TOLERANCE
-    """A weight of unresolved private values in a message below this counts as none."""
-    numerical_floor: ClassVar[float] = FLOOR
-    """Deviations that cancellation brought below this share of what they were computed from are reported as 0."""
     unit: ClassVar[str] = "step"
     """What time is counted in."""
-    source: ClassVar[str] = "exchanges"
-    """What the observer learns from."""
     caution: ClassVar[str] = (
         "An exact average is never private against somebody who knows all other values: "
         "the average itself reveals the last one."
     )
     """Said with every report."""
-
-    @property
-    def variance_leaked(self) -> Array:
-        """``(n,)`` share of the prior variance that the view removed: 1 − posterior variance / prior variance."""
-        if self.prior_std is None:
-            return np.where(np.isfinite(self.posterior_std), 1.0, 0.0)
-        return 1.0 - (self.posterior_std / self.prior_std) ** 2
-
-    @property
-    def mutual_information(self) -> Array:
-        """``(n,)`` nats that the view carries about each value: ½ log(prior variance / posterior variance).
-
-        At least so many if the report is not :attr:`exact`.
-        """
-        if self.prior_std is None:
-            return np.where(np.isfinite(self.posterior_std), math.inf, 0.0)
-        with np.errstate(divide="ignore"):
-            return np.log(self.prior_std) - np.log(self.posterior_std)
-
-    def mu(self, sensitivity: float) -> Array:
-        """``(n,)`` μ of Gaussian differential privacy for two values ``sensitivity`` apart, all others known.
-
-        No finite μ lasts: a method that reaches the exact average reveals every value to someone who knows all
-        others.
-
-        Raises
-        ------
-        Unsupported
-            For rounds, whose audit finds no Fisher information.
-        """
-        if self.fisher_information is None:
-            raise Unsupported(f"an audit of {self.source} finds no Fisher information, and so neither μ nor ε")
-        return sensitivity * np.sqrt(self.fisher_information)
-
-    def epsilon(self, delta: float, *, sensitivity: float) -> Array:
-        """``(n,)`` the ε that goes with δ; see :func:`sottovoce.privacy.epsilon`."""
-        return np.array([gdp.epsilon(mu, delta) for mu in self.mu(sensitivity)])
-
-    def delta(self, epsilon: float, *, sensitivity: float) -> Array:
-        """``(n,)`` the δ that goes with ε; see :func:`sottovoce.privacy.delta`."""
-        return np.array([gdp.delta(mu, epsilon) for mu in self.mu(sensitivity)])
-
-    @property
-    def most_exposed(self) -> int:
-        """The honest node that the view knows best."""
-        honest = np.flatnonzero(~self.observers)
-        return int(honest[np.argmin(self.posterior_std[honest])])
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -152,18 +53,19 @@ class Report(Question):
             belief = "believes nothing about the private values beforehand (flat prior)"
         else:
             span = _span(self.prior_std)
-            belief = (
-                f"believes beforehand that each private value is normal with standard deviation {span}, independently"
-            )
+            how = "independently" if self.prior_covariance is None else "correlated as stated"
+            belief = f"believes beforehand that each private value is normal with standard deviation {span}, {how}"
         return (*self._known(), belief)
 
     @property
     def criterion(self) -> str:
         """When a value is called disclosed."""
-        share, weight = self.tolerance, self.rank_tolerance
-        return (
-            f"Disclosed: flat-prior deviation at most {share:g} of the spread; weights below {weight:g} count as none."
-        )
+        share = self.tolerance
+        text = f"Disclosed: flat-prior deviation at most {share:g} of the spread."
+        if self.undecided.any():
+            count = int(self.undecided.sum())
+            text += f" For {count} node{'s' if count > 1 else ''} digits did not suffice: cannot decide."
+        return text
 
     def _known(self) -> tuple[str, ...]:
         return self.view.assumptions()
@@ -178,12 +80,40 @@ class Report(Question):
         """
         node = self.most_exposed
         subject = self.view.describe()
-        text = f"{subject[0].upper()}{subject[1:]} {self._knows(node)}"
+        guess = "" if self.candidates is None else f"{self.guess_sentence()}; of a normal value it "
+        text = f"{subject[0].upper()}{subject[1:]} {guess}{self._knows(node)}"
         if self.prior_std is not None and not self.disclosed[node]:
             text += f", having believed ±{self.prior_std[node]:.3g} beforehand"
         if baseline is not None:
             text += f"; without the noise the same {self.source} would have revealed {baseline._revealed(node)}"
         return f"{text}."
+
+    def guess_sentence(self) -> str:
+        """How often the best guess of the value that is guessed best is right; empty without candidates."""
+        if self.candidates is None:
+            return ""
+        right, count = self.guess_probability(), len(self.candidates)
+        node = int(np.argmax(np.where(self.observers, -1.0, right)))
+        return (
+            f"names the right one of {count} candidates for the private value of node {node} in "
+            f"{100 * right[node]:.3g} % of cases (without listening: {100 / count:.3g} %)"
+        )
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """What stays hidden whatever comes, and what hiding costs: sentences with the figures of this run."""
+        if self.kept_std is None:
+            return ()
+        node = self.most_exposed
+        kept = float(self.kept_std[node])
+        if kept > 0.0:
+            for_ever = (
+                f"Node {node} keeps at least ±{kept:.3g} from this observer for ever: an exchange that it did not "
+                "hear, or a seal that it does not know, hides the value, whatever is exchanged later."
+            )
+        else:
+            for_ever = f"Nothing protects node {node} for ever: no exchange unheard by this observer, and no seal."
+        return (for_ever, PRICE)
 
     def _knows(self, node: int) -> str:
         if self.disclosed[node]:
@@ -211,7 +141,10 @@ class Report(Question):
             "variance_leaked": _finite(self.variance_leaked),
             "mutual_information": _finite(self.mutual_information),
             "disclosed": self.disclosed.tolist(),
+            "undecided": self.undecided.tolist(),
         }
+        if self.candidates is not None:
+            columns["guess_probability"] = self.guess_probability().tolist()
         if self.flat_std is not None and self.fisher_information is not None:
             columns |= {"flat_std": _finite(self.flat_std), "fisher_information": _finite(self.fisher_information)}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

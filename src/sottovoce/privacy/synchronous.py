@@ -10,6 +10,6 @@ from ..methods.huang import huang_epsilon
 from ..methods.mo_murray import mo_murray_disclosure
 from ..methods.nozari import nozari_epsilon
 from ..methods.pairwise_cancelling import cancelling_mu
-from ..methods.synchronous import one_draw_information
+from ..methods.seen import one_draw_information
 
 __all__ = ["cancelling_mu", "huang_epsilon", "mo_murray_disclosure", "nozari_epsilon", "one_draw_information"]

@@ -243,5 +243,6 @@ def _ascending(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Sorted, each once; what is so already costs a look."""
     if np.all(steps[1:] > steps[:-1]):
         return steps
-    ordered: npt.NDArray[Any] = np.sort(steps)
-    return ordered[np.append(True, ordered[1:] > ordered[:-1])]
+    ordered = np.sort(steps)
+    once: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] > ordered[:-1])]
+    return once

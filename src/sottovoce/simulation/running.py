@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -189,14 +190,14 @@ class _Runner:
         else:
             cuts = np.linspace(0, coordinates, min(size, coordinates) + 1).astype(int).tolist()
             parts = [(active, (low, high)) for low, high in pairwise(cuts)]
-        self.crew.run([lambda part=part, cut=cut: self.drive(part, cut, first, last, records) for part, cut in parts])  # type: ignore[misc]
+        self.crew.run([partial(self.drive, part, cut, first, last, records) for part, cut in parts])
 
     def _again(self, replicas: Indices, before: Array, first: int, stops: Indices) -> None:
         """Put replicas back to step ``first``, and run each to where it stops."""
         self.state.tables[replicas] = before
         cut = (0, self.state.num_coordinates)
-        calls = [(np.array([r]), cut, first, stop) for r, stop in zip(replicas, stops.tolist(), strict=True)]
-        self.crew.run([lambda call=call: self.drive(*call, self.no_records) for call in calls])  # type: ignore[misc]
+        ways = zip(replicas, stops.tolist(), strict=True)
+        self.crew.run([partial(self.drive, np.array([r]), cut, first, stop, self.no_records) for r, stop in ways])
 
 
 class _Crew:

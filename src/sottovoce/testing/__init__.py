@@ -1,7 +1,8 @@
 """Fakes and conformance suites that users may import.
 
 What every method (:mod:`.methods`), every store (:mod:`.stores`) and every transport (:mod:`.transport`) must do; a
-network in virtual time (:mod:`.simulated`), the real node in virtual time (:mod:`.virtual`). Each name is imported from
+network in virtual time (:mod:`.simulated`), its transcript for an audit (:mod:`.transcripts`),
+the real node in virtual time (:mod:`.virtual`). Each name is imported from
 its module when first used: checking a method needs nothing of a peer.
 """
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .methods import check_method
     from .simulated import Conditions, SimulatedNetwork, SimulatedPeer
     from .stores import StoreConformance
+    from .transcripts import Transcript
     from .virtual import SeededPeer, VirtualClock, run_virtually
 
 _HOME = {
@@ -22,6 +24,7 @@ _HOME = {
     "SimulatedNetwork": "simulated",
     "SimulatedPeer": "simulated",
     "StoreConformance": "stores",
+    "Transcript": "transcripts",
     "VirtualClock": "virtual",
     "check_method": "methods",
     "run_virtually": "virtual",
@@ -33,6 +36,7 @@ __all__ = [
     "SimulatedNetwork",
     "SimulatedPeer",
     "StoreConformance",
+    "Transcript",
     "VirtualClock",
     "check_method",
     "run_virtually",

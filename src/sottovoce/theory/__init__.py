@@ -21,8 +21,8 @@ from ..methods.mo_murray import mo_murray_disclosure, mo_murray_error, mo_murray
 from ..methods.nozari import nozari_epsilon, nozari_variance
 from ..methods.pairwise_cancelling import cancelling_covariance, cancelling_mu
 from ..methods.push_sum import push_sum_factor
+from ..methods.seen import seen_share
 from ..methods.standard import averaging_time, high_probability_steps
-from ..methods.synchronous import seen_share
 from ..methods.weights import consensus_factor
 from .gossip.bounds import (
     contraction_factor,
@@ -44,6 +44,7 @@ from .gossip.duality import (
     values_of_duals,
 )
 from .gossip.exact import ExpectedError, expected_error, expected_error_split
+from .gossip.resolvent import proved_free_decay, rate_bounds
 from .gossip.spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
 from .planner.planning import DecayCost, Plan, plan
 
@@ -95,7 +96,9 @@ __all__ = [
     "outstanding_variance",
     "plan",
     "primal_value",
+    "proved_free_decay",
     "push_sum_factor",
+    "rate_bounds",
     "second_moment_rate",
     "seen_share",
     "slowest_nodes",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from sottovoce.privacy import CuriousNodes, Pooled, WireTap
-from sottovoce.privacy.analysers.exchanges import hidden_groups
+from sottovoce.privacy.analysers.model import hidden_groups
 
 
 @given(seed=st.integers(0, 500), curious=st.sets(st.integers(0, 11), max_size=4), taps=st.sets(st.integers(0, 10)))

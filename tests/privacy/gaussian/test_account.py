@@ -109,9 +109,19 @@ def test_no_budget_means_no_limit() -> None:
         lambda: Account(noise_std=-1.0, noise_decay=0.5),
         lambda: Account(noise_std=1.0, noise_decay=1.0),
         lambda: Account(noise_std=1.0, noise_decay=0.5, budget=-1.0),
+        lambda: Account(noise_std=math.inf, noise_decay=0.5),
+        lambda: Account(noise_std=1.0, noise_decay=0.5, information=-1.0),
         lambda: Account(noise_std=1.0, noise_decay=0.5, messages=-1),
+        lambda: Account(noise_std=1.0, noise_decay=0.5, messages=1.5),
+        lambda: Account(noise_std=1.0, noise_decay=0.5).spend(-1),
         lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5),
         lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, mu=1.0),
+        lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, mu=1.0, sensitivity=0.0),
+        lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, mu=1.0, sensitivity=math.inf),
+        lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, mu=-1.0, sensitivity=1.0),
+        lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, mu=1.0, std=1.0, sensitivity=1.0),
+        lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, mu=1.0, delta=0.1, sensitivity=1.0),
+        lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, std=0.0),
         lambda: Account.with_budget(noise_std=1.0, noise_decay=0.5, epsilon=1.0, sensitivity=1.0),
         lambda: Account(noise_std=1.0, noise_decay=0.5).mu(-1.0),
     ],
@@ -130,3 +140,12 @@ def test_importing_the_account_is_light() -> None:
         "sys.exit(str(heavy) if heavy else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_huge_noise_and_tiny_budgets_are_counted() -> None:
+    """Where σ² leaves the range of floating point, the most messages are still exact: 4^T − 1 ≤ 3·10³¹⁰."""
+    account = Account(1e160, 0.5, budget=1e-10)
+    assert account.remaining() == 515
+    assert account.affords(515)
+    assert not account.affords(516)
+    assert Account(1e200, 0.5, budget=1e-10).remaining() == 648

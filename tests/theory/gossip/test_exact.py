@@ -212,4 +212,4 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(Unsupported, match="StandardGossip"):
         sv.theory.expected_error(graph, np.zeros(5), sv.PushSum(), 3)
     with pytest.raises(Unsupported, match="error_bound"):
-        sv.theory.expected_error(sv.graphs.cycle(9000), np.zeros(9000), method, 3)
+        sv.theory.expected_error(sv.graphs.path(9000), np.zeros(9000), method, 3)

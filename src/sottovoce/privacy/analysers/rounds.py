@@ -20,8 +20,10 @@ from ...graphs.graph import Graph
 from ...methods.base import Array
 from ...methods.released import LinearRounds, Released
 from ..gaussian.knowledge import Knowledge
+from ..prior import given_own
 from ..report import Question, RoundsReport
 from ..view import CuriousNodes, EveryoneBut, View, honest_nodes
+from .recheck import SLACK
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -44,22 +46,37 @@ def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG00
 
 def audit(question: Question, released: LinearRounds, num_rounds: int, progress: Progress) -> RoundsReport:
     """The posterior after each recorded round, under the Gaussian prior or the flat one."""
-    state = _Broadcasts(question.graph, released, question.view, question.prior_std)
+    state, history = _followed(question, released, num_rounds, question.belief, progress)
+    undecided: npt.NDArray[np.bool_] = np.zeros(question.graph.num_nodes, dtype=np.bool_)
+    scale = np.ones(question.graph.num_nodes) if question.prior_std is None else question.prior_std
+    if question.prior_std is None:
+        # A prior adds information: a flat-prior deviation below that is an error of rank or rounding.
+        least = _followed(question, released, num_rounds, scale, progress)[1]
+        undecided = np.asarray((history < least * (1.0 - SLACK) - 0.01 * question.tolerance).any(axis=0))
+        history[:, undecided] = np.nan
+    return RoundsReport(
+        **vars(question),
+        history=history[:-1],
+        posterior_std=history[-1],
+        disclosed=history[-1] <= question.tolerance * scale,
+        undecided=undecided,
+        observers=state.watching,
+        exact=released.noise.law == "normal",
+    )
+
+
+def _followed(
+    question: Question, released: LinearRounds, num_rounds: int, prior: Array | None, progress: Progress
+) -> tuple[_Broadcasts, Array]:
+    """The state after the last round, and the deviations after each recorded one."""
+    state = _Broadcasts(question.graph, released, question.view, prior)
     recorded = question.recorded
     history = [state.std() for _ in recorded[recorded == 0]]
     for k in range(num_rounds):
         state.play(k)
         progress.at(k + 1)
         history += [state.std() for _ in recorded[recorded == k + 1]]
-    scale = np.ones(question.graph.num_nodes) if question.prior_std is None else question.prior_std
-    return RoundsReport(
-        **vars(question),
-        history=np.array(history[:-1]).reshape(-1, question.graph.num_nodes),
-        posterior_std=history[-1],
-        disclosed=history[-1] <= question.tolerance * scale,
-        observers=state.watching,
-        exact=released.noise.law == "normal",
-    )
+    return state, np.array(history).reshape(-1, question.graph.num_nodes)
 
 
 def final_posterior(graph: Graph, released: LinearRounds, num_rounds: int, view: View, prior: Array) -> Array:
@@ -90,8 +107,11 @@ class _Broadcasts:
         start[: 2 * self.size] = np.vstack([np.eye(self.size)] * 2)
         if prior is None:
             self.known = Knowledge(factor=np.zeros((len(start), 0)), diffuse=start)
-        else:
+        elif prior.ndim == 1:
             self.known = Knowledge(factor=start * prior[self.honest])
+        else:
+            own = given_own(prior, watching)[np.ix_(self.honest, self.honest)]
+            self.known = Knowledge(factor=start @ np.linalg.cholesky(own))
 
     def _of_honest(self, name: str, value: Array) -> Array:
         return np.asarray(per_node(name, value, len(self.watching))[self.honest])

@@ -1,10 +1,8 @@
 """The plain attack on noise-free gossip: which private values are in the row space of what was heard.
 
 Without noise every message is a known combination of private values, so that a value can be recovered
-exactly when its unit vector is a combination of those rows (El Mrini, Cyffers, Bellet 2024). All weights
-are fractions with powers of two below, so the question is decided in exact arithmetic modulo two primes:
-no tolerance is needed, also at a hundred nodes, where weights range over 2^−60 … 1. A wrong answer would
-need both primes to divide the same minor, a chance of about 2^−62.
+exactly when its unit vector is a combination of those rows (El Mrini, Cyffers, Bellet 2024). Ranks are decided without
+a tolerance by :mod:`.elimination`.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from ...graphs.graph import Graph
 from ...methods.base import Array
 from ...methods.released import Released, WithdrawnNoise
 from ..view import View, honest_nodes
+from .elimination import PRIMES, Elimination, recovered_after
 from .exchanges import checked_run
 from .transcripts import transcript
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Reconstruction", "reconstruct", "recoverable", "supports"]
 
-_PRIMES = (2_147_483_647, 2_147_483_629)
 _TRUSTED = 1e-6
 """A floating-point combination is used if it gives the unit vector to this accuracy."""
 
@@ -68,7 +66,7 @@ def recoverable(graph: Graph, fired_edges: npt.ArrayLike, view: View) -> npt.NDA
     [True, False, False]
     """
     edges = checked_run(fired_edges, graph)
-    return _agreed([_Elimination(graph, edges, view, prime) for prime in _PRIMES])
+    return np.isfinite(recovered_after(graph, edges, view))
 
 
 def reconstruct(run: Solution, view: View) -> Reconstruction:
@@ -84,8 +82,10 @@ def reconstruct(run: Solution, view: View) -> Reconstruction:
         raise Unsupported(f"reconstruction by row space is for noise-free gossip, got {run.method.label()}; use attack")
     edges = run.fired_edges()
     columns = run.private_values.reshape(graph.num_nodes, -1)
-    eliminations = [_Elimination(graph, edges, view, prime) for prime in _PRIMES]
-    exact, useful = _agreed(eliminations), eliminations[0].used
+    heard_edges = view.heard_edges(graph)
+    eliminations = [Elimination(graph, edges, heard_edges, honest, prime) for prime in PRIMES]
+    exact = np.isfinite(np.max([each.recovered_after for each in eliminations], axis=0))
+    useful = eliminations[0].used
     own = np.flatnonzero(view.observers(graph))
     weights = _weights(graph, edges, useful)
     shown = transcript(graph, released, edges, np.zeros((len(edges), 2, 1)), columns)
@@ -102,11 +102,6 @@ def reconstruct(run: Solution, view: View) -> Reconstruction:
     return Reconstruction(exact, estimate if run.private_values.ndim == 2 else estimate[:, 0], amplification)
 
 
-def _agreed(eliminations: list[_Elimination]) -> npt.NDArray[np.bool_]:
-    mask: npt.NDArray[np.bool_] = np.logical_and.reduce([each.recovered() for each in eliminations])
-    return mask
-
-
 def _weights(graph: Graph, edges: Integers, wanted: list[tuple[int, int]]) -> Array:
     """``(len(wanted), n)`` weights of the private values in the messages (step, side)."""
     rows = np.eye(graph.num_nodes)
@@ -118,48 +113,3 @@ def _weights(graph: Graph, edges: Integers, wanted: list[tuple[int, int]]) -> Ar
                 out[places[step, side]] = rows[node]
         rows[graph.edges[edge]] = 0.5 * rows[graph.edges[edge]].sum(axis=0)
     return out
-
-
-class _Elimination:
-    """Reduced row echelon form, modulo a prime, of the rows heard so far."""
-
-    def __init__(self, graph: Graph, edges: Integers, view: View, prime: int) -> None:
-        heard = view.heard_edges(graph)
-        self.prime = prime
-        self.honest = honest_nodes(view, graph)
-        self.num_nodes = graph.num_nodes
-        self.basis = np.zeros((0, len(self.honest)), dtype=np.int64)
-        self.pivots: list[int] = []
-        self.used: list[tuple[int, int]] = []
-        half = (prime + 1) // 2
-        rows = np.eye(graph.num_nodes, dtype=np.int64)[:, self.honest]
-        for step, edge in enumerate(edges):
-            pair = graph.edges[edge]
-            if heard[edge] and len(self.pivots) < len(self.honest):
-                for side, node in enumerate(pair):
-                    if self._add(rows[node]):
-                        self.used.append((step, side))
-            rows[pair] = (rows[pair].sum(axis=0) % prime) * half % prime
-
-    def recovered(self) -> npt.NDArray[np.bool_]:
-        """``(n,)`` values whose unit vector is in the row space; the observer's own count as recovered."""
-        mask = np.ones(self.num_nodes, dtype=np.bool_)
-        mask[self.honest] = False
-        alone = np.count_nonzero(self.basis, axis=1) == 1
-        mask[self.honest[np.array(self.pivots, dtype=np.int64)[alone]]] = True
-        return mask
-
-    def _add(self, row: Integers) -> bool:
-        """Reduce a row by the basis; keep it if something is left."""
-        prime = self.prime
-        if self.pivots:
-            shares = row[self.pivots][:, None]
-            row = (row - (shares * self.basis % prime).sum(axis=0)) % prime
-        if not row.any():
-            return False
-        pivot = int(np.argmax(row != 0))
-        row = row * pow(int(row[pivot]), -1, prime) % prime
-        self.basis = (self.basis - self.basis[:, pivot : pivot + 1] * row % prime) % prime
-        self.basis = np.vstack([self.basis, row])
-        self.pivots.append(pivot)
-        return True

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ...foundation.numbers import NEGLIGIBLE
 from ...graphs.graph import Graph
 from ...methods.base import Array
-from .exchanges import ExchangeModel, Exchanges, stated_noise
+from .model import ExchangeModel, Exchanges, stated_noise
 
 __all__ = ["at_both_ends", "estimates", "transcript"]
 
@@ -77,7 +77,7 @@ def estimates(
     groups = model.groups
     known = [model.start(group, prior) for group in range(len(groups))]
     batch = shown.shape[-1]
-    belief = np.tile(prior_mean[:, None], (1, batch))
+    belief = np.broadcast_to(prior_mean.reshape(model.graph.num_nodes, -1), (model.graph.num_nodes, batch))
     guess = [np.concatenate([belief[g], (belief + known_seals)[g]]) for g in groups]
     first_end = model.graph.edges[fired_edges, 0]
     for event in model.events(fired_edges):

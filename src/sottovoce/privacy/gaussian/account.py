@@ -188,8 +188,10 @@ class Account:
         count = 1
         if self.noise_decay > 1e-20:  # otherwise one step outgrows all budgets but a few
             growth = -2.0 * math.log(self.noise_decay)
-            room = (self.budget - self.information) / self.cost * math.expm1(growth)
-            count = max(1, math.floor((math.log1p(room) if room < 1e300 else math.log(self.budget)) / growth))
+            left = self.budget * (1.0 + _ROUNDING) - self.information
+            room = math.log(left) + 2.0 * math.log(self.next_noise_std) + math.log(math.expm1(growth))
+            # log(1 + exp(room)), in logarithms because σ² may leave the range of floating point.
+            count = max(1, math.floor((max(room, 0.0) + math.log1p(math.exp(-abs(room)))) / growth))
         while self.affords(count + 1):
             count += 1
         while count > 0 and not self.affords(count):

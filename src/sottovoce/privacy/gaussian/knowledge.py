@@ -97,7 +97,7 @@ class Knowledge:
         self._diffuse[p] = 0.0
         return self._shrink(p, noise)
 
-    def combine(self, rows: slice, matrix: Array) -> None:
+    def combine(self, rows: slice | npt.NDArray[np.int64], matrix: Array) -> None:
         """Replace ``rows`` by ``matrix`` times all rows."""
         norms = self._norms()
         # Errors of averaged rows may point the same way (an average shrinks no constant vector), so floors are not
@@ -122,6 +122,15 @@ class Knowledge:
         if self._diffuse.shape[1]:
             deviation[np.linalg.norm(self._diffuse[rows], axis=1) > RANK_TOLERANCE] = math.inf
         return deviation
+
+    def rounding(self, rows: slice, deviation: Array) -> Array:
+        """How far rounding may have moved the deviations of these rows, where :meth:`std` has found them finite."""
+        return np.where(np.isfinite(deviation), self._floor[rows], 0.0)
+
+    @property
+    def unresolved(self) -> int:
+        """How many directions of the flat prior no observation has resolved."""
+        return int(self._diffuse.shape[1])
 
     def covariance(self, rows: slice) -> Array:
         """Covariance of the rows; meaningful where :meth:`std` is finite."""

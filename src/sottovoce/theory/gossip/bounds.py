@@ -2,7 +2,7 @@
 
 All bounds are on E G_k, G_k = ½‖x^k − c̄‖². ρ is the contraction factor of standard gossip, r_i the
 factor by which node i's squared noise amplitude shrinks per step in expectation, ψ^t the noise envelope.
-The three forms differ in one place each:
+The first three forms differ in one place each:
 
 printed
     ψ^t where ψ^{t−1} belongs. False already after one step; kept to be compared with.
@@ -10,6 +10,10 @@ corrected
     E G_k ≤ ρ^k G_0 + N Σ_{t=1}^{k} ρ^{k−t} ψ^{t−1}. An equality on complete graphs with equally likely edges.
 sharpened
     corrected minus ¼ Σ_i (p_i/(n−1) − α_p/n) Σ_{t<k} ρ^{k−1−t} E u_i²(t), which is never negative.
+resolvent
+    another statement, with nearly the true rate in place of ρ: :mod:`.resolvent`.
+
+Seals of deviation s add s² m to G_0 in all of them. Noise that stays in place is in :mod:`.frozen`.
 
 The expectation itself is in :mod:`.exact`. The proof is in the documentation (explanation/theorem).
 """
@@ -27,7 +31,9 @@ from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import Method
 from ...methods.noise_insertion import free_decay
+from .frozen import frozen_bound
 from .many import noise_sums, noise_sums_from_start, weighted_sums
+from .resolvent import proved_free_decay, resolvent_bound
 from .setting import Noise, as_steps, centred
 from .sums import geometric_sum, power
 
@@ -42,7 +48,7 @@ __all__ = [
     "threshold_decay",
 ]
 
-Form = Literal["printed", "corrected", "sharpened"]
+Form = Literal["printed", "corrected", "sharpened", "resolvent"]
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -63,18 +69,39 @@ def contraction_factor(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
     return 1.0 - Chances(graph, edge_probabilities).contraction_gap
 
 
-def threshold_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None) -> Array:
-    """``(n,)`` the largest φ_i that leaves the guaranteed rate alone: √(1 − α/(2 d_i)).
+def threshold_decay(
+    graph: Graph,
+    *,
+    form: Literal["corollary", "resolvent"] = "corollary",
+    edge_probabilities: npt.ArrayLike | None = None,
+) -> Array:
+    """``(n,)`` the largest φ_i that leaves a rate alone: the guaranteed one, or the one that runs really have.
 
-    Node i slows the guarantee exactly when r_i > ρ, that is when its φ is above this. By Fiedler's
-    α ≤ n d_min/(n − 1) the root is real. With edge probabilities it is √(1 − α_p/(2 p_i)).
+    Parameters
+    ----------
+    graph
+        Who can talk to whom.
+    form
+        ``"corollary"``: √(1 − α/(2 d_i)), or √(1 − α_p/(2 p_i)) with edge probabilities. Node i slows the *proved*
+        rate ρ exactly when its φ is above this (r_i > ρ); a run already slows at a smaller φ, except on complete
+        graphs, where ρ is the true rate. By Fiedler's α ≤ n d_min/(n − 1) the root is real.
+        ``"resolvent"``: the largest φ_i that is proved to leave the true rate of a run alone, from the lower bound on
+        that rate (:func:`~sottovoce.theory.rate_bounds`).
+    edge_probabilities
+        ``(m,)`` chance of each edge, or ``None`` for equal ones.
 
     Examples
     --------
     >>> from sottovoce.graphs import cycle
     >>> float(threshold_decay(cycle(10))[0].round(7))
     0.9510565
+    >>> float(threshold_decay(cycle(10), form="resolvent")[0].round(4))
+    0.904
     """
+    if form not in ("corollary", "resolvent"):
+        raise InvalidParameter(f"form must be corollary or resolvent, got {form!r}")
+    if form == "resolvent":
+        return proved_free_decay(graph, edge_probabilities=edge_probabilities)[0]
     chances = Chances(graph, edge_probabilities)
     return free_decay(chances.contraction_gap, chances.nodes)
 
@@ -165,17 +192,18 @@ def error_bound(
     edge_probabilities: npt.ArrayLike | None = None,
     connectivity: float | None = None,
 ) -> Array:
-    """The bound of Theorem 1 on E[½‖x^k − c̄‖²], for k = 0..num_steps.
+    """The bound of Theorem 1 on E[½‖x^k − c̄‖²], for k = 0..num_steps, or the resolvent bound.
 
     Parameters
     ----------
     graph, private_values, method
-        As for :func:`sottovoce.simulate`; the method is standard gossip or noise insertion. Values may have
-        several columns: the bounds of the columns add up.
+        As for :func:`sottovoce.simulate`; the method is standard gossip, noise insertion or sealed gossip, and for the
+        corrected form also budgeted noise insertion. Values may have several columns: the bounds of the columns add up.
     num_steps
         The last k. May be left out if ``at`` is given.
     form
-        ``"corrected"``, ``"sharpened"``, or ``"printed"`` (the published one, which is false).
+        ``"corrected"``, ``"sharpened"``, ``"resolvent"`` (nearly the true rate), or ``"printed"`` (the published one,
+        which is false).
     at
         Evaluate at these k only, in any order; k up to 10⁷ and beyond costs the same as k = 1.
     edge_probabilities
@@ -204,18 +232,23 @@ def error_bound(
     """
     if form not in FORMS:
         raise InvalidParameter(f"form must be one of {', '.join(FORMS)}, got {form!r}")
+    if form == "resolvent":
+        return resolvent_bound(graph, private_values, method, num_steps, at=at, edge_probabilities=edge_probabilities)
     if connectivity is not None and edge_probabilities is None:
         connectivity = connectivity / graph.num_edges
     chances = Chances(graph, edge_probabilities, connectivity)
-    noise = Noise.of(method, chances)
+    noise = Noise.of(method, chances, frozen=form == "corrected")
     values = centred(graph, private_values)
     steps = as_steps(num_steps, at)
+    start = 0.5 * float(np.sum(values**2)) + values.shape[1] * noise.seal_std**2 * graph.num_edges
+    if noise.draws is not None:
+        return frozen_bound(start, noise, values.shape[1], chances, steps)
     rho_gap = chances.contraction_gap
     weights = 0.25 * values.shape[1] * chances.nodes * noise.variance
     if form == "printed":
         weights = weights * (1.0 - noise.gap)
     noisy = (noise.std > 0) & (chances.nodes > 0)
-    bound = 0.5 * float(np.sum(values**2)) * power(rho_gap, steps)
+    bound: Array = start * power(rho_gap, steps)
     if not noisy.any():
         return bound
     chance, saved = chances.nodes[noisy], None

@@ -20,7 +20,7 @@ bipartite graphs, stars. Other graphs are in :mod:`.spectral`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,10 @@ class EdgeTransitive:
     """``(D,)``."""
     energies: Array
     """``(D,)`` squared length of the centred values in the eigenspace, summed over columns."""
+
+    def sealed(self, strength: float) -> EdgeTransitive:
+        """With the energy of seals: s² m L_p has s² m λ in each eigenspace, times its multiplicity."""
+        return replace(self, energies=self.energies + strength * self.eigenvalues * self.multiplicities)
 
     @property
     def gap(self) -> float:
@@ -137,6 +141,8 @@ def symmetric_error(
     """
     spectrum, steps, chances = _known(graph, private_values), as_steps(num_steps, at), Chances(graph)
     noise, columns = Noise.of(method, chances), centred(graph, private_values).shape[1]
+    if noise.seal_std > 0.0:
+        spectrum = spectrum.sealed(columns * noise.seal_std**2 * graph.num_edges)
     noisy = noise.std > 0
     weights = 0.125 * columns * (noise.variance * chances.nodes)[noisy]
     (gaps,), weights = merged((noise.gap[noisy],), weights) if noisy.any() else ((np.empty(0),), np.empty(0))

@@ -33,6 +33,7 @@ from ...graphs.spectrum import connectivity
 from ...graphs.spectrum.lanczos import radau_corner, recurrence
 from ...methods import Method
 from ...methods.noise_insertion import free_decay
+from .edge_transitive import edge_transitive
 from .many import noise_sums, noise_sums_from_start
 from .setting import Noise, as_steps, centred
 from .sums import power
@@ -104,7 +105,8 @@ def resolvent_bound(
     chances = Chances(graph, edge_probabilities)
     found, noise, steps = resolvent(chances), Noise.of(method, chances), as_steps(num_steps, at)
     values = centred(graph, private_values)
-    bound = 0.5 * found.start(values) * power(found.gap, steps)
+    seals = values.shape[1] * noise.seal_std**2 * float(found.edges.sum())  # s² tr(LZ)
+    bound: Array = 0.5 * (found.start(values) + seals) * power(found.gap, steps)
     noisy = (noise.std > 0) & (chances.nodes > 0)
     if not noisy.any():
         return bound
@@ -118,7 +120,7 @@ def rate_bounds(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None
     """(lower, upper) bounds on the factor by which E G of standard gossip shrinks per step in the end.
 
     The upper is the resolvent's 1 − s. The lower is ρ² (Jensen's inequality on the Fiedler vector), or the
-    resolvent's from the other side where all eigenvectors are known.
+    resolvent's from the other side where all eigenvectors are known. On large edge-transitive graphs both are the rate.
 
     Examples
     --------
@@ -129,6 +131,9 @@ def rate_bounds(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None
     (True, 0.0)
     """
     chances = Chances(graph, edge_probabilities)
+    known = edge_transitive(graph) if edge_probabilities is None and graph.num_nodes > _DENSE else None
+    if known is not None:
+        return 1.0 - known.gap, 1.0 - known.gap
     low = (1.0 - chances.contraction_gap) ** 2
     if not _is_small(chances):
         return low, 1.0 - resolvent(chances).gap

@@ -1,4 +1,4 @@
-"""What every statement of the theory starts from: how much noise, which values, at which steps.
+"""What every statement of the theory starts from: how much noise, which seals, which values, at which steps.
 
 Which edges fire how often is :class:`sottovoce.graphs.chances.Chances`. As there, rates are kept as *gaps*, 1 − r_i.
 Bounds are in :mod:`.bounds`, the exact expectation in :mod:`.exact`.
@@ -16,7 +16,7 @@ from ...foundation.arguments import Array
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...methods import Method
-from ...methods.released import WithdrawnNoise
+from ...methods.released import FrozenNoise, Released, SealedNoise, WithdrawnNoise
 
 __all__ = ["Noise", "as_steps", "centred"]
 
@@ -28,24 +28,38 @@ class Noise:
     std: Array
     decay: Array
     gap: Array
+    seal_std: float = 0.0
+    """s: every edge starts with a number of this deviation that cancels between its ends; 0 without seals."""
+    draws: Array | None = None
+    """``(n,)`` after how many draws the last noise of a node stays; ``None``: it is always withdrawn."""
 
     @classmethod
-    def of(cls, method: Method, chances: Chances) -> Noise:
+    def of(cls, method: Method, chances: Chances, *, frozen: bool = False) -> Noise:
         """Ask a method what it releases; standard gossip is noise insertion with σ = 0.
 
         Raises
         ------
         Unsupported
-            For methods whose second moments do not follow this theory.
+            For methods whose second moments do not follow this theory; where ``frozen`` is false, also for those
+            that leave noise in place.
         """
-        shown = method.releases(chances.graph)
-        if not isinstance(shown, WithdrawnNoise):
+        shown: Released = method.releases(chances.graph)
+        seal = 0.0
+        if isinstance(shown, SealedNoise):
+            seal, shown = shown.seal_std, shown.after
+        if not isinstance(shown, WithdrawnNoise | FrozenNoise):
             raise Unsupported(
                 "method must average pairs under withdrawn noise for this theory, as StandardGossip and NoiseInsertion "
                 f"do, got {method.name}"
             )
+        draws = shown.draws if isinstance(shown, FrozenNoise) else None
+        if draws is not None and not frozen:
+            raise Unsupported(
+                f"method must withdraw all its noise for this statement, got {method.name}, which leaves some in "
+                "place; expected_error and the corrected error_bound cover it"
+            )
         std, decay = shown.noise_std, shown.noise_decay
-        return cls(std, decay, chances.nodes * ((1.0 - decay) * (1.0 + decay)))
+        return cls(std, decay, chances.nodes * ((1.0 - decay) * (1.0 + decay)), seal, draws)
 
     @property
     def variance(self) -> Array:

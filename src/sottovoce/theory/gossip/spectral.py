@@ -28,6 +28,7 @@ from ...graphs.chances import Chances, both_ends
 from ...graphs.graph import Graph
 from ...methods import Method
 from .bounds import slowest_nodes
+from .edge_transitive import edge_transitive
 from .exact import SecondMomentMap, centred_both, check_size
 from .setting import Noise
 from .sums import geometric_sum, power
@@ -37,6 +38,8 @@ __all__ = ["AsymptoticRate", "asymptotic_rate", "second_moment_rate", "spectral_
 _TOLERANCE = 1e-11
 _MOST_VECTORS = 4_000
 _BLOCK = 256
+_DENSE = 500
+"""Beyond this many nodes edge-transitive graphs are treated as such."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +271,10 @@ def _inner(first: Array, second: Array) -> float:
 
 def _gossip_gap(chances: Chances) -> float:
     """1 − the largest eigenvalue of T, relatively accurate."""
+    if chances.edge_probabilities is None and chances.graph.num_nodes > _DENSE:
+        known = edge_transitive(chances.graph)
+        if known is not None:
+            return known.gap
     check_size(chances.graph)
     process = Lanczos(SecondMomentMap(chances), None)
     goal = 16

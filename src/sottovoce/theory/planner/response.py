@@ -2,7 +2,8 @@
 
 A is what plain gossip leaves of the values' spread, B_g what unit noise at the nodes of group g leaves. Nodes form
 a group when they are activated equally often and have the same φ (and the same σ, where that is given). Both come from
-the exact expectation or from the corrected bound, and the searches (:mod:`.search`) need not know which.
+the exact expectation or from the corrected bound, and the searches (:mod:`.search`) need not know which. Noise that
+stays in place is :mod:`.kept`.
 Private values are not needed: independent values of standard deviation s start at Y_0 = s² (I − 11ᵀ/n) on average.
 """
 
@@ -116,9 +117,13 @@ class Response:
         return float(self.model.theta_gap.min())
 
     @property
-    def truly_free_decay(self) -> Array | None:
-        """``(n,)`` the largest φ_i that leave the real rate alone; the bound does not know it."""
-        return None if self.process is None else free_decay(self.gossip_gap, self.chances.nodes)
+    def truly_free_decay(self) -> Array:
+        """``(n,)`` the largest φ_i that leave the real rate alone; from the bound's ρ, those that surely do.
+
+        The real rate is at least ρ² (Jensen's inequality on the Fiedler vector).
+        """
+        gap = self.gossip_gap if self.process is not None else self.gossip_gap * (2.0 - self.gossip_gap)
+        return free_decay(gap, self.chances.nodes)
 
 
 def _initial(chances: Chances, value_std: float) -> float:
