@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import register_jitable
 
 from ...graphs.graph import Graph
 from ...methods.base import VALUE, Array, PairMethod
@@ -29,29 +28,6 @@ __all__ = ["KIND", "fired_edge"]
 u64 = np.uint64
 update, uses_noise, lazy = PairMethod.update, PairMethod.uses_noise, PairMethod.lazy  # a method's own take
 shown = as_they_are  # their place in `drive`
-
-
-@register_jitable(inline="always")
-def fill_window(
-    words: Any,
-    fired: Any,
-    draws: Any,
-    start: Any,
-    r: Any,
-    c: Any,
-    seed: Any,
-    edges: Any,
-    accept: Any,
-    alias: Any,
-    noisy: Any,
-) -> None:
-    """Edges and draws of the steps from ``start``."""
-    fill_words(words, start, r, 0, seed)
-    fill_edges(words, fired, edges.shape[0], accept, alias)
-    if noisy:
-        if c > 0:
-            fill_words(words, start, r, c, seed)
-        fill_normals(words, draws)
 
 
 def drive(  # noqa: C901  (one loop)
@@ -87,7 +63,12 @@ def drive(  # noqa: C901  (one loop)
             row, due = 0, steps[0]
             for start in range(first, last, WINDOW):
                 size = min(WINDOW, last - start)
-                fill_window(words, fired, draws, start, r, c, seed, edges, accept, alias, uses_noise)
+                fill_words(words, start, r, 0, seed)
+                fill_edges(words, fired, edges.shape[0], accept, alias)
+                if uses_noise:
+                    if c > 0:
+                        fill_words(words, start, r, c, seed)
+                    fill_normals(words, draws)
                 for k in range(size):
                     ends[0, k] = u64(edges[fired[k], 0])
                     ends[1, k] = u64(edges[fired[k], 1])
