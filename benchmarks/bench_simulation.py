@@ -1,10 +1,15 @@
-"""Simulation speed and memory: the table of `sottovoce bench --large`, and the memory of a graph of 10⁷ nodes."""
+"""Simulation speed and memory: the table of `sottovoce bench --large`, what recording costs, memory of 10⁷ nodes."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import time
+
+import numpy as np
+
+import sottovoce as sv
 
 MEMORY = """
 import resource, numpy as np, sottovoce as sv
@@ -32,6 +37,30 @@ def bench_memory() -> None:
     print(f"\n10^7 nodes, {edges:.0f} edges: peak {gibibytes:.2f} GiB, mass error {mass:.1e}")
 
 
+def bench_recording(rounds: int = 8) -> None:
+    """Print nanoseconds of CPU a step, best of interleaved rounds, by what is recorded."""
+    method = sv.NoiseInsertion(1.0, 0.9)
+    ways = {
+        "nothing recorded, 10^6 steps": {"num_steps": 10**6, "record": []},
+        "nothing recorded, 50 000 steps": {"num_steps": 50_000, "record": []},
+        "by default, 50 000 steps": {"num_steps": 50_000},
+        "every step, 10^6 steps": {"num_steps": 10**6, "record": 10**6},
+        "watched for stopping, 10^6 steps": {"num_steps": 10**6, "stop_at": 1e-300},
+    }
+    for graph in (sv.graphs.random_geometric(100, seed=1), sv.graphs.random_regular(10**5, 16, seed=1)):
+        values = np.random.default_rng(0).random(graph.num_nodes)
+        best = dict.fromkeys(ways, np.inf)
+        for _ in range(rounds):
+            for name, keywords in ways.items():
+                began = time.process_time()
+                sv.simulate(graph, values, method, seed=1, threads=1, **keywords)
+                best[name] = min(best[name], (time.process_time() - began) / keywords["num_steps"] * 1e9)
+        print(f"\n{graph.name}")
+        for name, nanoseconds in best.items():
+            print(f"{name:<40} {nanoseconds:>8.1f} ns a step")
+
+
 if __name__ == "__main__":
     bench_table()
+    bench_recording()
     bench_memory()

@@ -18,7 +18,7 @@ export class DecaySlider {
       make("label", {}, make("span", {}, "decay φ"), this.box),
       make("div", { class: "rail" }, this.tick, this.range),
       this.caption,
-      make("label", { class: "check" }, this.free, make("span", {}, "largest free φ at every node")));
+      make("label", { class: "check" }, this.free, make("span", {}, "largest φ that keeps the proved rate, at every node")));
     this.range.addEventListener("input", () => { this.box.value = Number(decayAt(this.range.value / 1000).toPrecision(3)); this.changed(); });
     this.box.addEventListener("input", () => { this.range.value = 1000 * place(Number(this.box.value)); this.changed(); });
     this.free.addEventListener("change", () => this.changed());
@@ -59,8 +59,10 @@ export class DecaySlider {
     this.tick.title = `threshold ${low}`;
     const range = high - low > 5e-4 ? `${number(low)} to ${number(high)}, node by node` : number(low);
     const decay = Number(this.box.value);
-    const verdict = this.free.checked ? "every node at its threshold" : decay <= low ? "free: guaranteed as fast as without noise" : decay > high ? "above: the noise sets the guaranteed pace" : "above for some nodes";
-    this.caption.textContent = `threshold of this graph: ${range} (${verdict})`;
+    const { really } = this.threshold;
+    const slow = really === null || really === undefined ? "" : ` Up to φ = ${number(really)} it is proved that no run becomes slower.`;
+    const verdict = this.free.checked ? "every node at its threshold" : decay <= low ? "at or below: the proved rate is that without noise" : decay > high ? "above: the noise sets the proved rate" : "above for some nodes";
+    this.caption.textContent = `The proved rate is kept up to φ = ${range} (${verdict}).${slow}`;
     this.caption.classList.toggle("above", !this.free.checked && decay > low);
   }
 }

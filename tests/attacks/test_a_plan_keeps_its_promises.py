@@ -137,7 +137,9 @@ def try_neighbours(seed: int, schedules: int) -> None:
     rng = np.random.default_rng(seed)
     graph = [sv.graphs.complete(3), sv.graphs.complete(4), sv.graphs.cycle(5), sv.graphs.star(4)][seed % 4]
     probability, wish = float(rng.choice([0.5, 0.8])), float(rng.uniform(0.1, 0.5))
-    found = sv.theory.plan(graph, relative_error=0.05, neighbour_std=wish, probability=probability, runs=0)
+    wish = min(wish, 0.15) if graph.degrees.min() == 1 else wish  # a leaf hides from its neighbour at a price
+    found = sv.theory.plan(graph, relative_error=0.05, neighbour_std=wish, probability=probability, runs=1000)
+    assert found.feasible, found
     assert found.neighbour_std is not None
     assert found.neighbour_std >= 0.995 * wish
     exposed = sv.privacy.exposure_quantile(
@@ -152,7 +154,7 @@ def try_neighbours(seed: int, schedules: int) -> None:
     assert_kept(kept, schedules, probability)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(2, 4))
 def test_neighbours_are_left_with_what_was_promised_on_a_sample(seed: int) -> None:
     """Two of the problems that the slow test tries, forty schedules each."""
     try_neighbours(seed, 40)
@@ -160,7 +162,7 @@ def test_neighbours_are_left_with_what_was_promised_on_a_sample(seed: int) -> No
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("seed", range(2, 30))
+@pytest.mark.parametrize("seed", [0, 1, *range(4, 54)])
 def test_neighbours_are_left_with_what_was_promised(seed: int) -> None:
     """300 random schedules, every neighbour of every node audited exactly."""
     try_neighbours(seed, 300)

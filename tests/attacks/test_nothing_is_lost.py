@@ -94,12 +94,15 @@ def check(chaos: Chaos) -> None:
     net.quiesce()
     assert net.broken_invariants() == []
     assert net.asymmetric_edges() == []
-    assert net.mass_error() < 1e-11
+    assert net.mass_error() == 0
     assert net.run(2000.0, until=lambda: net.settled), "not settled"
     assert net.largest_error() <= TOLERANCE
+    protocols = [peer.protocol for peer in net.peers.values()]
+    everybody = sum(1 << peer.settings.index for peer in net.peers.values())
+    assert all(protocol is not None and protocol.rule.contributors == everybody for protocol in protocols)
     net.quiesce()
     assert net.asymmetric_edges() == []
-    assert net.mass_error() < 1e-11
+    assert net.mass_error() == 0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -132,7 +135,7 @@ def test_crashes_at_every_commit_point(seed: int) -> None:
     assert net.crashes > 30
     net.quiesce()
     assert net.asymmetric_edges() == []
-    assert net.mass_error() < 1e-12
+    assert net.mass_error() == 0
     assert net.run(1000.0, until=lambda: net.settled)
     assert net.largest_error() <= TOLERANCE
 
@@ -159,7 +162,7 @@ def test_settled_is_never_said_too_early(seed: int) -> None:
         return len(said) == len(names)
 
     assert net.run(2000.0, until=watch)
-    assert max(said.values()) <= 0.05
+    assert max(said.values()) * net.unit.number <= 0.05
 
 
 def test_edges_fire_equally_often_on_an_irregular_graph() -> None:
@@ -169,7 +172,7 @@ def test_edges_fire_equally_often_on_an_irregular_graph() -> None:
     edges = [("hub", f"leaf{k}") for k in range(6)] + [("leaf0", "tail")]
     values = dict.fromkeys({name for edge in edges for name in edge}, 1.0)
     net = SimulatedNetwork(
-        edges, values, noise_std=0.0, noise_decay=0.5, seed=7, tolerance=1e-30, diameter=4,
+        edges, values, noise_std=0.0, noise_decay=0.5, seed=7, tolerance=4e-5, diameter=4,
         conditions=Conditions(delay=1e-6), bucket_refill=50.0, bucket_burst=1e9, sync_interval=0.5,
     )  # fmt: skip
     net.run(120.0)
@@ -183,12 +186,12 @@ def test_a_fast_caller_does_not_raise_the_number_of_draws() -> None:
     """A neighbour with a clock 50 times as fast makes a victim draw no more than twice as often as its own pace."""
     edges = [("victim", "eve"), ("victim", "bob"), ("bob", "eve")]
     net = SimulatedNetwork(
-        edges, dict.fromkeys(["victim", "eve", "bob"], 1.0), noise_std=1.0, noise_decay=0.99, seed=3, tolerance=1e-30
+        edges, dict.fromkeys(["victim", "eve", "bob"], 1.0), noise_std=1.0, noise_decay=0.99, seed=3, tolerance=4e-5
     )
     net.run(15.0)
     usual = net.states()["victim"].account.messages
     net = SimulatedNetwork(
-        edges, dict.fromkeys(["victim", "eve", "bob"], 1.0), noise_std=1.0, noise_decay=0.99, seed=3, tolerance=1e-30
+        edges, dict.fromkeys(["victim", "eve", "bob"], 1.0), noise_std=1.0, noise_decay=0.99, seed=3, tolerance=4e-5
     )
     for _ in range(750):
         net.run(0.02)

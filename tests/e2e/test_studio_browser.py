@@ -153,13 +153,14 @@ def test_run_pause_step_and_back_to_the_start(visit: Visit) -> None:
 
 
 def test_the_threshold_of_this_very_graph_is_marked_on_the_slider(visit: Visit) -> None:
-    """It moves with the graph, and crossing it is said in words."""
+    """It moves with the graph; which rate is kept up to it, and from where a run really slows, is said in words."""
     visit.open()
     mark = visit.page.locator(".threshold")
     mark.wait_for(state="visible")
     assert float(mark.get_attribute("data-threshold") or 0) == sv.theory.threshold_decay(sv.graphs.cycle(10)).min()
     caption = visit.page.locator(".decay-field .caption")
-    assert "free" in caption.inner_text()
+    assert "The proved rate is kept up to φ = 0.951 (at or below" in caption.inner_text()
+    assert f"{sv.theory.threshold_decay(sv.graphs.cycle(10), form='resolvent').min():.3f}" in caption.inner_text()
     visit.page.fill("[aria-label='noise decay φ, as a number']", "0.98")
     assert "above" in caption.inner_text()
     visit.page.select_option("#family", "star")

@@ -58,7 +58,7 @@ _PROTOCOL = ("tests/peer/protocol",)
 _DISCLOSURE = ("tests/peer/protocol/test_disclosure.py", "tests/peer/protocol/test_noise.py")
 _RUNTIME = ("tests/peer/runtime",)
 _RANDOMNESS = ("tests/peer/runtime/test_randomness.py", "src/sottovoce/peer/runtime/randomness.py")
-_IDENTITY = ("tests/peer/membership/test_identity.py",)
+_IDENTITY = ("tests/peer/membership/test_credentials.py", "tests/peer/membership/test_roster.py")
 _CODEC = ("tests/peer/transport/test_codec.py",)
 _TLS = ("tests/peer/transport/test_tls.py",)
 _STORE = ("tests/peer/store",)
@@ -88,9 +88,9 @@ TARGETS = (
     Target("sottovoce.peer.runtime.keeping", _RUNTIME),
     Target("sottovoce.peer.runtime.talking", _RUNTIME),
     Target("sottovoce.peer.runtime.randomness", _RANDOMNESS),
-    Target("sottovoce.peer.membership.identity.check_identity", _IDENTITY),
-    Target("sottovoce.peer.membership.identity._single_name", _IDENTITY),
-    Target("sottovoce.peer.membership.identity.Authority.sign", _IDENTITY),
+    Target("sottovoce.peer.membership.credentials", _IDENTITY),
+    Target("sottovoce.peer.membership.keys.certificate_of", _IDENTITY),
+    Target("sottovoce.peer.membership.roster.Roster.check_replaces", _IDENTITY),
     Target("sottovoce.peer.transport.codec", _CODEC),
     Target("sottovoce.peer.transport.grpc.GrpcTransport._neighbour", _TLS),
     Target("sottovoce.peer.store.sqlite", _STORE),
@@ -148,16 +148,16 @@ NAMED = (
     ),
     Named(
         "a peer's own certificate may carry two names",
-        "sottovoce.peer.membership.identity._single_name",
-        "if len(names) != 1 or len(list(extension.value)) != 1:",
-        "if not names:",
+        "sottovoce.peer.membership.keys.certificate_of",
+        "if [str(entry.value) for entry in names] != [name]",
+        "if name not in [str(entry.value) for entry in names]",
         _IDENTITY,
     ),
     Named(
         "callers need no certificate",
         "sottovoce.peer.transport.grpc.GrpcTransport.serve",
-        "require_client_auth=True",
-        "require_client_auth=False",
+        "require_client_authentication=True",
+        "require_client_authentication=False",
         _TLS,
     ),
     Named(
@@ -197,9 +197,9 @@ NAMED = (
     ),
     Named(
         "the wanted error is compared with the unscaled error",
-        "sottovoce.simulation.running._record",
-        "squared <= stop_at * setup.scale",
-        "squared <= stop_at",
+        "sottovoce.simulation.running.advance",
+        "runner.watched_span(at, end, stop_at * state.setup.scale)",
+        "runner.watched_span(at, end, stop_at)",
         _STOPPING,
     ),
     Named(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from sottovoce.cli.main import main
-from sottovoce.peer.membership.config import PeerConfig, TlsFiles
-from sottovoce.peer.membership.identity import Authority, issue_identity, pem
+from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.credentials import Credentials
+from sottovoce.peer.membership.keys import key_pem, new_key, self_signed
+from sottovoce.peer.transport.grpc import GrpcTransport
 
 
 def make_config(name: str = "a", folder: Path | str = "data", **fields: Any) -> PeerConfig:
@@ -21,43 +24,36 @@ def make_config(name: str = "a", folder: Path | str = "data", **fields: Any) -> 
         "noise_std": 1.0,
         "noise_decay": 0.9,
         "smallest_std": None,
+        "seal_std": 1.0,
+        "unit": "0.000001",
+        "low": -1e6,
+        "high": 1e6,
+        "members": 8,
+        "max_degree": 4,
+        "min_open_edges": 1,
         "diameter": 2,
         "backoff_max": 0.2,
     }
     return PeerConfig(**(given | fields))
 
 
-def tls_files(folder: Path) -> TlsFiles:
-    return TlsFiles(folder / "peer.crt", folder / "peer.key", folder / "authority.crt")
+class Society:
+    """Parties with keys of their own; each has everybody's certificate, as if from a roster."""
 
+    def __init__(self, *names: str, network: str = "net", days: float = 30) -> None:
+        self.network = network
+        self.keys = {name: new_key() for name in names}
+        self.certificates = {n: self_signed(key, f"{n}.{network}", days=days) for n, key in self.keys.items()}
 
-def make_identity(
-    name: str, folder: Path, authority: Authority | None = None, *, days: float = 30, **fields: Any
-) -> PeerConfig:
-    """A configuration with a certificate for `name` in `folder`."""
-    issue_identity(authority or Authority.create("net"), name, folder, days=days)  # type: ignore[arg-type]
-    return make_config(name, folder, tls=tls_files(folder), **fields)
+    def credentials(self, name: str, **instead: str) -> Credentials:
+        """What `name` shows and believes; `instead`: certificates that it believes instead of the real ones."""
+        others = {n: c.encode() for n, c in (self.certificates | instead).items() if n != name}
+        end = dt.datetime.now(dt.UTC) + dt.timedelta(days=30)
+        return Credentials(self.certificates[name].encode(), key_pem(self.keys[name]), others, end)
 
-
-def certify(authority: Authority, folder: Path, *names: str) -> TlsFiles:
-    """A pair whose certificate carries all these names: what our own authority refuses to sign."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-
-    files = issue_identity(authority, "a", folder)
-    proper = x509.load_pem_x509_certificate(files.certificate.read_bytes())
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(proper.subject)
-        .issuer_name(proper.issuer)
-        .public_key(proper.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(proper.not_valid_before_utc)
-        .not_valid_after(proper.not_valid_after_utc)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name) for name in names]), critical=False)
-    )
-    files.certificate.write_bytes(pem(builder.sign(authority.key, hashes.SHA256())))
-    return files
+    def transport(self, name: str, observer: Any = None, **fields: Any) -> GrpcTransport:
+        """A transport for `name`; `fields` of its configuration."""
+        return GrpcTransport(make_config(name, network=self.network, **fields), self.credentials(name), observer)
 
 
 class Recorder:

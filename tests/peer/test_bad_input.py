@@ -38,17 +38,16 @@ def edit(old: str, new: str) -> Callable[[Path], None]:
 
 
 def foreign(file: str) -> Callable[[Path], None]:
-    return lambda party: (party / "identity" / file).write_bytes(
-        (party.parents[1] / "other" / "ada" / "identity" / file).read_bytes()
-    )
+    return lambda party: (party / file).write_bytes((party.parents[1] / "other" / "ada" / file).read_bytes())
 
 
 # One for each thing that is checked; the kinds of bad configurations and certificates have tests of their own.
 CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing configuration": (lambda party: (party / "peer.toml").unlink(), "cannot read the configuration"),
     "malformed configuration": (edit('name = "ada"', 'name == "ada"'), "not valid TOML"),
-    "another network's authority": (foreign("authority.crt"), "another network"),
-    "certificate of somebody else": (edit('name = "ada"', 'name = "eve"'), "is for 'ada.net'"),
+    "another founder's roster": (foreign("roster.json"), "another founder"),
+    "another key": (foreign("peer.key"), "does not belong"),
+    "no member": (edit('name = "ada"', 'name = "eve"'), "'eve' is not a member"),
     "data folder that is a file": (lambda party: (party / "data").write_text(""), "data_dir must be a folder"),
     "address of another machine": (edit('listen = "127.0.0.1', 'listen = "192.0.2.1'), "cannot listen"),
 }
@@ -71,7 +70,7 @@ def test_a_port_in_use(party: Path) -> None:
     """A listening port that another process has is refused."""
     from sottovoce.peer.membership.config import PeerConfig
 
-    _, port = PeerConfig.load(party / "peer.toml").listen.split(":")
+    _, port = str(PeerConfig.load(party / "peer.toml").listen).split(":")
     with socket.create_server(("127.0.0.1", int(port))), pytest.raises(InvalidInput, match="cannot listen"):
         check_everything(party / "peer.toml", np.array([1.0]))
 

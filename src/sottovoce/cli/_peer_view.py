@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["network_table", "one_peer", "say_estimate"]
+    from ..peer.membership.roster import Roster
+
+__all__ = ["network_table", "one_peer", "roster_view", "say_estimate"]
 
 _STATE_STYLE = {"open": "green", "blank": "yellow", "parted": "dim", "unreachable": "red"}
 
@@ -27,6 +29,11 @@ def say_estimate(status: Mapping[str, Any]) -> str:
 def _say_error(status: Mapping[str, Any]) -> str:
     error = status.get("plus_minus")
     return "-" if error is None else f"± {error:.2g}"
+
+
+def _say_roster(status: Mapping[str, Any]) -> str:
+    roster = status.get("roster")
+    return "-" if roster is None else f"{roster['number']}, digest {str(roster['digest'])[:32]}"
 
 
 def _say_budget(status: Mapping[str, Any]) -> str:
@@ -58,11 +65,14 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
     settled = "[green]yes[/]" if status.get("settled") else str(status.get("statement", "not yet"))
     for name, text in (
         ("peer", f"{status['name']} of {status['network']}"),
+        ("roster", _say_roster(status)),
         ("estimate", f"{say_estimate(status)}  {_say_error(status)}"),
         ("settled", settled),
         ("noise left", f"{status.get('noise_left') or 0:.2g} of {status.get('noise_std') or 0:.2g}"),
         ("privacy budget", _say_budget(status)),
-        ("known at worst to", _say_known(status)),
+        ("one other knows it to", status.get("known_to_one", "-")),
+        ("two others know it to", status.get("known_to_two", "-")),
+        ("all neighbours know it to", _say_known(status)),
         ("exchanges", str(status.get("exchanges", 0))),
         ("refused", _say_refusals(answer)),
     ):
@@ -78,6 +88,36 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
             name, f"[{style}]{state}[/]" if style else state, "-" if heard is None else f"{heard:.1f} s ago"
         )
     return Group(facts, "", neighbours)
+
+
+def roster_view(roster: Roster) -> RenderableType:
+    """A roster: number, digest, terms, who is next to whom, and who can learn what about whom."""
+    from rich.console import Group
+    from rich.table import Table
+
+    from ..peer.membership.exposure import exposed, promise, what_others_learn
+
+    terms = roster.settings
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="bold")
+    facts.add_column()
+    for name, text in (
+        ("network", f"{roster.network}, roster {roster.number}, {len(roster.members)} members"),
+        ("digest", roster.digest.hex()[:32]),
+        ("founder's key", roster.founder_fingerprint),
+        ("values", f"from {terms['low']:g} to {terms['high']:g}, multiples of {terms['unit']}"),
+        ("settled", f"when all agree to {terms['tolerance']:g}"),
+        ("noise, seal", f"{terms['noise_std']:g} × {terms['noise_decay']:g}^t, {terms['seal_std']:g}"),
+        ("gone", ", ".join(roster.tombstones) or "nobody"),
+    ):
+        facts.add_row(name, text)
+    learned = Table(box=None, header_style="bold")
+    for title in ("member", "neighbours", "beforehand", "to one other", "to two others", "to all others"):
+        learned.add_column(title)
+    for name, *known in what_others_learn(roster):
+        learned.add_row(name, ", ".join(roster.neighbours_of(name)), *known)
+    notes = [f"accepted: {one}" for one in exposed(roster)]
+    return Group(facts, "", "how closely each value can be known, at the best:", learned, promise(roster), *notes)
 
 
 def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str = "") -> Table:

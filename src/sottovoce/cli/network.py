@@ -1,4 +1,4 @@
-"""``sottovoce network``: found a network of peers, sign and renew its certificates, or run one on this machine."""
+"""``sottovoce network``: found a network from the parties' cards, change who is in it, or run one on this machine."""
 
 from __future__ import annotations
 
@@ -10,105 +10,134 @@ import click
 
 if TYPE_CHECKING:
     from ..graphs import Graph
+    from ..peer.membership.roster import Roster
 
-__all__ = ["command"]
+__all__ = ["command", "tell_roster"]
 
 FOLDER = click.argument("folder", type=click.Path(path_type=Path))
+CARD = click.argument("card", type=click.Path(path_type=Path))
 JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object for machines.")
+ACCEPT = click.option(
+    "--accept", "accepted", multiple=True, metavar="NAME",
+    help="NAME has said yes to a place where another member can know its value. Repeat for more.",
+)  # fmt: skip
 
 
 @click.group()
 def command() -> None:
-    """Create, run and watch a network of peers."""
+    """Found, change, run and watch a network of peers."""
 
 
 @command.command()
-@click.argument("parties", type=click.Path(path_type=Path))
-@click.option("--graph", required=True, help="A family such as cycle, complete or rgg, or a file of lines 'ada bob'.")
+@click.argument("cards", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to make; must not exist.")
-@click.option("--network", help="Name of the network (default: the name of the folder).")
+@click.option(
+    "--graph",
+    help="A family such as cycle, complete or rgg, or a file of lines 'ada bob' (default: one where every member keeps"
+    " its privacy against every other).",
+)
+@click.option("--of", "kind", type=click.Choice(["money", "percent", "count"]), help="What the values are.")
+@click.option("--step", help="The values are multiples of this, for example 0.01.")
+@click.option("--low", type=float, help="Least private value that a member may have.")
+@click.option("--high", type=float, help="Greatest private value that a member may have.")
 @click.option("--noise-std", type=float, required=True, help="Standard deviation of the first noise draw.")
 @click.option("--noise-decay", type=float, required=True, help="Share of noise amplitude kept per exchange.")
-@click.option(
-    "--smallest-std", type=float, required=True,
-    help="Nobody may ever estimate a private value more precisely than this standard deviation; 0: no limit.",
-)  # fmt: skip
-@click.option("--tolerance", type=float, default=1e-3, show_default=True, help="Agreement that counts as settled.")
+@click.option("--seal-std", type=float, help="Standard deviation of the seal on every edge; no default.")
+@click.option("--unit", help="All numbers are multiples of this (default: from the step).")
+@click.option("--tolerance", type=float, help="Agreement that counts as settled (default: from the step).")
 @click.option("--dimension", type=int, default=1, show_default=True, help="Numbers per private value.")
 @click.option("--rate", type=float, default=2.0, show_default=True, help="Exchanges per second and neighbour.")
-@click.option("--diameter", type=int, help="Most hops between two peers (default: of this graph).")
-@click.option("--days", type=click.IntRange(1), default=365, show_default=True, help="Term of the certificates.")
 @click.option("--seed", type=int, help="Of a random graph.")
+@ACCEPT
 @JSON
 def create(
-    parties: Path, graph: str, out: Path, network: str | None, days: int, seed: int | None, diameter: int | None,
-    as_json: bool, **settings: Any,
+    cards: tuple[Path, ...], out: Path, graph: str | None, kind: str | None, seed: int | None, dimension: int,
+    rate: float, noise_std: float, noise_decay: float, accepted: tuple[str, ...], as_json: bool, **terms: Any,
 ) -> None:  # fmt: skip
-    """Make a folder per party with its configuration and certificates.
+    """Found a network: sign a roster of the parties whose CARDS these are.
 
-    PARTIES is a text file with one 'name host:port' per line.
+    Every party makes its card with `sottovoce peer init`; its key stays with it. The founder's key is made in the
+    folder and signs every later roster.
     """
-    from ..peer.membership.founding import found_network, read_parties
+    from ..peer.membership.founding import found, private_graph
+    from ..peer.membership.keys import Card
+    from ..peer.membership.suggestions import suggest
 
-    addresses = read_parties(parties)
-    if diameter is not None:
-        settings["diameter"] = diameter
-    made = found_network(
-        network or out.resolve().name, addresses, _graph(graph, list(addresses), seed), out, days=days, **settings
-    )
-    if as_json:
-        click.echo(json.dumps({"folder": str(out), "configurations": {name: str(path) for name, path in made.items()}}))
-        return
-    click.echo(f"{len(made)} parties in {out}; {out / 'README.txt'} says which folder goes to whom.")
-    click.echo(f"Keep {out / 'authority'} offline: whoever has it decides who is a member.")
+    known = sorted((Card.load(path) for path in cards), key=lambda card: card.name)
+    names = [card.name for card in known]
+    shape = private_graph(len(names)) if graph is None else _graph(graph, names, seed)
+    chosen = suggest(kind, len(names), int(shape.degrees.max()), **terms)
+    chosen.pop("step", None)
+    settings = chosen | {"noise_std": noise_std, "noise_decay": noise_decay, "rate": rate, "dimension": dimension}
+    signed = found(known, shape, out, settings, accepted)
+    tell_roster(signed.roster, as_json=as_json)
+    if not as_json:
+        click.echo(f"\nSend {out / 'roster.json'} to every member; keep {out / 'founder.key'} to yourself, and safe.")
+
+
+@command.command()
+@click.argument("roster", type=click.Path(path_type=Path))
+@JSON
+def show(roster: Path, as_json: bool) -> None:
+    """Say what a ROSTER file says: members, terms, and who can learn what."""
+    from ..peer.membership.roster import SignedRoster
+
+    tell_roster(SignedRoster.load(roster).roster, as_json=as_json)
 
 
 @command.command()
 @FOLDER
-@click.argument("request", type=click.Path(path_type=Path))
-@click.option("--days", type=click.IntRange(1), default=365, show_default=True, help="Term of the certificate.")
+@CARD
+@click.option("--neighbours", required=True, help="Names of members next to it, separated by commas.")
+@ACCEPT
 @JSON
-def sign(folder: Path, request: Path, days: int, as_json: bool) -> None:
-    """Sign a peer's REQUEST with the authority of the network in FOLDER."""
-    from ..peer.membership.renewal import sign_request
+def add(folder: Path, card: Path, neighbours: str, accepted: tuple[str, ...], as_json: bool) -> None:
+    """Make the next roster, with the party of CARD as a member; FOLDER is the founder's."""
+    from ..peer.membership.changes import current, with_member
+    from ..peer.membership.keys import Card
 
-    certificate = sign_request(folder / "authority", request, days=days)
-    click.echo(json.dumps({"certificate": str(certificate)}) if as_json else f"send back {certificate}")
+    names = [word.strip() for word in neighbours.split(",") if word.strip()]
+    _publish(folder, with_member(current(folder), Card.load(card), names, accepted), as_json=as_json)
 
 
 @command.command()
 @FOLDER
 @click.argument("name")
-@click.argument("address")
-@click.option("--neighbours", required=True, help="Names of members that will talk to it, separated by commas.")
-@click.option("--noise-std", type=float, required=True)
-@click.option("--noise-decay", type=float, required=True)
-@click.option("--smallest-std", type=float, required=True)
-@click.option("--days", type=click.IntRange(1), default=365, show_default=True)
+@click.option("--link", "links", nargs=2, multiple=True, metavar="NAME NAME", help="A new edge among those who stay.")
+@ACCEPT
 @JSON
-def join(folder: Path, name: str, address: str, neighbours: str, days: int, as_json: bool, **noise: float) -> None:
-    """Make the folder of a party that joins later, and say what its neighbours have to do."""
-    from ..peer.membership.founding import found_member
+def remove(
+    folder: Path, name: str, links: tuple[tuple[str, str], ...], accepted: tuple[str, ...], as_json: bool
+) -> None:
+    """Make the next roster, from which NAME is gone for good."""
+    from ..peer.membership.changes import current, without_member
 
-    names = [word.strip() for word in neighbours.split(",") if word.strip()]
-    path = found_member(folder, name, address, names, days=days, **noise)
-    if as_json:
-        click.echo(json.dumps({"configuration": str(path)}))
-        return
-    click.echo(f"{path.parent} is for {name}. Each of its neighbours now runs:")
-    for other in names:
-        click.echo(f"  sottovoce peer add {folder / other / 'peer.toml'} {name} {address}")
+    _publish(folder, without_member(current(folder), name, links, accepted), as_json=as_json)
+
+
+@command.command()
+@FOLDER
+@CARD
+@JSON
+def rekey(folder: Path, card: Path, as_json: bool) -> None:
+    """Make the next roster, with the key and address on CARD for a member that is in it already."""
+    from ..peer.membership.changes import current, with_card
+    from ..peer.membership.keys import Card
+
+    _publish(folder, with_card(current(folder), Card.load(card)), as_json=as_json)
 
 
 @command.command()
 @FOLDER
 @JSON
 def status(folder: Path, as_json: bool) -> None:
-    """Show the peers of FOLDER that run on this machine."""
+    """Show the peers of FOLDER that run on this machine; peers elsewhere are asked by their own operators."""
+    from ..peer.membership.changes import current
     from ..peer.membership.founding import members
     from ..peer.process.control import peek
 
     found = {name: peek(config.data_dir) for name, config in members(folder).items()}
+    elsewhere = sorted(set(current(folder).members) - set(found)) if (folder / "roster.json").exists() else []
     if as_json:
         click.echo(json.dumps(found))
         return
@@ -117,6 +146,8 @@ def status(folder: Path, as_json: bool) -> None:
     from ._peer_view import network_table
 
     Console().print(network_table(found))
+    if elsewhere:
+        click.echo(f"not on this machine, so not asked: {', '.join(elsewhere)}")
 
 
 @command.command()
@@ -130,10 +161,13 @@ def status(folder: Path, as_json: bool) -> None:
 )
 @JSON
 def up(peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Path | None, as_json: bool) -> None:
-    """Run a whole network here: real processes, real TLS, real disks; then prove that the average is exact."""
-    from ._network_up import show
+    """Run a whole network here: real processes, real TLS, real disks; then prove that the average is exact.
 
-    show(
+    A demonstration: this one machine makes all keys and sees all values.
+    """
+    from ._network_up import show as show_all
+
+    show_all(
         _graph(graph, [str(i) for i in range(peers)], seed),
         chaos=chaos,
         seconds=seconds,
@@ -141,6 +175,35 @@ def up(peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Pat
         keep=keep,
         as_json=as_json,
     )
+
+
+def _publish(folder: Path, roster: Roster, *, as_json: bool) -> None:
+    from ..peer.membership.changes import publish
+
+    publish(folder, roster)
+    tell_roster(roster, as_json=as_json)
+    if not as_json:
+        click.echo(f"\nSend {folder / 'roster.json'} to every member; each runs `sottovoce peer roster` with it.")
+
+
+def tell_roster(roster: Roster, *, as_json: bool) -> None:
+    """A roster, for a person or as JSON."""
+    from ..peer.membership.exposure import what_others_learn
+
+    if as_json:
+        facts = {
+            "network": roster.network, "number": roster.number, "digest": roster.digest.hex(),
+            "founder": roster.founder_fingerprint, "members": list(roster.names), "settings": dict(roster.settings),
+            "diameter": roster.diameter, "vertex_connectivity": roster.vertex_connectivity,
+            "who_learns_what": what_others_learn(roster),
+        }  # fmt: skip
+        click.echo(json.dumps(facts))
+        return
+    from rich.console import Console
+
+    from ._peer_view import roster_view
+
+    Console().print(roster_view(roster))
 
 
 def _graph(text: str, names: list[str], seed: int | None) -> Graph:

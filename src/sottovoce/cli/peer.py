@@ -1,17 +1,21 @@
-"""``sottovoce peer``: start, inspect, change and stop one peer."""
+"""``sottovoce peer``: make a key and a card, join a network, start, inspect, change and stop one peer."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from ..peer.membership.roster import Roster
 
 __all__ = ["command"]
 
 CONFIG = click.argument("config", type=click.Path(path_type=Path))
+FOLDER = click.argument("folder", type=click.Path(path_type=Path))
 VALUE_FROM = click.option(
     "--value-from",
     type=click.Path(path_type=Path, allow_dash=True),
@@ -23,24 +27,87 @@ JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object for
 
 @click.group()
 def command() -> None:
-    """Start, inspect and stop one peer."""
+    """Make, start, inspect and stop one peer."""
+
+
+@command.command()
+@click.argument("name")
+@click.option("--network", required=True, help="The network that this party wants to belong to.")
+@click.option("--address", help="host:port at which others reach it; leave it out if it makes all calls itself.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for key and card (default: the name).")
+@click.option("--days", type=click.IntRange(1), default=3650, show_default=True, help="Term of the certificate.")
+@JSON
+def init(name: str, network: str, address: str | None, out: Path | None, days: int, as_json: bool) -> None:
+    """Make a private key for the party NAME, which stays in its folder, and a card to hand out.
+
+    The card holds name, address and certificate; nothing in it is secret. Send it to the founder of the network.
+    """
+    from ..peer.membership.keys import make_identity
+
+    folder = out or Path(name)
+    key, card = make_identity(name, network, folder, address=address, days=days)
+    path = folder / f"{name}.card"
+    if as_json:
+        click.echo(json.dumps({"key": str(key), "card": str(path), "fingerprint": card.fingerprint}))
+        return
+    click.echo(f"{key} is {name}'s private key: it never leaves this folder.")
+    click.echo(f"Send {path} to the founder. Fingerprint: {card.fingerprint}")
+
+
+@command.command()
+@FOLDER
+@click.argument("roster", type=click.Path(path_type=Path))
+@click.option(
+    "--smallest-std", type=float, required=True,
+    help="All neighbours together may never know the private value more closely than this; 0: no limit.",
+)  # fmt: skip
+@click.option("--listen", help="Where to listen, if not on every address of this machine at the card's port.")
+@click.option("--founder", help="The founder's fingerprint as you were told it; another founder's roster is refused.")
+@JSON
+def join(
+    folder: Path, roster: Path, smallest_std: float, listen: str | None, founder: str | None, as_json: bool
+) -> None:
+    """Join the network of ROSTER: check it, and write peer.toml into FOLDER, where this party's key and card lie."""
+    from ..errors import ConfigError
+    from ..peer.membership.founding import join as write
+    from ..peer.membership.keys import Card
+    from ..peer.membership.roster import SignedRoster
+
+    cards = sorted(folder.glob("*.card"))
+    if len(cards) != 1 or not (folder / "peer.key").exists():
+        raise ConfigError(f"{str(folder)!r} must hold peer.key and one card; `sottovoce peer init` makes them")
+    if (folder / "peer.toml").exists():
+        raise ConfigError(
+            f"{str(folder)!r} has joined already; a later roster is installed with `sottovoce peer roster`"
+        )
+    signed = SignedRoster.load(roster)
+    if founder is not None and founder != signed.roster.founder_fingerprint:
+        raise ConfigError(f"the roster is signed by {signed.roster.founder_fingerprint}, not by --founder {founder}")
+    path = write(folder, Card.load(cards[0]), signed, listen=listen, smallest_std=smallest_std)
+    _show_roster(signed.roster, as_json=as_json)
+    if not as_json:
+        click.echo(f"\nWritten: {path}. Ask the others whether they see the same digest.")
 
 
 @command.command()
 @CONFIG
 @VALUE_FROM
 @COLUMN
+@click.option("--replace-value", is_flag=True, help="Let the file's value take the place of a different stored one.")
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info")
-def start(config: Path, value_from: Path | None, column: str | None, log_level: str) -> None:
+def start(config: Path, value_from: Path | None, column: str | None, replace_value: bool, log_level: str) -> None:
     """Run the peer described by CONFIG until it is stopped (Ctrl-C, SIGTERM) or leaves.
 
-    The private value is read from a file, never from the command line. It may be left out when the peer has run
-    before: it then goes on with the value it had. Logs are JSON lines on standard error.
+    The private value is read from a file, never from the command line, and kept in the peer's store: from then on the
+    stored one counts. A start with another value goes on with the stored one and says so in the log, unless
+    --replace-value is given; `sottovoce peer set-value` changes it while the peer runs. Logs are JSON lines on standard
+    error.
     """
     from ..peer.process.service import start_peer
     from ..peer.process.values import read_value
 
-    start_peer(config, None if value_from is None else read_value(value_from, column=column), log_level=log_level)
+    value = None if value_from is None else read_value(value_from, column=column)
+    start_peer(config, value, replace_value=replace_value, log_level=log_level)
 
 
 @command.command()
@@ -108,12 +175,11 @@ def drop(config: Path, neighbour: str, as_json: bool) -> None:
 @command.command()
 @CONFIG
 @click.argument("neighbour")
-@click.argument("address")
 @JSON
-def add(config: Path, neighbour: str, address: str, as_json: bool) -> None:
-    """Accept NEIGHBOUR, which listens on ADDRESS (host:port); it must add this peer too."""
-    _ask(config, "add", neighbour=neighbour, address=address)
-    _done(f"{neighbour} is a neighbour; the configuration file says so too", as_json=as_json)
+def add(config: Path, neighbour: str, as_json: bool) -> None:
+    """Take back NEIGHBOUR, which was dropped or had left; the roster must name it, and it must add this peer too."""
+    _ask(config, "add", neighbour=neighbour)
+    _done(f"{neighbour} is a neighbour again; the configuration file says so too", as_json=as_json)
 
 
 @command.command("set-value")
@@ -132,30 +198,53 @@ def set_value(config: Path, value_from: Path | None, column: str | None, new_sec
     if value_from is None:
         raise InvalidParameter("--value-from is missing: the file with the new private value")
     settings = _load(config)
-    value = check_value(read_value(value_from, column=column), dimension=settings.dimension, limit=settings.value_limit)
+    given = read_value(value_from, column=column)
+    value = check_value(given, dimension=settings.dimension, low=settings.low, high=settings.high)
     _ask(config, "set-value", value=encode_value(value), new_secret=new_secret)
     _done("the peer has a new private value", as_json=as_json)
 
 
 @command.command()
 @CONFIG
-@click.option("--install", type=click.Path(path_type=Path), help="The signed certificate that came back.")
+@click.argument("roster", required=False, type=click.Path(path_type=Path))
 @JSON
-def renew(config: Path, install: Path | None, as_json: bool) -> None:
-    """Change this peer's key without it leaving this machine.
+def roster(config: Path, roster: Path | None, as_json: bool) -> None:
+    """Install a later ROSTER from the founder; without one, show the roster in place and who can learn what.
 
-    Without --install: make a new key and a request (identity/peer.csr) for the authority to sign with `sottovoce
-    network sign`. With --install: check the signed certificate, put both in place; restart the peer to use them.
+    Installed is only what the founder of this network signed, with a later number, and with this peer's own key in it.
     """
-    from ..peer.membership import renewal
+    from ..peer.membership.changes import install
+    from ..peer.membership.credentials import trusted_roster
+    from ..peer.membership.roster import SignedRoster
 
     settings = _load(config)
-    if install is None:
-        request = renewal.prepare(settings)
-        _done(f"have the authority sign {request}, then: sottovoce peer renew {config} --install FILE", as_json=as_json)
+    if roster is None:
+        _show_roster(trusted_roster(settings.identity, settings.network), as_json=as_json)
+        return
+    signed = SignedRoster.load(roster)
+    install(settings, signed)
+    number, digest = signed.roster.number, signed.roster.digest.hex()
+    if as_json:
+        click.echo(json.dumps({"number": number, "digest": digest}))
     else:
-        renewal.install(settings, install)
-        _done("the new certificate is in place; restart the peer to use it", as_json=as_json)
+        click.echo(f"roster {number} is in place, digest {digest[:32]}; restart the peer to use it")
+
+
+@command.command()
+@CONFIG
+@JSON
+def rekey(config: Path, as_json: bool) -> None:
+    """Make a new key for this peer, and the card with which the founder puts it into the next roster.
+
+    The key in use stays until that roster is installed with `sottovoce peer roster`.
+    """
+    from ..peer.membership.changes import new_card
+
+    card = new_card(_load(config))
+    if as_json:
+        click.echo(json.dumps({"card": str(card)}))
+    else:
+        click.echo(f"send {card} to the founder, who runs: sottovoce network rekey FOLDER {card.name}")
 
 
 def _write_estimate(status: dict[str, Any], path: Path) -> None:
@@ -180,6 +269,12 @@ def _ask(config: Path, what: str, **fields: Any) -> dict[str, Any]:
     from ..peer.process.control import ask
 
     return ask(_load(config).data_dir, what, **fields)
+
+
+def _show_roster(roster: Roster, *, as_json: bool) -> None:
+    from .network import tell_roster
+
+    tell_roster(roster, as_json=as_json)
 
 
 def _done(sentence: str, *, as_json: bool) -> None:

@@ -123,7 +123,7 @@ def _against_threshold(decay: object, graph: Graph) -> str:
     above = int((np.asarray(decay) > free_decays(graph)).sum())
     if above == 0:
         return "free"
-    return "too slow" if above == graph.num_nodes else f"too slow at {above} of {graph.num_nodes}"
+    return "too slow" if above == graph.num_nodes else f"slow at {above} of {graph.num_nodes}"
 
 
 def _between(values: Array) -> str:

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from .membership.config import PeerConfig
-from .protocol.messages import Vector
 from .protocol.status import PeerStatus
 from .runtime.node import Peer
 
@@ -17,7 +19,9 @@ Status = PeerStatus
 """The name under which :class:`PeerStatus` was first published."""
 
 
-def average(config: PeerConfig, value: Any, *, timeout: float | None = None, patience: float = 60.0) -> float | Vector:
+def average(
+    config: PeerConfig, value: Any, *, timeout: float | None = None, patience: float = 60.0
+) -> float | npt.NDArray[np.float64]:
     """Take part until all peers agree, and return the mean: :class:`Peer` without asyncio.
 
     Parameters
@@ -35,7 +39,7 @@ def average(config: PeerConfig, value: Any, *, timeout: float | None = None, pat
         No agreement within ``timeout`` seconds.
     """
 
-    async def take_part() -> float | Vector:
+    async def take_part() -> float | npt.NDArray[np.float64]:
         async with Peer(config, value=value) as peer:
             result = await peer.settled(timeout)
             with contextlib.suppress(TimeoutError):

@@ -94,7 +94,7 @@ def audit(
         how likely the best guess is right (:meth:`Report.guess_probability`).
     patience
         About how many seconds may go into more digits where those of doubles do not suffice. After them, as where no
-        number of digits suffices, the report says *cannot decide* (:attr:`Report.undecided`).
+        number of digits suffices, the report says *cannot decide* (``Report.undecided``).
     progress
         ``None``: a bar on standard error if it is a terminal and the audit takes longer than a second.
         ``False``: silence. A function is called with (steps done, steps in all).

@@ -80,22 +80,23 @@ class Report(Findings):
         """
         node = self.most_exposed
         subject = self.view.describe()
-        text = f"{subject[0].upper()}{subject[1:]} {self._guesses()}{self._knows(node)}"
+        guess = "" if self.candidates is None else f"{self.guess_sentence()}; of a normal value it "
+        text = f"{subject[0].upper()}{subject[1:]} {guess}{self._knows(node)}"
         if self.prior_std is not None and not self.disclosed[node]:
             text += f", having believed ±{self.prior_std[node]:.3g} beforehand"
         if baseline is not None:
             text += f"; without the noise the same {self.source} would have revealed {baseline._revealed(node)}"
         return f"{text}."
 
-    def _guesses(self) -> str:
-        """What leads where values are one of a few."""
+    def guess_sentence(self) -> str:
+        """How often the best guess of the value that is guessed best is right; empty without candidates."""
         if self.candidates is None:
             return ""
         right, count = self.guess_probability(), len(self.candidates)
         node = int(np.argmax(np.where(self.observers, -1.0, right)))
         return (
             f"names the right one of {count} candidates for the private value of node {node} in "
-            f"{100 * right[node]:.3g} % of cases (without listening: {100 / count:.3g} %); of a normal value it "
+            f"{100 * right[node]:.3g} % of cases (without listening: {100 / count:.3g} %)"
         )
 
     @property

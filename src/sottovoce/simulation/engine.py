@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +68,10 @@ def simulate(
         ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
         in which one edge fires at a time.
     stop_at
-        Stop a replica at the first recorded step where its relative error is at most this.
+        Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
+        watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
+        (heavy ball, accelerated gossip: every node moves in every step) or every n/2 exchanges (sets of edges); the
+        replica then stops at the first of these looks. Recorded steps make no difference.
     threads
         Cores to use; ``None``: all.
     device
@@ -124,8 +128,9 @@ def resume(
 ) -> Solution:
     """Run ``num_steps`` more steps from where ``solution`` ended, on the CPU; the same as one longer run.
 
-    Replicas that had stopped early stay where they stopped. The GPU gives the same bits, so a run that was made
-    there goes on here as it would have there.
+    Replicas that had stopped early stay where they stopped, unless ``stop_at`` is given: then those whose error is
+    above it go on, each from its own step, to the same last step as the others. The GPU gives the same bits, so a run
+    that was made there goes on here as it would have there.
     """
     _check_how(stop_at, threads, "cpu")
     begin = solution.num_steps
@@ -227,8 +232,17 @@ def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.N
         record = int(np.clip(2 * (end - begin) // num_nodes, 100, 500))
     if isinstance(record, int | np.integer):
         count = whole("record", int(record), low=1, high=10**8)
-        return np.unique(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
-    steps = np.unique(np.asarray(record))
+        return _ascending(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
+    steps = _ascending(np.asarray(record).ravel())
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
         raise InvalidParameter(f"record must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
     return steps.astype(np.int64)
+
+
+def _ascending(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Sorted, each once; what is so already costs a look."""
+    if np.all(steps[1:] > steps[:-1]):
+        return steps
+    ordered = np.sort(steps)
+    once: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] > ordered[:-1])]
+    return once

@@ -1,8 +1,16 @@
-"""What is measured at a recorded step: compiled, for the replicas that are asked for."""
+"""What is recorded at a step: compiled, and called by the drivers between two steps.
+
+A sum over all nodes costs as much as the steps of a few of them, so where records are close together a driver of pairs
+carries the sums from step to step (:func:`exchanged`): the terms of the two nodes that act are taken out and put in
+again. A term is rounded in the same way when it comes and when it goes, so that nothing is left of those that have
+gone; only the sum rounds, and what it loses is kept in a second number. Before a fall of the error could bring that
+forth, all is summed again.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +19,56 @@ from numba.extending import register_jitable
 from ..methods.base import VALUE, Array, Method
 from .compiling import compiled, specialised
 
-__all__ = ["error_and_mass", "settled"]
+__all__ = [
+    "NEVER",
+    "NUM_CARRIED",
+    "Sheet",
+    "as_they_are",
+    "exchanged",
+    "good_enough",
+    "note",
+    "note_all",
+    "settled",
+    "shown_by",
+    "summed",
+    "term",
+    "worth_carrying",
+]
+
+NEVER = 2**62
+"""The step of no record: the last of :attr:`Sheet.steps`."""
+CARRYING = 8
+"""Carrying the sums over a step costs as much as summing so many nodes."""
+FALL = 1e6
+"""All is summed again once the error has fallen by this factor …"""
+LONGEST = 10**7
+"""… or after so many steps."""
+NUM_CARRIED = 7
+"""Numbers in :attr:`Sheet.carried`: error and what rounding lost of it, mass and likewise, largest error and step since
+all was summed, and 1 if they are carried on."""
 
 settle = Method.settle  # a method's own takes its place in `settle_all`
 
 
-@register_jitable(inline="always")
+class Sheet(NamedTuple):
+    """Where a driver records, and what it needs for it."""
+
+    steps: npt.NDArray[np.int64]
+    """``(rows + 1,)`` the steps to record at, ascending, and the first one after them."""
+    squared: Array
+    """``(rows, replicas, coordinates)`` for Σ (x − c̄)²."""
+    masses: Array
+    """``(rows, replicas, coordinates)`` for the sum of ``mass_field`` less that of ``outstanding``."""
+    carried: Array
+    """``(replicas, coordinates, NUM_CARRIED)`` the sums where the last call ended."""
+    means: Array
+    """``(coordinates,)`` c̄."""
+    mass_field: int
+    outstanding: int
+    """The field of the outstanding noise, or −1."""
+
+
+@register_jitable
 def _two_sum(a: Any, b: Any) -> Any:
     """a + b and what rounding lost of it, exactly (Knuth)."""
     raised = a + b
@@ -24,31 +76,84 @@ def _two_sum(a: Any, b: Any) -> Any:
     return raised, (a - (raised - part)) + (b - part)
 
 
-@compiled
-def error_and_mass(
-    tables: Any, active: Any, consensus: Any, mass_field: Any, outstanding: Any, errors: Any, masses: Any
-) -> None:
-    """Σ (x − c̄)² over all nodes and coordinates, and what is conserved per coordinate, for the active replicas.
+@register_jitable
+def term(nodes: Any, i: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
+    """What node i adds to the error and to the mass."""
+    off = nodes[i, VALUE] - mean
+    held = nodes[i, mass_field]
+    if outstanding >= 0:
+        held -= nodes[i, outstanding]
+    return off * off, held
 
-    ``errors`` is ``(replicas,)``, ``masses`` ``(replicas, coordinates)``; the mass is the sum of
-    ``mass_field`` less that of ``outstanding``, the field of the outstanding noise or −1. Sums are
-    compensated, so that what they show is the method's rounding and not their own.
-    """
+
+@register_jitable
+def summed(nodes: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
+    """Error and mass over all nodes, each with what rounding lost of it."""
+    total, total_lost, mass, mass_lost = 0.0, 0.0, 0.0, 0.0
+    for i in range(nodes.shape[0]):
+        square, held = term(nodes, i, mean, mass_field, outstanding)
+        total, lost = _two_sum(total, square)
+        total_lost += lost
+        mass, lost = _two_sum(mass, held)
+        mass_lost += lost
+    return total, total_lost, mass, mass_lost
+
+
+@register_jitable
+def exchanged(total: Any, lost: Any, out_i: Any, out_j: Any, in_i: Any, in_j: Any) -> Any:
+    """A sum without two terms and with two others."""
+    gone, lost_1 = _two_sum(out_i, out_j)
+    come, lost_2 = _two_sum(in_i, in_j)
+    total, lost_3 = _two_sum(total, -gone)
+    total, lost_4 = _two_sum(total, come)
+    return total, lost + ((lost_2 - lost_1) + (lost_3 + lost_4))
+
+
+@register_jitable
+def note(sheet: Any, row: Any, r: Any, c: Any, nodes: Any) -> None:
+    """Fill a row by summing over all nodes."""
+    total, lost, mass, mass_lost = summed(nodes, sheet.means[c], sheet.mass_field, sheet.outstanding)
+    sheet.squared[row, r, c] = total + lost
+    sheet.masses[row, r, c] = mass + mass_lost
+
+
+@compiled
+def note_all(tables: Any, active: Any, sheet: Any) -> None:
+    """Fill the first row of each active replica."""
     for r in active:
-        total, total_lost = 0.0, 0.0
         for c in range(tables.shape[1]):
-            mass, mass_lost = 0.0, 0.0
-            for i in range(tables.shape[2]):
-                off = tables[r, c, i, VALUE] - consensus[c]
-                total, lost = _two_sum(total, off * off)
-                total_lost += lost
-                held = tables[r, c, i, mass_field]
-                if outstanding >= 0:
-                    held -= tables[r, c, i, outstanding]
-                mass, lost = _two_sum(mass, held)
-                mass_lost += lost
-            masses[r, c] = mass + mass_lost
-        errors[r] = total + total_lost
+            note(sheet, 0, r, c, tables[r, c])
+
+
+@register_jitable
+def good_enough(total: Any, largest: Any, steps: Any) -> Any:
+    """Whether a carried sum is still exact: not if it fell too far from its largest, nor after too many steps."""
+    return total * FALL >= largest and steps <= LONGEST
+
+
+@register_jitable
+def worth_carrying(steps: Any, num_nodes: Any) -> Any:
+    """Whether carrying the sums over so many steps is cheaper than summing again after them."""
+    return steps * CARRYING < num_nodes
+
+
+def as_they_are(nodes: Any, step: Any, parameters: Any) -> Any:  # noqa: ARG001
+    """The rows of a method that is not lazy."""
+    return nodes
+
+
+def shown_by(method: Method) -> Callable[..., Any]:
+    """The function of (nodes, step, parameters) that gives the rows to read: for a lazy method a copy, caught up."""
+    if not method.lazy:
+        return as_they_are
+    settle = type(method).settle
+
+    def caught_up(nodes: Any, step: Any, parameters: Any) -> Any:
+        nodes = nodes.copy()
+        settle(nodes, step, parameters)
+        return nodes
+
+    return caught_up
 
 
 def settle_all(tables: Any, active: Any, steps: Any, parameters: Any) -> None:

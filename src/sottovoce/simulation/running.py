@@ -1,7 +1,11 @@
-"""The CPU's executor: replicas advance together from one recorded step to the next, on all cores.
+"""The CPU's executor: replicas advance together, a span of steps at a time, on all cores.
 
-The recorded error is computed from the values at that step, so no step in between costs more than its two nodes. What
-a replica does depends on (seed, replica, step) alone: not on how many others run, on threads or on chunks.
+The compiled drivers record by themselves; between two spans Ctrl-C and the progress bar are looked at. What a replica
+does depends on (seed, replica, step) alone: not on how many others run, on threads or on spans.
+
+A run that is to stop at a wanted error records every step of a span in a buffer. Replicas that were below it somewhere
+in the span are put back to its beginning and run again to that step, so that stopping is exact and no driver knows
+of it.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +24,7 @@ import numpy.typing as npt
 
 from ..foundation.cores import available_cores
 from ..foundation.progress import Progress, Report
+from ..methods.base import Array
 from .kinds import kind_of
 from .solution import Solution
 from .state import State
@@ -26,11 +32,11 @@ from .state import State
 __all__ = ["advance"]
 
 CHUNK = 2**22
-"""Steps (over all replicas and coordinates) one thread runs before Ctrl-C and the progress bar are looked at."""
+"""Work (over all replicas and coordinates) one thread does before Ctrl-C and the progress bar are looked at."""
 
 Indices = npt.NDArray[np.int64]
-Span = Callable[[Indices, tuple[int, int], int, int], None]
-"""(active replicas, coordinates from–to, first step, last step) → those steps are made."""
+Rows = tuple[Indices, Array, Array]
+"""The first three of a :class:`~sottovoce.simulation.recording.Sheet`."""
 
 
 def advance(
@@ -43,73 +49,155 @@ def advance(
     report: Report | bool | None,
 ) -> Solution:
     """Run ``state`` to step ``end``, recording at ``record``."""
-    span, work = _driver(state), kind_of(state.setup.method).work(state.setup.method, state.setup.graph)
     began = time.perf_counter()
-    at = begin = state.num_steps
-    stops = iter([*record[record > at].tolist(), end])
-    stop = next(stops)
-    wanted = set(record.tolist())
+    begin = state.num_steps
     crew = _Crew(available_cores() if threads is None else threads)
+    runner = _Runner(state, record, crew)
     with crew.pool, _Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
-        if at in wanted:
-            _record(state, at, stop_at, crew)
-        active = state.going_on(at)
-        while at < end and len(active) and not interrupt.seen():
-            share = -(-len(active) * state.num_coordinates // crew.size)
-            until = min(stop, at + max(256 // work, CHUNK // (share * work), 1))
-            crew.run(_tasks(span, active, state.num_coordinates, (at, until), crew.size))
-            state.steps_done[active] = at = until
-            if at in wanted or (interrupt.seen() and at < end):
-                _record(state, at, stop_at, crew)
-                active = state.going_on(at)
-            if at == stop:
-                stop = next(stops, end)
-            progress.at(at - begin)
+        if begin in record[:1]:
+            runner.note(begin)
+        if stop_at is not None:
+            state.stopped[:] = runner.measured(np.arange(state.setup.replicas))[0] <= stop_at * state.setup.scale
+        while (at := state.next_step(end)) < end and not interrupt.seen():
+            if stop_at is None:
+                runner.span(at, end)
+            else:
+                runner.watched_span(at, end, stop_at * state.setup.scale)
+            progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
+        if begin < state.num_steps < end and state.recorder.last != state.num_steps:
+            runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
-    return state.solution(interrupted=interrupt.seen() and at < end)
+    return state.solution(interrupted=interrupt.seen() and state.next_step(end) < end)
 
 
-def _driver(state: State) -> Span:
-    """The driver for the method, compiled, with all its arguments but the span of steps."""
-    setup = state.setup
-    kernel, arguments = kind_of(setup.method).driver(setup.method, setup.graph, setup.aliases)
-    seed, parameters = np.uint64(setup.seed), setup.parameters
+class _Runner:
+    """Runs spans of a state and fills its records."""
 
-    def span(active: Indices, coordinates: tuple[int, int], first: int, last: int) -> None:
-        kernel.run(state.tables, active, *coordinates, first, last, seed, parameters, *arguments)
+    def __init__(self, state: State, record: Indices, crew: _Crew) -> None:
+        from .recording import NEVER, NUM_CARRIED, Sheet
 
-    with kernel.first_call(setup.method.name):
-        span(np.empty(0, dtype=np.int64), (0, 0), 0, 0)
-    return span
+        setup = state.setup
+        kind, method, graph = kind_of(setup.method), setup.method, setup.graph
+        self.state, self.crew = state, crew
+        self.record = np.append(record, NEVER)
+        self.work, self.record_work = kind.work(method, graph), kind.record_work(method, graph)
+        self.look_every = kind.look_every(method, graph)
+        kernel, arguments = kind.driver(method, graph, setup.aliases)
+        seed, parameters = np.uint64(setup.seed), setup.parameters
+        replicas, coordinates = state.tables.shape[:2]
+        outstanding = -1 if method.outstanding_field is None else method.outstanding_field
+        carried, means = np.zeros((replicas, coordinates, NUM_CARRIED)), np.atleast_1d(setup.true_mean)
 
+        def sheet(steps: Indices, squared: Array, masses: Array) -> Any:
+            return Sheet(steps, squared, masses, carried, means, method.mass_field, outstanding)
 
-def _record(state: State, step: int, stop_at: float | None, crew: _Crew) -> None:
-    """Measure the replicas that are at ``step``, and mark those that may stop."""
-    from .recording import error_and_mass, settled
+        def drive(active: Indices, cut: tuple[int, int], first: int, last: int, records: Rows) -> None:
+            kernel.run(state.tables, active, *cut, first, last, seed, parameters, sheet(*records), *arguments)
 
-    setup, method = state.setup, state.setup.method
-    here = np.flatnonzero(state.steps_done == step)
-    tables = state.tables
-    if method.lazy:
-        tables = settled(method, tables, state.steps_done, setup.parameters, here)
-    outstanding = -1 if method.outstanding_field is None else method.outstanding_field
-    fields = (np.atleast_1d(setup.true_mean), method.mass_field, outstanding)
-    squared, masses = state.recorder.row(step)
-    crew.run([lambda part=part: error_and_mass(tables, part, *fields, squared, masses) for part in crew.parts(here)])  # type: ignore[misc]
-    if stop_at is not None:
-        state.stopped |= squared <= stop_at * setup.scale
+        self.sheet, self.drive = sheet, drive
+        nothing = np.empty((0, replicas, coordinates))
+        self.no_records = np.array([NEVER]), nothing, nothing
+        with kernel.first_call(method.name):
+            drive(np.empty(0, dtype=np.int64), (0, 0), 0, 0, self.no_records)
 
+    # -- spans -----------------------------------------------------------------------------------
 
-def _tasks(
-    span: Span, active: Indices, coordinates: int, steps: tuple[int, int], shares: int
-) -> list[Callable[[], object]]:
-    """The steps from–to of the active replicas, cut into shares for the crew."""
-    if len(active) >= shares:
-        parts = [(part, (0, coordinates)) for part in np.array_split(active, shares)]
-    else:
-        cuts = np.linspace(0, coordinates, min(shares, coordinates) + 1).astype(int).tolist()
-        parts = [(active, (low, high)) for low, high in pairwise(cuts)]
-    return [lambda part=part, cut=cut: span(part, cut, *steps) for part, cut in parts]  # type: ignore[misc]
+    def span(self, at: int, end: int) -> None:
+        """All replicas that are at step ``at`` make the coming steps, and record where they should."""
+        active = self.state.going_on(at)
+        share = self._share(active)
+        low = int(np.searchsorted(self.record, at, side="right"))
+        enough = int(self.record[min(low + max(1, CHUNK // (share * self.record_work)), len(self.record)) - 1])
+        until = self._until(at, min(end, enough), max(256 // self.work, CHUNK // (share * self.work), 1))
+        high = int(np.searchsorted(self.record, until, side="right"))
+        self._recorded(active, at, until, self.record[low : high + 1])
+        self.state.steps_done[active] = until
+
+    def watched_span(self, at: int, end: int, wanted: float) -> None:
+        """The same, but a replica stops where its error is first at most ``wanted``."""
+        state, active = self.state, self.state.going_on(at)
+        steps = max(256, CHUNK // 8 // self._share(active), state.setup.graph.num_nodes) // self.work
+        until = self._until(at, end, max(1, steps))
+        looks = np.arange(at + self.look_every - at % self.look_every, until + 1, self.look_every)
+        recorded = self.record[(self.record > at) & (self.record <= until)]
+        rows = looks if self.look_every == 1 else np.union1d(looks, recorded)
+        before = state.tables[active]
+        squared, masses = self._measured(active, at, until, np.append(rows, until + self.look_every))
+        below = (squared if rows is looks else squared[np.searchsorted(rows, looks)]) <= wanted
+        stops = np.where(below.any(axis=0), looks[below.argmax(axis=0)] if len(looks) else until, until)
+        stopping = np.flatnonzero(below.any(axis=0))
+        self._again(active[stopping], before[stopping], at, stops[stopping])
+        state.steps_done[active] = stops
+        state.stopped[active[stopping]] = True
+        recorded = recorded[recorded <= stops.max()]
+        where = np.searchsorted(rows, recorded)
+        gone = recorded[:, None] > stops
+        errors, sums = state.recorder.rows(recorded)
+        errors[:, active] = np.where(gone, np.nan, squared[where])
+        sums[:, active] = np.where(gone[..., None], np.nan, masses[where][:, active])
+
+    def note(self, step: int) -> None:
+        """Record the replicas that are at ``step`` there."""
+        here = np.flatnonzero(self.state.steps_done == step)
+        squared, masses = self.state.recorder.row(step)
+        squared[here], masses[here] = self.measured(here)
+
+    def measured(self, replicas: Indices) -> tuple[Array, Array]:
+        """‖x − x*‖² and masses of replicas where they are."""
+        from .recording import note_all, settled
+
+        setup, tables = self.state.setup, self.state.tables
+        if setup.method.lazy:
+            tables = settled(setup.method, tables, self.state.steps_done, setup.parameters, replicas)
+        parts, masses = np.empty((2, 1, *tables.shape[:2]))
+        note_all(tables, replicas, self.sheet(self.no_records[0], parts, masses))
+        return parts[0, replicas].sum(axis=-1), masses[0, replicas]
+
+    # -- parts of them ---------------------------------------------------------------------------
+
+    def _share(self, active: Indices) -> int:
+        return -(-len(active) * self.state.num_coordinates // self.crew.size)
+
+    def _until(self, at: int, end: int, steps: int) -> int:
+        """At most so many steps on, and not past a replica that waits to be joined."""
+        ahead = self.state.steps_done[~self.state.stopped & (self.state.steps_done > at)]
+        return min(end, at + steps, int(ahead.min()) if len(ahead) else end)
+
+    def _recorded(self, active: Indices, first: int, last: int, steps: Indices) -> None:
+        """Make steps; all rows go to the recorder."""
+        if len(steps) == 1:
+            self._make(active, first, last, (steps, *self.no_records[1:]))
+            return
+        squared, masses = self.state.recorder.rows(steps[:-1], all_filled=len(active) == len(self.state.stopped))
+        if self.state.num_coordinates == 1:
+            self._make(active, first, last, (steps, squared[..., None], masses))
+            return
+        parts = np.empty(masses.shape)
+        self._make(active, first, last, (steps, parts, masses))
+        squared[:, active] = parts[:, active].sum(axis=-1)
+
+    def _measured(self, active: Indices, first: int, last: int, steps: Indices) -> tuple[Array, Array]:
+        """Make steps; ``(rows, active)`` squared errors, ``(rows, replicas, coordinates)`` masses."""
+        parts, masses = np.empty((2, len(steps) - 1, *self.state.tables.shape[:2]))
+        self._make(active, first, last, (steps, parts, masses))
+        return parts[:, active].sum(axis=-1), masses
+
+    def _make(self, active: Indices, first: int, last: int, records: Rows) -> None:
+        """Make steps on all cores: replicas are shared out, or coordinates where replicas are too few."""
+        size, coordinates = self.crew.size, self.state.num_coordinates
+        if len(active) >= size:
+            parts = [(part, (0, coordinates)) for part in np.array_split(active, size)]
+        else:
+            cuts = np.linspace(0, coordinates, min(size, coordinates) + 1).astype(int).tolist()
+            parts = [(active, (low, high)) for low, high in pairwise(cuts)]
+        self.crew.run([partial(self.drive, part, cut, first, last, records) for part, cut in parts])
+
+    def _again(self, replicas: Indices, before: Array, first: int, stops: Indices) -> None:
+        """Put replicas back to step ``first``, and run each to where it stops."""
+        self.state.tables[replicas] = before
+        cut = (0, self.state.num_coordinates)
+        ways = zip(replicas, stops.tolist(), strict=True)
+        self.crew.run([partial(self.drive, np.array([r]), cut, first, stop, self.no_records) for r, stop in ways])
 
 
 class _Crew:
@@ -118,10 +206,6 @@ class _Crew:
     def __init__(self, size: int) -> None:
         self.size = size
         self.pool = ThreadPoolExecutor(max_workers=size, thread_name_prefix="sottovoce")
-
-    def parts(self, replicas: Indices) -> list[Indices]:
-        """Shares of them that are not empty."""
-        return np.array_split(replicas, max(1, min(self.size, len(replicas))))
 
     def run(self, tasks: Sequence[Callable[[], object]]) -> None:
         """Run all of them to the end; a single one needs no other thread."""

@@ -23,18 +23,37 @@ class Recorder:
         self.squared = np.empty((num_rows, replicas))
         self.masses = np.empty((num_rows, replicas, coordinates))
 
+    @property
+    def last(self) -> int:
+        """The last recorded step, −1 if there is none."""
+        return int(self.steps[self.count - 1]) if self.count else -1
+
+    def rows(self, steps: npt.NDArray[np.int64], *, all_filled: bool = False) -> tuple[Array, Array]:
+        """The next rows: ``(rows, replicas)`` for ‖x − x*‖² and ``(rows, replicas, coordinates)`` for Σ x − Σ u.
+
+        They are NaN, unless all replicas will be filled in.
+        """
+        span = slice(self.count, self.count + len(steps))
+        self.count = span.stop
+        self.steps[span] = steps
+        if not all_filled:
+            self.squared[span], self.masses[span] = np.nan, np.nan
+        return self.squared[span], self.masses[span]
+
     def row(self, step: int) -> tuple[Array, Array]:
-        """The next row: ``(replicas,)`` for ‖x − x*‖² and ``(replicas, coordinates)`` for Σ x − Σ u, all NaN."""
-        at, self.count = self.count, self.count + 1
-        self.steps[at], self.squared[at], self.masses[at] = step, np.nan, np.nan
-        return self.squared[at], self.masses[at]
+        """The next row alone."""
+        squared, masses = self.rows(np.array([step]))
+        return squared[0], masses[0]
 
     def after(self, before: Records) -> Records:
         """The records of an earlier part of the run, then these."""
+        new = Records(self.steps[: self.count], self.squared[: self.count], self.masses[: self.count])
+        if not len(before.steps):
+            return new
         return Records(
-            np.concatenate([before.steps, self.steps[: self.count]]),
-            np.concatenate([before.squared, self.squared[: self.count]]),
-            np.concatenate([before.masses, self.masses[: self.count]]),
+            np.concatenate([before.steps, new.steps]),
+            np.concatenate([before.squared, new.squared]),
+            np.concatenate([before.masses, new.masses]),
         )
 
 
@@ -96,6 +115,10 @@ class State:
     def going_on(self, step: int) -> npt.NDArray[np.int64]:
         """The replicas that are at ``step`` and have not stopped."""
         return np.flatnonzero(~self.stopped & (self.steps_done == step))
+
+    def next_step(self, end: int) -> int:
+        """The least step at which a replica is that has not stopped, or ``end``."""
+        return int(self.steps_done.min(initial=end, where=~self.stopped))
 
     def solution(self, *, interrupted: bool = False) -> Solution:
         """What has been found, from now on unchangeable."""

@@ -24,6 +24,9 @@ Steps = npt.NDArray[np.int64]
 LARGEST_THRESHOLD = 100_000
 """Nodes up to which the algebraic connectivity is found while somebody waits."""
 
+LARGEST_RESOLVENT = 1_500
+"""Nodes up to which it is also found from which decay on a run really slows."""
+
 LONGEST_AUDIT = 100_000
 """Steps that are followed one by one while somebody waits."""
 
@@ -42,7 +45,7 @@ HISTORY_POINTS = 250
 
 
 def threshold(graph: Graph) -> dict[str, Any]:
-    """The largest decay that leaves the proved rate alone on this graph: its range over nodes, and the connectivity."""
+    """Up to which decay the proved rate is kept (its range over nodes), and up to which surely no run slows."""
     from ..graphs.spectrum import algebraic_connectivity
     from ..theory import threshold_decay
 
@@ -50,9 +53,11 @@ def threshold(graph: Graph) -> dict[str, Any]:
         return {"message": f"the threshold is shown for graphs of up to {LARGEST_THRESHOLD:,} nodes"}
     try:
         free = threshold_decay(graph)
+        really = threshold_decay(graph, form="resolvent").min() if graph.num_nodes <= LARGEST_RESOLVENT else None
         return {
             "low": float(free.min()),
             "high": float(free.max()),
+            "really": None if really is None else float(really),
             "algebraicConnectivity": float(algebraic_connectivity(graph)),
         }
     except NumericalFailure as error:
@@ -126,6 +131,7 @@ def _lane(
 ) -> dict[str, Any]:
     """One method's history; those in rounds are followed for the first :data:`ROUNDS_FOLLOWED` of them."""
     from ..privacy import CuriousNodes, audit
+    from ..privacy.gaussian.guessing import whole_candidates
 
     in_rounds = method.releases(problem.graph).in_rounds
     lane: dict[str, Any] = {"label": method.label()}
@@ -136,14 +142,18 @@ def _lane(
     try:
         report = audit(
             problem.graph, method, run, CuriousNodes([observer]), prior_std,
-            steps=times, patience=PATIENCE, progress=False,
+            steps=times, patience=PATIENCE, progress=False, candidates=whole_candidates(problem.private_values),
         )  # fmt: skip
     except SottovoceError as error:
         return lane | {"message": f"no privacy meter for this method: {error}"}
     lane |= {"std": report.history.tolist(), "assumptions": list(report.assumptions)}
+    guess = report.guess_sentence()
+    if guess:
+        lane["note"] = f"values are whole numbers; in the end the curious node {guess}"
     if in_rounds:
         how = "" if report.exact else "; best linear estimates"
-        lane |= {"steps": times.tolist(), "note": f"broadcast to all neighbours; followed for {run} rounds{how}"}
+        heard = f"broadcast to all neighbours; followed for {run} rounds{how}"
+        lane |= {"steps": times.tolist(), "note": f"{heard}; {lane['note']}" if guess else heard}
     return lane
 
 

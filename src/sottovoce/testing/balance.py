@@ -1,5 +1,7 @@
 """What only an onlooker who sees every peer's state can know: whether anything was lost, invented or counted twice.
 
+All of it in whole units, so that "nothing" means zero.
+
 The numbering V2, V3 is that of ``docs/explanation/protocol.md``.
 """
 
@@ -10,35 +12,36 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..peer.protocol import Edge, PeerState
-from ..peer.protocol.messages import Vector
+from ..peer.protocol.ledger import SEAL
+from ..peer.protocol.units import Vector
 
 __all__ = ["asymmetric_edges", "broken_invariants", "largest_error", "on_the_way", "true_mean", "unaccounted"]
 
 States = Mapping[str, PeerState]
 
 
-def true_mean(states: States) -> Vector:
-    """The mean of the private values."""
-    return np.asarray(np.mean([state.value for state in states.values()], axis=0))
+def true_mean(states: States) -> npt.NDArray[np.float64]:
+    """The mean of the private values, in units; not whole in general."""
+    return np.asarray(sum(state.value for state in states.values()) / len(states))
 
 
 def largest_error(states: States) -> float:
-    """Largest |estimate − true mean| over peers and coordinates."""
+    """Largest |estimate − true mean| over peers and coordinates, in units."""
     mean = true_mean(states)
     return max(float(abs(state.shown - mean).max()) for state in states.values())
 
 
 def unaccounted(states: States) -> Vector:
-    """Σ (x − c − u): zero but for rounding whenever no reply is missing, and else what is :func:`on_the_way`."""
-    noise_free = (s.shown - s.value - (0.0 if s.noise is None else s.noise) for s in states.values())
-    return np.asarray(sum(noise_free))
+    """Σ (x − c − u): zero whenever no reply is missing, and else what is :func:`on_the_way`."""
+    return np.asarray(sum(s.shown - s.value - (0 if s.noise is None else s.noise) for s in states.values()))
 
 
 def on_the_way(states: States) -> Vector:
     """Σ (register − copy of it): the steps that one end has made and the other has not copied yet."""
-    total: Any = 0.0 * true_mean(states)
+    total: Any = 0 * next(iter(states.values())).value
     for name, state in states.items():
         for other, edge in state.edges.items():
             twin = states[other].edges.get(name) if other in states else None
@@ -47,7 +50,7 @@ def on_the_way(states: States) -> Vector:
 
 
 def asymmetric_edges(states: States, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those of the edges whose two flows do not cancel bit for bit, or that are known at one end only."""
+    """Those of the edges whose two flows do not cancel, or that are known at one end only."""
     return [(a, b) for a, b in pairs if not _cancel(*_ends(states, a, b))]
 
 
@@ -60,9 +63,9 @@ def broken_invariants(states: States, pairs: Iterable[tuple[str, str]]) -> list[
             continue
         if (writer.sid, writer.psid) != (copier.psid, copier.sid):
             continue
-        if not copier.r <= writer.s <= copier.r + 1:
+        if writer.s not in (copier.r, max(copier.r, SEAL) + 1, SEAL if copier.r == 0 else copier.r):
             broken.append(f"V2 {a}→{b}: register at {writer.s}, copy at {copier.r}")
-        elif writer.s == copier.r and writer.f.tobytes() != copier.g.tobytes():
+        elif writer.s == copier.r and not np.array_equal(writer.f, copier.g):
             broken.append(f"V3 {a}→{b}: register and copy differ at {writer.s}")
     return broken
 
@@ -76,4 +79,4 @@ def _cancel(one: Edge | None, other: Edge | None) -> bool:
 
 
 def _held(edge: Edge | None, register: str) -> Any:
-    return 0.0 if edge is None or edge.blank else getattr(edge, register)
+    return 0 if edge is None or edge.blank else getattr(edge, register)

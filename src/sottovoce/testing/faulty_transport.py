@@ -44,7 +44,7 @@ class FaultyTransport:
             raise CallFailed(dst, "timeout")
         return reply
 
-    def add_neighbour(self, name: str, address: str) -> None:
+    def add_neighbour(self, name: str, address: str | None) -> None:
         self._inner.add_neighbour(name, address)
 
     async def drop_neighbour(self, name: str) -> None:

@@ -37,13 +37,13 @@ class Medium:
     """What all peers of one in-memory network share."""
 
     dimension: int = 1
-    flow_limit: float = 1e12
+    num_members: int = 64
     seed: int = 0
     faults: Faults = field(default_factory=Faults)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
-        self.codec = Codec(self.dimension, self.flow_limit)
+        self.codec = Codec(self.dimension, self.num_members)
         self.members: dict[str, MemoryTransport] = {}
         self._island: dict[str, int] = {}
 
@@ -166,7 +166,7 @@ class MemoryTransport:
         self._observer.count(f"call-failed-{reason}", dst)
         return CallFailed(dst, reason)
 
-    def add_neighbour(self, name: str, address: str = "") -> None:
+    def add_neighbour(self, name: str, address: str | None = "") -> None:
         """Let `name` speak; the address means nothing here."""
         self.neighbours.add(name)
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..peer.store.sqlite import read_state
+from ..peer.protocol.units import Unit
+from ..peer.store.sqlite import read_identity, read_state
 from . import balance
 
 __all__ = ["Proof", "prove"]
@@ -33,7 +34,7 @@ class Proof:
     largest_error
         Largest distance of an estimate from the true mean, over peers and coordinates.
     mass_error
-        Largest absolute value of Σ estimates − Σ noise − Σ private values − Σ steps still on their way.
+        Largest absolute value, in units, of Σ estimates − Σ noise − Σ private values − Σ steps still on their way.
     edges, agreeing_edges
         Number of edges, and of those whose two ends hold exactly opposite flows.
     on_the_way
@@ -45,7 +46,7 @@ class Proof:
     true_mean: NDArray[np.float64]
     estimates: Mapping[str, NDArray[np.float64]]
     largest_error: float
-    mass_error: float
+    mass_error: int
     edges: int
     agreeing_edges: int
     on_the_way: NDArray[np.float64]
@@ -53,9 +54,8 @@ class Proof:
 
     @property
     def exact(self) -> bool:
-        """Whether the balance closes to rounding."""
-        scale = max(1.0, float(np.abs(self.true_mean).max()) * len(self.estimates))
-        return self.mass_error <= 1e-9 * scale
+        """Whether the balance closes: to the last unit, since all numbers are whole."""
+        return self.mass_error == 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -75,15 +75,16 @@ class Proof:
 def prove(stores: Mapping[str, Path]) -> Proof:
     """Open the stores of stopped peers, read only, and balance them."""
     states = {name: read_state(path) for name, path in stores.items()}
+    unit = Unit(read_identity(next(iter(stores.values()))).unit)
     edges = sorted({(min(name, other), max(name, other)) for name, state in states.items() for other in state.edges})
     on_the_way = balance.on_the_way(states)
     return Proof(
-        true_mean=balance.true_mean(states),
-        estimates={name: state.shown for name, state in states.items()},
-        largest_error=balance.largest_error(states),
-        mass_error=float(np.abs(balance.unaccounted(states) - on_the_way).max()),
+        true_mean=balance.true_mean(states) * unit.number,
+        estimates={name: unit.to_values(state.shown) for name, state in states.items()},
+        largest_error=balance.largest_error(states) * unit.number,
+        mass_error=int(np.abs(balance.unaccounted(states) - on_the_way).max()),
         edges=len(edges),
         agreeing_edges=len(edges) - len(balance.asymmetric_edges(states, edges)),
-        on_the_way=on_the_way,
+        on_the_way=unit.to_values(on_the_way),
         known_to_all_neighbours={name: state.account.std for name, state in states.items()},
     )

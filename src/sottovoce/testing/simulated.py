@@ -17,10 +17,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import ProtocolViolation
 from ..peer.protocol import PeerState, Protocol, Settings
-from ..peer.protocol.messages import Message, Vector
+from ..peer.protocol.messages import Message
+from ..peer.protocol.units import Unit, Vector
 from ..privacy.gaussian.account import Account
 from . import balance
 
@@ -102,7 +104,8 @@ class SimulatedNetwork:
         Decides everything random.
     settings
         Of the protocol, the same for all: fields of :class:`~sottovoce.peer.protocol.Settings`. Unless given, the
-        diameter is 1, and times are those of a fast network.
+        diameter is 1, the unit 10⁻⁶, values may lie within ± 1000, seals have deviation 1, there is room for as many
+        members again, and times are those of a fast network.
     """
 
     def __init__(
@@ -121,13 +124,21 @@ class SimulatedNetwork:
         self.random = random.Random(seed)
         self._draws = np.random.default_rng(seed)
         self._budget, self._noise = budget, (noise_std, noise_decay)
-        self._settings: dict[str, Any] = {"diameter": 1, "timeout": 0.05, "sync_interval": 2.0, "grace": 3.0} | settings
+        self._settings: dict[str, Any] = {
+            "diameter": 1, "timeout": 0.05, "sync_interval": 2.0, "grace": 3.0, "unit": "0.000001", "low": -1e3,
+            "high": 1e3, "seal_std": 1.0, "members": 2 * len(values) + 16, "max_degree": len(values) + 8,
+            "min_open_edges": 1, **settings,
+        }  # fmt: skip
+        self.unit = Unit(self._settings["unit"])
+        self._joined = 0
         self.now = 0.0
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._groups: dict[str, int] = {}
         self.links: set[frozenset[str]] = set()
         self.peers: dict[str, SimulatedPeer] = {}
+        self.liars: dict[str, Callable[[Message], Message | None]] = {}
+        """What becomes of everything that a peer says: for peers that lie. ``None``: it stays silent."""
         self.witness: Callable[[str, PeerState, PeerState, Message | None], None] = lambda *_: None
         """Told of every input: whose, the state before and after, and what is sent; see :mod:`.transcripts`."""
         self.stopped_ticking = False
@@ -142,8 +153,13 @@ class SimulatedNetwork:
 
     def join(self, name: str, value: Any, neighbours: Iterable[str]) -> None:
         """A new peer."""
-        vector = np.atleast_1d(np.asarray(value, dtype=np.float64))
-        settings = Settings(name=name, dimension=len(vector), **self._settings)
+        vector = self.unit.from_values(value)
+        noise_std, noise_decay = self._noise
+        settings = Settings(
+            name=name, dimension=len(vector), noise_std=noise_std, noise_decay=noise_decay, index=self._joined,
+            **self._settings,
+        )  # fmt: skip
+        self._joined += 1
         account = Account(*self._noise, budget=self._budget)
         self.peers[name] = SimulatedPeer(settings, PeerState(vector, account), self._make)
         self._begin(name)
@@ -174,7 +190,7 @@ class SimulatedNetwork:
 
     def set_value(self, name: str, value: Any) -> None:
         """Another private value; the operator would also provide this one after a disk loss."""
-        vector = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        vector = self.unit.from_values(value)
         peer = self.peers[name]
         peer.origin = replace(peer.origin, value=vector)
         self._act(name, lambda protocol: protocol.set_value(vector, new_secret=True))
@@ -237,24 +253,28 @@ class SimulatedNetwork:
         return {n: p.protocol.state if p.protocol is not None else p.durable for n, p in self.peers.items()}
 
     def estimates(self) -> dict[str, Vector]:
-        """x of every peer."""
+        """x of every peer, in units."""
         return {name: state.shown for name, state in self.states().items()}
 
-    def true_mean(self) -> Vector:
-        """The mean of the private values of the members."""
+    def true_mean(self) -> npt.NDArray[np.float64]:
+        """The mean of the private values of the members, in units."""
         return balance.true_mean(self.states())
 
     def largest_error(self) -> float:
         """Largest |estimate − true mean| over peers and coordinates."""
-        return balance.largest_error(self.states())
+        return balance.largest_error(self.states()) * self.unit.number
 
     def asymmetric_edges(self) -> list[tuple[str, str]]:
-        """Edges whose two flows do not cancel bit for bit."""
+        """Edges whose two flows do not cancel."""
         return balance.asymmetric_edges(self.states(), self._pairs())
 
-    def mass_error(self) -> float:
-        """|Σx − Σc − Σu|: zero but for rounding whenever no reply is missing."""
-        return float(abs(balance.unaccounted(self.states())).max())
+    def mass_error(self) -> int:
+        """|Σx − Σc − Σu| in units: zero whenever no reply is missing."""
+        return int(abs(balance.unaccounted(self.states())).max())
+
+    def spread(self) -> int:
+        """Largest difference between two peers' values in any coordinate, in units."""
+        return int(np.ptp(np.stack(list(self.estimates().values())), axis=0).max())
 
     def broken_invariants(self) -> list[str]:
         """V2 and V3 on every edge whose two ends know each other's life; true at every instant, whatever fails."""
@@ -266,7 +286,10 @@ class SimulatedNetwork:
     # -- machinery ------------------------------------------------------------------------------
 
     def _make(self, settings: Settings, state: PeerState, *, recovering: bool) -> Protocol:
-        protocol = Protocol(settings, state, draw=self._draws.standard_normal, stamp=self._stamp, recovering=recovering)
+        protocol = Protocol(
+            settings, state, draw=self._draws.standard_normal, coin=lambda count: self._draws.integers(2, size=count),
+            stamp=self._stamp, recovering=recovering,
+        )  # fmt: skip
         protocol.align(self._neighbours(settings.name))  # an operator may have dropped some while the peer was down
         return protocol
 
@@ -349,7 +372,9 @@ class SimulatedNetwork:
         if message is None:
             return
         self.messages_sent += 1
-        if self._groups.get(message.src) != self._groups.get(message.dst):
+        lie = self.liars.get(message.src)
+        message = message if lie is None else lie(message)
+        if message is None or self._groups.get(message.src) != self._groups.get(message.dst):
             return
         if self.random.random() < self.conditions.loss:
             return

@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 
 from ..errors import PeerError
 from ..graphs import Graph
+from ..peer.membership.changes import current, install, publish, with_member, without_member
 from ..peer.membership.config import PeerConfig
-from ..peer.membership.founding import found_network
-from ..peer.membership.identity import write_private
+from ..peer.membership.founding import found_network, join
+from ..peer.membership.keys import make_identity, write_private
+from ..peer.membership.roster import SignedRoster
 from ..peer.process.control import ask, peek
 
 __all__ = ["Stage", "free_addresses"]
@@ -63,8 +65,10 @@ class Stage:
         Share of messages that every peer loses on purpose.
     journal
         Let every peer write down when it applied an exchange and with whom, for :meth:`fired_edges`.
+    outbound_only
+        Names of peers that do not listen; peers are called p01, p02, …
     **settings
-        Fields of :class:`PeerConfig` for all peers.
+        Shared settings and fields of :class:`PeerConfig` for all peers, see :func:`found_network`.
     """
 
     def __init__(
@@ -75,13 +79,15 @@ class Stage:
         *,
         loss: float = 0.0,
         journal: bool = False,
+        outbound_only: Sequence[str] = (),
         **settings: Any,
     ) -> None:
         self.folder, self.graph = folder, graph
         self._loss, self._disturbed = loss, journal or loss > 0
         self.names = [f"p{number:02d}" for number in range(1, graph.num_nodes + 1)]
         values = np.asarray(private_values, dtype=np.float64).reshape(graph.num_nodes, -1)
-        addresses = dict(zip(self.names, free_addresses(graph.num_nodes), strict=True))
+        free = dict(zip(self.names, free_addresses(graph.num_nodes), strict=True))
+        addresses = {name: None if name in outbound_only else address for name, address in free.items()}
         self.configs = found_network("stage", addresses, graph, folder, days=2, dimension=values.shape[1], **settings)
         for name, value in zip(self.names, values, strict=True):
             self.write_value(name, value)
@@ -143,6 +149,31 @@ class Stage:
         if self._disturbed:
             return ["sottovoce.testing.worker", config, value, str(self.journal_file(name)), str(self._loss)]
         return ["sottovoce", "peer", "start", config, "--value-from", value]
+
+    def add(self, name: str, neighbours: Sequence[str], value: NDArray[np.float64]) -> None:
+        """A new member, in a new roster that running peers are restarted with; the new peer itself is not started."""
+        [address] = free_addresses(1)
+        _, card = make_identity(name, "stage", self.folder / name, address=address)
+        signed = publish(self.folder, with_member(current(self.folder), card, neighbours, [name, *self.names]))
+        like = self.config(neighbours[0])
+        own = {field: getattr(like, field) for field in ("smallest_std", "timeout", "backoff_max", "grace")}
+        self.configs[name] = join(self.folder / name, card, signed, **own)
+        self.write_value(name, value)
+        self._spread(signed)
+        self.names.append(name)
+
+    def remove(self, name: str) -> None:
+        """A member is gone for good, in a new roster that running peers are restarted with."""
+        self.names.remove(name)
+        self._spread(publish(self.folder, without_member(current(self.folder), name)))
+
+    def _spread(self, signed: SignedRoster) -> None:
+        for name in self.names:
+            install(self.config(name), signed)
+        running = [name for name in self.names if name in self.processes and self.processes[name].poll() is None]
+        if running:
+            self.stop(*running)
+            self.start(*running)
 
     def kill(self, name: str) -> None:
         """End a peer at whatever it is doing, as a power cut would."""

@@ -28,7 +28,7 @@ __all__ = ["StoreConformance", "some_state"]
 def some_state(dimension: int = 3) -> PeerState:
     """A state in which every field differs from its default."""
     rng = np.random.default_rng(0)
-    f, g = rng.normal(size=(2, dimension))
+    f, g, value, noise = rng.integers(-(2**60), 2**60, size=(4, dimension))
     edges = {
         "ada": Edge(sid=2**61, psid=7, blank=False, s=3, f=f, r=2**40, g=g),
         "bob": Edge(sid=9),
@@ -36,9 +36,9 @@ def some_state(dimension: int = 3) -> PeerState:
     }
     account = Account(2.0, 0.9, budget=1e9, information=1 / 3, messages=4)
     return PeerState(
-        rng.normal(size=dimension),
+        value,
         account,
-        rng.normal(size=dimension),
+        noise,
         fresh=True,
         requests=12,
         last_sid=2**61,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ..peer.protocol import PeerState
 from ..peer.protocol.messages import Kind, Message
-from ..privacy.records import Drawn, Moved, Record, Shown
+from ..privacy.records import Drawn, Moved, Record, Sealed, Shown
 
 __all__ = ["Transcript"]
 
@@ -24,10 +24,13 @@ class Transcript:
     ----------
     names
         Names of the peers in the order of the graph's nodes.
+    seal_std
+        Deviation of the seal with which an edge opens. It counts from the moment at which the first end opens the edge.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], *, seal_std: float = 1.0) -> None:
         self._number = {name: number for number, name in enumerate(names)}
+        self._seal_std = seal_std
         self.records: list[Record] = []
 
     def __call__(self, name: str, before: PeerState, after: PeerState, message: Message | None) -> None:
@@ -36,6 +39,10 @@ class Transcript:
         if after.noise is not before.noise and after.noise is not None:
             account = after.account
             self.records.append(Drawn(node, account.noise_std * account.noise_decay ** (account.messages - 1)))
+        for neighbour, edge in after.edges.items():
+            earlier = before.edges.get(neighbour)
+            if not edge.blank and (edge.s, edge.r) == (1, 0) and (earlier is None or earlier.blank):
+                self.records.append(Sealed(node, self._number[neighbour], self._seal_std))
         if message is None:
             return
         other = self._number[message.dst]

@@ -89,3 +89,6 @@ class SeededPeer(Peer):
 
     def _draw(self) -> Callable[[int], Any]:
         return self._generator.standard_normal
+
+    def _coin(self) -> Callable[[int], Any]:
+        return lambda count: self._generator.integers(2, size=count)

@@ -1,23 +1,25 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import ConfigError
-from sottovoce.peer.membership.config import PeerConfig, split_address
+from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.explanations import EXPLANATIONS
-from sottovoce.peer.membership.files import config_text
+from sottovoce.peer.membership.names import split_address
 
-from ..helpers import make_config, tls_files
+from ..helpers import make_config
+
+FROM_THE_ROSTER = {"leaves", "index", "roster", "roster_digest"}
+"""Known to a running peer, and not for its operator to say."""
 
 
 def test_every_field_is_explained() -> None:
     """Each field has meaning, formula and cost, and nothing else is explained."""
-    assert set(EXPLANATIONS) == {field.name for field in fields(PeerConfig)}
+    assert set(EXPLANATIONS) == {field.name for field in fields(PeerConfig)} - FROM_THE_ROSTER
     assert all(all(part.strip() for part in told) for told in EXPLANATIONS.values())
 
 
@@ -46,7 +48,11 @@ def test_every_field_is_explained() -> None:
         ("tolerance", 0),
         ("rate", float("inf")),
         ("retries", -1),
-        ("net_flow_limit", -1),
+        ("seal_std", -1.0),
+        ("unit", "0"),
+        ("unit", 0.01),
+        ("unit", "1e-12"),
+        ("tolerance", 1e-7),
         ("neighbours", {"a": "127.0.0.1:1"}),
         ("neighbours", {"b": "nowhere"}),
         ("neighbours", ["b"]),
@@ -59,53 +65,6 @@ def test_a_bad_field_is_named(field: str, bad: object) -> None:
     with pytest.raises(ConfigError, match=field.removesuffix("s")) as caught:
         make_config(**{field: bad})
     assert "\n" not in str(caught.value)
-
-
-def test_the_written_file_reads_back(tmp_path: Path) -> None:
-    """config_text and load are inverse."""
-    config = make_config(
-        folder=tmp_path / "data",
-        neighbours={"b": "127.0.0.1:7002", "c-1": "[::1]:7003"},
-        tls=tls_files(tmp_path / "identity"),
-        smallest_std=0.25,
-        value_limit=1 / 3,
-        metrics_listen="127.0.0.1:9464",
-    )
-    path = tmp_path / "peer.toml"
-    path.write_text(config_text(config))
-    assert PeerConfig.load(path) == config
-
-
-def test_no_limit_is_written_as_zero(tmp_path: Path) -> None:
-    """An absent budget survives the file, where TOML has no null."""
-    path = tmp_path / "peer.toml"
-    path.write_text(config_text(make_config(folder=tmp_path / "d")))
-    assert "smallest_std = 0.0" in path.read_text()
-    assert PeerConfig.load(path).smallest_std is None
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("name = ", "not valid TOML"),
-        ("nmae = 'a'", "unknown field 'nmae'"),
-        ("name = 'a'", "missing field 'network'"),
-        ("\xff\xfe", "not valid TOML"),
-        ("{good}\n[tls]\nkey = 'k'", "tls"),
-    ],
-)
-def test_a_malformed_file_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
-    """Broken TOML, unknown and missing fields each give one sentence."""
-    path = tmp_path / "peer.toml"
-    path.write_bytes(text.replace("{good}", config_text(make_config())).encode("latin-1"))
-    with pytest.raises(ConfigError, match=sentence):
-        PeerConfig.load(path)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    """A configuration that is not there is bad input."""
-    with pytest.raises(ConfigError, match="cannot read"):
-        PeerConfig.load(tmp_path / "none.toml")
 
 
 @given(st.text(max_size=40))

@@ -1,83 +1,104 @@
-"""Configuration files are changed line by line, and whatever the operator wrote in them stays."""
+"""A peer's own file: written, read together with the roster, and changed without touching the operator's remarks."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sottovoce.errors import ConfigError
 from sottovoce.peer.membership.config import PeerConfig
-from sottovoce.peer.membership.files import config_text, edit_neighbours
+from sottovoce.peer.membership.explanations import EXPLANATIONS
+from sottovoce.peer.membership.files import OWN, config_text, edit_without
+from sottovoce.peer.membership.roster import SHARED
 
-from ..helpers import make_config, tls_files
+from .town import PARTIES, party
 
 
-def test_neighbours_are_edited_in_place(tmp_path: Path) -> None:
-    """Adding and dropping a neighbour changes that one line of the file."""
-    path = tmp_path / "peer.toml"
-    config = make_config(folder=tmp_path / "d", neighbours={"b": "127.0.0.1:2", "c": "127.0.0.1:3"})
+def test_the_file_and_the_roster_together_are_the_configuration(tmp_path: Path) -> None:
+    """What is shared comes from the roster, the rest from the file; paths start at its folder."""
+    path = party(tmp_path, tolerance=0.25, timeout=0.125, metrics_listen="127.0.0.1:9464")
+    config = PeerConfig.load(path)
+    assert (config.tolerance, config.timeout, config.metrics_listen) == (0.25, 0.125, "127.0.0.1:9464")
+    assert config.neighbours == {"bob": PARTIES["bob"], "cleo": PARTIES["cleo"]}
+    assert (config.diameter, config.listen) == (1, PARTIES["ada"])
+    assert config.data_dir == path.parent / "data"
     path.write_text(config_text(config))
-    before = path.read_text()
-    edit_neighbours(path, "d", "127.0.0.1:4")
-    assert PeerConfig.load(path) == replace(config, neighbours={**config.neighbours, "d": "127.0.0.1:4"})
-    edit_neighbours(path, "d", None)
-    assert path.read_text() == before
-    edit_neighbours(path, "b", None)
-    assert set(PeerConfig.load(path).neighbours) == {"c"}
+    assert PeerConfig.load(path) == config
 
 
-def test_a_bad_edit_leaves_the_file_alone(tmp_path: Path) -> None:
-    """A neighbour with a bad name is refused and nothing is written."""
-    path = tmp_path / "peer.toml"
-    path.write_text(config_text(make_config(folder=tmp_path / "d")))
-    before = path.read_text()
-    with pytest.raises(ConfigError):
-        edit_neighbours(path, "Not A Name", "127.0.0.1:4")
-    assert path.read_text() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["peer.toml"]
+def test_every_own_field_is_explained_in_the_file(tmp_path: Path) -> None:
+    """The comments in a party's file give meaning, formula and cost of each field."""
+    words = party(tmp_path).read_text().replace("\n# ", " ")
+    for name in OWN:
+        told = EXPLANATIONS[name]
+        assert name in words
+        assert told.meaning in words
+        assert f"Formula: {told.formula}." in words
+        assert f"Cost: {told.cost}" in words
 
 
-def test_comments_and_the_next_table_stay_where_they_are(tmp_path: Path) -> None:
-    """A line is added below the last neighbour: the operator's remarks and the explanation of [tls] are untouched."""
-    path = tmp_path / "peer.toml"
-    config = make_config(folder=tmp_path / "d", neighbours={"b": "127.0.0.1:2"}, tls=tls_files(tmp_path))
-    path.write_text(
-        config_text(config).replace('b = "127.0.0.1:2"\n', 'b = "127.0.0.1:2"  # ask Bob first\n# no more\n')
-    )
-    before = path.read_text()
-    edit_neighbours(path, "c", "127.0.0.1:3")
-    assert path.read_text() == before.replace("# ask Bob first\n", '# ask Bob first\nc = "127.0.0.1:3"\n')
+def test_no_limit_is_written_as_zero(tmp_path: Path) -> None:
+    """An absent budget survives the file, where TOML has no null."""
+    path = party(tmp_path, smallest_std=None)
+    assert "smallest_std = 0.0" in path.read_text()
+    assert PeerConfig.load(path).smallest_std is None
 
 
-@pytest.mark.parametrize("form", ["neighbours = {b = '127.0.0.1:2'}", "neighbours.b = '127.0.0.1:2'", ""])
-def test_neighbours_in_any_form_can_be_changed(tmp_path: Path, form: str) -> None:
-    """Inline, dotted, or not there at all."""
-    path = tmp_path / "peer.toml"
-    path.write_text(form + "\n" + config_text(make_config(folder=tmp_path / "d")).replace("[neighbours]\n", ""))
-    before = dict(PeerConfig.load(path).neighbours)
-    edit_neighbours(path, "c", "127.0.0.1:3")
-    assert PeerConfig.load(path).neighbours == before | {"c": "127.0.0.1:3"}
-    edit_neighbours(path, "c", None)
-    assert PeerConfig.load(path).neighbours == before
+@pytest.mark.parametrize("name", sorted({"tolerance", "noise_std", "diameter", "neighbours"}))
+def test_what_the_roster_decides_is_refused_in_the_file(tmp_path: Path, name: str) -> None:
+    """So that no two members can differ in it."""
+    assert name in SHARED or name in EXPLANATIONS
+    path = party(tmp_path)
+    path.write_text(f"{name} = 1\n" + path.read_text())
+    with pytest.raises(ConfigError, match=f"'{name}' is decided by the roster"):
+        PeerConfig.load(path)
 
 
-def test_permissions_stay(tmp_path: Path) -> None:
-    """A file that only its owner may read is still so after a change."""
-    path = tmp_path / "peer.toml"
-    path.write_text(config_text(make_config(folder=tmp_path / "d")))
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name = ", "not valid TOML"),
+        ("nmae = 'a'", "unknown field 'nmae'"),
+        ("name = 'a'", "missing field 'network'"),
+        ("\xff\xfe", "not valid TOML"),
+        ("{good}\nmore = 'k'", "identity"),
+    ],
+)
+def test_a_malformed_file_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    """Broken TOML, unknown and missing fields each give one sentence."""
+    path = party(tmp_path)
+    path.write_bytes(text.replace("{good}", path.read_text()).encode("latin-1"))
+    with pytest.raises(ConfigError, match=sentence):
+        PeerConfig.load(path)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    """A configuration that is not there is bad input."""
+    with pytest.raises(ConfigError, match="cannot read"):
+        PeerConfig.load(tmp_path / "none.toml")
+
+
+def test_dropping_changes_one_line(tmp_path: Path) -> None:
+    """A dropped neighbour is no neighbour any more; taken back, the file is as it was, remarks and permissions too."""
+    path = party(tmp_path)
+    path.write_text(path.read_text().replace("[identity]", "# ask Bob first\n[identity]"))
     path.chmod(0o600)
-    edit_neighbours(path, "c", "127.0.0.1:3")
+    before = path.read_text()
+    edit_without(path, "bob", dropped=True)
+    assert PeerConfig.load(path).neighbours.keys() == {"cleo"}
+    assert len(set(path.read_text().splitlines()) - set(before.splitlines())) == 1
+    edit_without(path, "bob", dropped=False)
+    assert path.read_text() == before
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("content", [None, "name = ", "name = 'a'"])
+@pytest.mark.parametrize("content", [None, "name = "])
 def test_a_file_that_is_no_configuration_is_not_changed(tmp_path: Path, content: str | None) -> None:
-    """Missing, broken or incomplete: one sentence, and no file is written."""
+    """Missing or broken: one sentence, and no file is written."""
     path = tmp_path / "peer.toml"
     if content is not None:
         path.write_text(content)
     with pytest.raises(ConfigError, match=r"peer\.toml"):
-        edit_neighbours(path, "c", "127.0.0.1:3")
+        edit_without(path, "c", dropped=True)
     assert [file.read_text() for file in tmp_path.iterdir()] == ([] if content is None else [content])

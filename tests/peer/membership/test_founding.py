@@ -8,23 +8,31 @@ import pytest
 from sottovoce import graphs
 from sottovoce.errors import ConfigError
 from sottovoce.peer.membership.config import PeerConfig
-from sottovoce.peer.membership.explanations import EXPLANATIONS
-from sottovoce.peer.membership.founding import found_member, found_network, read_parties
-from sottovoce.peer.membership.identity import check_identity
+from sottovoce.peer.membership.credentials import check_identity
+from sottovoce.peer.membership.founding import found_network
+from sottovoce.peer.membership.suggestions import suggest
 
 from ..helpers import run
+from .town import NOISE, PARTIES
 
-NOISE = {"noise_std": 1.0, "noise_decay": 0.9, "smallest_std": 0.1}
-PARTIES = {"ada": "127.0.0.1:7001", "bob": "127.0.0.1:7002", "cleo": "127.0.0.1:7003"}
-OPTIONS = ["--noise-std", "1", "--noise-decay", "0.9", "--smallest-std", "0.1"]
+OPTIONS = ["--of", "percent", "--noise-std", "30", "--noise-decay", "0.9", "--seal-std", "300"]
 
 
 def tree(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
-def test_a_founded_network_is_ready_to_run(tmp_path: Path) -> None:
-    """Each party's folder loads, its certificate passes, and neighbours know each other's names and addresses."""
+def init(folder: Path, *names: str, network: str = "trio") -> list[Path]:
+    """Every party makes its own key, as on a machine of its own; their cards."""
+    for name in names:
+        address = PARTIES.get(name, f"127.0.0.1:{7100 + len(name)}")
+        result = run("peer", "init", name, "--network", network, "--address", address, "--out", folder / name)
+        assert result.exit_code == 0, result.output
+    return [folder / name / f"{name}.card" for name in names]
+
+
+def test_a_demonstration_network_is_ready_to_run(tmp_path: Path) -> None:
+    """Each party's folder loads, its identity passes, and neighbours know each other's names and addresses."""
     made = found_network("net", PARTIES, graphs.path(3), tmp_path / "net", **NOISE)
     configs = {name: PeerConfig.load(path) for name, path in made.items()}
     for config in configs.values():
@@ -32,28 +40,6 @@ def test_a_founded_network_is_ready_to_run(tmp_path: Path) -> None:
         assert config.diameter == 2
     assert configs["bob"].neighbours == {"ada": PARTIES["ada"], "cleo": PARTIES["cleo"]}
     assert configs["ada"].neighbours == {"bob": PARTIES["bob"]}
-
-
-def test_keys_stay_in_their_folders(tmp_path: Path) -> None:
-    """There is one key per party, in its folder, and the authority's in its own; none is readable by others."""
-    found_network("net", PARTIES, graphs.path(3), tmp_path / "net", **NOISE)
-    keys = sorted((tmp_path / "net").rglob("*.key"))
-    assert [str(key.relative_to(tmp_path / "net")) for key in keys] == [
-        "ada/identity/peer.key", "authority/authority.key", "bob/identity/peer.key", "cleo/identity/peer.key",
-    ]  # fmt: skip
-    assert all(key.stat().st_mode & 0o077 == 0 for key in keys)
-    assert len({key.read_bytes() for key in keys}) == 4
-
-
-def test_every_field_is_explained_in_the_file(tmp_path: Path) -> None:
-    """The comments in a party's file give meaning, formula and cost of each field."""
-    made = found_network("net", PARTIES, graphs.path(3), tmp_path / "net", **NOISE)
-    words = made["ada"].read_text().replace("\n# ", " ")
-    for name, told in EXPLANATIONS.items():
-        assert name in words
-        assert told.meaning in words
-        assert f"Formula: {told.formula}." in words
-        assert f"Cost: {told.cost}" in words
 
 
 def test_nothing_is_overwritten_and_nothing_is_left_behind(tmp_path: Path) -> None:
@@ -70,107 +56,122 @@ def test_nothing_is_overwritten_and_nothing_is_left_behind(tmp_path: Path) -> No
     assert tree(tmp_path) == before
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("ada 127.0.0.1:1", "at least 2"),
-        ("ada 127.0.0.1:1\nada 127.0.0.1:2", "repeats"),
-        ("ada 127.0.0.1:1\nbob 127.0.0.1:1", "repeats"),
-        ("ada\nbob 127.0.0.1:1", "line 1"),
-        ("Ada 127.0.0.1:1\nbob 127.0.0.1:2", "line 1"),
-        ("authority 127.0.0.1:1\nbob 127.0.0.1:2", "authority"),
-        ("ada nowhere\nbob 127.0.0.1:2", "line 1"),
-    ],
-)
-def test_bad_lists_of_parties(tmp_path: Path, text: str, sentence: str) -> None:
-    """Each defect is named with its line."""
-    (tmp_path / "parties.txt").write_text(text)
-    with pytest.raises(ConfigError, match=sentence):
-        read_parties(tmp_path / "parties.txt")
-
-
-def test_joining_later(tmp_path: Path) -> None:
-    """A new member gets a certificate of the same network and its neighbours' addresses; their files stay."""
-    made = found_network("net", PARTIES, graphs.path(3), tmp_path / "net", tolerance=0.5, **NOISE)
-    before = made["ada"].read_text()
-    path = found_member(tmp_path / "net", "dora", "127.0.0.1:7004", ["ada", "cleo"], **NOISE)
-    config = PeerConfig.load(path)
-    check_identity(config)
-    assert config.neighbours == {"ada": PARTIES["ada"], "cleo": PARTIES["cleo"]}
-    assert config.tolerance == 0.5
-    assert made["ada"].read_text() == before
-    for name, others in (("dora", ["ada"]), ("eve", ["nobody"]), ("eve", []), ("../eve", ["ada"])):
-        with pytest.raises(ConfigError):
-            found_member(tmp_path / "net", name, "127.0.0.1:7005", others, **NOISE)
-
-
-def test_create_by_command(tmp_path: Path) -> None:
-    """The command founds a network from a file of parties and a graph by family or by named edges."""
-    parties, edges = tmp_path / "parties.txt", tmp_path / "edges.txt"
-    parties.write_text("# three of us\n" + "".join(f"{name} {address}\n" for name, address in PARTIES.items()))
-    edges.write_text("ada bob\nbob cleo  # a chain\n")
-    result = run("network", "create", parties, "--graph", "complete", "--out", tmp_path / "one", *OPTIONS, "--json")
+def test_founding_by_command_holds_nobodys_key(tmp_path: Path) -> None:
+    """From cards alone: the founder's folder has the roster and the founder's own key; each party joins with it."""
+    cards = init(tmp_path, "ada", "bob", "cleo")
+    elsewhere = tmp_path / "founder"
+    elsewhere.mkdir()
+    copies = [elsewhere / card.name for card in cards]
+    for card, copy in zip(cards, copies, strict=True):
+        copy.write_bytes(card.read_bytes())
+    result = run("network", "create", *copies, "--out", elsewhere / "trio", *OPTIONS)
     assert result.exit_code == 0, result.output
-    assert set(json.loads(result.output)["configurations"]) == set(PARTIES)
-    result = run("network", "create", parties, "--graph", edges, "--out", tmp_path / "two", *OPTIONS)
+    assert "vertex connectivity 2: no single member learns" in " ".join(result.output.split())
+    assert tree(elsewhere / "trio") == ["founder.key", "roster.json"]
+    for name in PARTIES:
+        joined = run("peer", "join", tmp_path / name, elsewhere / "trio" / "roster.json", "--smallest-std", "0")
+        assert joined.exit_code == 0, joined.output
+        check_identity(PeerConfig.load(tmp_path / name / "peer.toml"))
+    assert PeerConfig.load(tmp_path / "ada" / "peer.toml").neighbours.keys() == {"bob", "cleo"}
+    again = run("peer", "join", tmp_path / "ada", elsewhere / "trio" / "roster.json", "--smallest-std", "0")
+    assert again.exit_code == 2
+
+
+def test_a_join_looks_at_what_it_joins(tmp_path: Path) -> None:
+    """Not named in the roster, a second key in one's name, another founder than one was told: not joined."""
+    cards = init(tmp_path, "ada", "bob", "cleo", "dora")
+    assert run("network", "create", *cards[:3], "--out", tmp_path / "trio", *OPTIONS).exit_code == 0
+    (tmp_path / "two").mkdir()
+    init(tmp_path / "two", "ada")
+    roster = tmp_path / "trio" / "roster.json"
+    for folder, extra, sentence in (
+        (tmp_path / "dora", [], "does not name"),
+        (tmp_path / "two" / "ada", [], "another certificate"),
+        (tmp_path / "ada", ["--founder", "0" * 32], "signed by"),
+        (tmp_path / "trio", [], "peer.key"),
+    ):
+        result = run("peer", "join", folder, roster, "--smallest-std", "0", *extra)
+        assert (result.exit_code, sentence in result.output) == (2, True), result.output
+        assert not (folder / "peer.toml").exists()
+
+
+def test_an_exposed_member_must_say_yes(tmp_path: Path) -> None:
+    """A path names the two whose value the middle one will know; with their yes it is founded and says so again."""
+    cards = init(tmp_path, "ada", "bob", "cleo")
+    command = ["network", "create", *map(str, cards), "--graph", "path", "--out", str(tmp_path / "trio"), *OPTIONS]
+    result = run(*command)
+    assert result.exit_code == 2
+    assert "bob will know ada's value once the noise is withdrawn" in result.output
+    assert not (tmp_path / "trio").exists()
+    result = run(*command, "--accept", "ada", "--accept", "cleo")
     assert result.exit_code == 0, result.output
-    assert PeerConfig.load(tmp_path / "two" / "ada" / "peer.toml").neighbours.keys() == {"bob"}
-    assert PeerConfig.load(tmp_path / "two" / "ada" / "peer.toml").network == "two"
+    assert "accepted: bob will know cleo's value" in result.output
+
+
+def test_members_come_and_go_by_command(tmp_path: Path) -> None:
+    """Each change is a later number, shown by `network show`; a removed name leaves a tombstone."""
+    cards = init(tmp_path, "ada", "bob", "cleo", "dora")
+    folder = tmp_path / "trio"
+    assert run("network", "create", *cards[:3], "--out", folder, *OPTIONS).exit_code == 0
+    assert run("peer", "join", tmp_path / "ada", folder / "roster.json", "--smallest-std", "0").exit_code == 0
+    assert run("network", "add", folder, cards[3], "--neighbours", "ada, bob").exit_code == 0
+    assert run("network", "add", folder, cards[3], "--neighbours", "ada").exit_code == 2
+    assert run("network", "remove", folder, "cleo").exit_code == 0
+    told = json.loads(run("network", "show", folder / "roster.json", "--json").output)
+    assert (told["number"], told["members"]) == (2, ["ada", "bob", "dora"])
+    config = tmp_path / "ada" / "peer.toml"
+    assert run("peer", "roster", config, folder / "roster.json").exit_code == 0
+    assert PeerConfig.load(config).neighbours.keys() == {"bob", "dora"}
+    assert run("peer", "roster", config, folder / "roster.json").exit_code == 2
+    assert "roster 2" in run("peer", "roster", config).output
+    assert run("network", "add", folder, cards[2], "--neighbours", "ada,bob").exit_code == 2
 
 
 @pytest.mark.parametrize(
     ("graph", "extra", "sentence"),
     [
         ("ada bob\nbob zoe\n", [], "not in the network: 'zoe'"),
-        ("ada bob\n", [], "connected"),
+        ("ada bob\n", [], "connect"),
         ("cycle:4", [], "4 nodes but there are 3 parties"),
         ("nonsense", [], "graph must be"),
         ("cycle", ["--noise-decay", "1.5"], "noise_decay"),
-        ("cycle", ["--smallest-std", "5"], "smallest_std"),
+        ("cycle", ["--low", "200"], "high"),
+        ("cycle", ["--step", "0"], "step"),
     ],
 )
 def test_bad_requests_exit_with_2(tmp_path: Path, graph: str, extra: list[str], sentence: str) -> None:
     """Bad input is one sentence, exit code 2, and nothing on disk."""
-    parties = tmp_path / "parties.txt"
-    parties.write_text("".join(f"{name} {address}\n" for name, address in PARTIES.items()))
+    cards = init(tmp_path, "ada", "bob", "cleo")
     if "\n" in graph:
         (tmp_path / "edges.txt").write_text(graph)
         graph = str(tmp_path / "edges.txt")
     before = tree(tmp_path)
-    result = run("network", "create", parties, "--graph", graph, "--out", tmp_path / "net", *OPTIONS, *extra)
+    result = run("network", "create", *cards, "--graph", graph, "--out", tmp_path / "net", *OPTIONS, *extra)
     assert result.exit_code == 2
     assert sentence in result.output
     assert len(result.output.strip().splitlines()) == 1
     assert tree(tmp_path) == before
 
 
-def test_renewal_without_moving_the_key(tmp_path: Path) -> None:
-    """Request here, sign there, install here: a new pair, and the old one works until then."""
-    made = found_network("net", PARTIES, graphs.path(3), tmp_path / "net", **NOISE)
-    config = PeerConfig.load(made["ada"])
-    before = check_identity(config)
-    request = made["ada"].parent / "identity" / "peer.csr"
-    assert run("peer", "renew", made["ada"]).exit_code == 0
-    assert check_identity(config).certificate == before.certificate
-    elsewhere = tmp_path / "ada.csr"
-    elsewhere.write_bytes(request.read_bytes())
-    assert b"PRIVATE" not in elsewhere.read_bytes()
-    assert run("network", "sign", tmp_path / "net", elsewhere).exit_code == 0
-    assert run("peer", "renew", made["ada"], "--install", tmp_path / "ada.crt").exit_code == 0
-    after = check_identity(config)
-    assert after.certificate != before.certificate
-    assert after.key != before.key
-    assert run("network", "sign", tmp_path / "net", elsewhere).exit_code == 2  # never overwrites
+def test_cards_of_different_networks_are_refused(tmp_path: Path) -> None:
+    """And two cards of one name."""
+    cards = [*init(tmp_path, "ada", "bob"), *init(tmp_path, "cleo", network="other")]
+    assert "different networks" in run("network", "create", *cards, "--out", tmp_path / "net", *OPTIONS).output
+    twice = run("network", "create", cards[0], cards[0], "--out", tmp_path / "net", *OPTIONS)
+    assert "same name" in twice.output
 
 
-def test_a_foreign_certificate_is_not_installed(tmp_path: Path) -> None:
-    """Installing another's certificate is refused and the old pair stays."""
-    made = found_network("net", PARTIES, graphs.path(3), tmp_path / "net", **NOISE)
-    config = PeerConfig.load(made["ada"])
-    assert run("peer", "renew", made["ada"]).exit_code == 0
-    result = run("peer", "renew", made["ada"], "--install", made["bob"].parent / "identity" / "peer.crt")
-    assert result.exit_code == 2
-    check_identity(config)
+def test_terms_follow_from_what_the_values_are() -> None:
+    """The unit is at most step/(2n), the tolerance at least 2 d + 2 units and at most half a step."""
+    for kind, count, degree in (("money", 3, 2), ("percent", 40, 4), ("count", 5, 4)):
+        found = suggest(kind, count, degree, low=0.0, high=100.0, seal_std=300.0)
+        unit, step = float(found["unit"]), float(found["step"])
+        assert unit <= step / (2 * count)
+        assert (2 * degree + 2) * unit <= found["tolerance"] * (1 + 1e-12)
+        assert found["tolerance"] <= step / 2
+    assert suggest(None, 3, 2, low=0.0, high=1.0, seal_std=3.0, unit="0.5", tolerance=9.0)["unit"] == "0.5"
+    with pytest.raises(ConfigError, match="300"):
+        suggest("percent", 3, 2)
 
 
 def test_status_of_a_network_that_does_not_run(tmp_path: Path) -> None:

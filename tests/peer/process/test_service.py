@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from sottovoce import graphs
-from sottovoce.errors import InvalidInput, StoreError
+from sottovoce.errors import ConfigError, InvalidInput, StoreError
 from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network
 from sottovoce.peer.process.control import ask, encode_value
 from sottovoce.peer.process.metrics import PeerObserver
@@ -34,7 +35,14 @@ def config(tmp_path: Path) -> Path:
     return found_network("net", addresses, graphs.path(2), tmp_path / "net", timeout=0.05, **noise)["ada"]
 
 
-def run_with(config: Path, scenario: Scenario) -> str:
+def run_with(
+    config: Path,
+    scenario: Scenario,
+    value: float | None = 5.0,
+    *,
+    replace_value: bool = False,
+    observer: PeerObserver | None = None,
+) -> str:
     """Run ada while `scenario` acts as her operator; how she ended."""
     folder = PeerConfig.load(config).data_dir
     assert folder is not None
@@ -43,7 +51,8 @@ def run_with(config: Path, scenario: Scenario) -> str:
         return await asyncio.to_thread(ask, folder, name, **fields)
 
     async def everything() -> str:
-        running = asyncio.create_task(run_peer(check_everything(config, np.array([5.0])), PeerObserver()))
+        checked = check_everything(config, None if value is None else np.array([value]))
+        running = asyncio.create_task(run_peer(checked, observer or PeerObserver(), replace_value=replace_value))
         while not (folder / "control.sock").exists() and not running.done():
             await asyncio.sleep(0.01)
         await scenario(command)
@@ -53,22 +62,23 @@ def run_with(config: Path, scenario: Scenario) -> str:
 
 
 def test_the_operators_commands(config: Path) -> None:
-    """Status, a new value, adding and dropping a neighbour, and stopping work over the socket; the file follows."""
+    """Status, a new value, dropping and taking back a neighbour, stopping: all over the socket; the file follows."""
 
     async def scenario(command: Callable[..., Awaitable[dict[str, Any]]]) -> None:
         answer = await command("status")
         assert answer["status"]["name"] == "ada"
+        assert answer["status"]["roster"] == {"number": 0, "digest": check_identity(PeerConfig.load(config)).digest}
         assert answer["status"]["estimate"] is None  # it would be the private value
         result = await asyncio.to_thread(run, "peer", "status", config, "--estimate-to", config.parent / "mean.npy")
         assert (result.exit_code, (config.parent / "mean.npy").exists()) == (2, False)
         await command("set-value", value=encode_value(np.array([7.0])))
-        await command("add", neighbour="cleo", address="127.0.0.1:9")
-        assert "cleo" in PeerConfig.load(config).neighbours
-        await command("drop", neighbour="cleo")
-        assert "cleo" not in PeerConfig.load(config).neighbours
+        await command("drop", neighbour="bob")
+        assert "bob" not in PeerConfig.load(config).neighbours
+        await command("add", neighbour="bob")
+        assert "bob" in PeerConfig.load(config).neighbours
         for name, fields in (
             ("drop", {"neighbour": "nobody"}),
-            ("add", {"neighbour": "Not A Name", "address": "127.0.0.1:9"}),
+            ("add", {"neighbour": "cleo"}),  # not in the roster
             ("set-value", {"value": "AAAA"}),
             ("set-value", {"value": encode_value(np.array([np.nan]))}),
         ):
@@ -80,7 +90,7 @@ def test_the_operators_commands(config: Path) -> None:
     folder = PeerConfig.load(config).data_dir
     assert folder is not None
     state: Any = read_state(folder)
-    assert state.value.tolist() == [7.0]
+    assert state.value.tolist() == [7_000_000]
     assert list(state.edges) == ["bob"]
 
 
@@ -103,6 +113,45 @@ def test_leaving_names_whom_it_could_not_tell(config: Path) -> None:
         assert await command("leave") == {"untold": ["bob"]}
 
     assert run_with(config, scenario) == "left"
+    with pytest.raises(ConfigError, match="has left"):  # nor does a reboot bring it back
+        check_everything(config, np.array([5.0]))
+
+
+class Listening(PeerObserver):
+    """Remembers what would be logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def log(self, level: str, event: str, **fields: object) -> None:
+        self.said.append(event)
+
+
+def test_the_store_owns_the_private_value(config: Path) -> None:
+    """A restart with the old value file does not undo set-value and says so; with the flag it does, and says so too."""
+
+    async def change(command: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+        await command("set-value", value=encode_value(np.array([1000.0])))
+        await command("stop")
+
+    async def stop(command: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+        await command("stop")
+
+    def stored() -> Any:
+        state: Any = read_state(config.parent / "data")
+        return state.value
+
+    run_with(config, change, 5.0)
+    value, first, second, third = stored(), Listening(), Listening(), Listening()
+    run_with(config, stop, 5.0, observer=first)
+    assert np.array_equal(stored(), value)
+    assert any("is not used" in line for line in first.said)
+    run_with(config, stop, 1000.0, observer=second)
+    assert not any("value" in line for line in second.said)
+    run_with(config, stop, 5.0, replace_value=True, observer=third)
+    assert not np.array_equal(stored(), value)
+    assert any("is replaced" in line for line in third.said)
 
 
 def test_a_store_that_fails_ends_the_peer(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:

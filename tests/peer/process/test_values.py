@@ -138,6 +138,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_values_from_python_are_checked(value: object) -> None:
     """Shape, finiteness and the limit are checked, and the value is not repeated."""
     with pytest.raises(InvalidValues) as caught:
-        check_value(value, dimension=1, limit=1e6)  # type: ignore[arg-type]
+        check_value(value, dimension=1, low=-1e6, high=1e6)  # type: ignore[arg-type]
     assert "10000000" not in str(caught.value)
     assert "1e" not in str(caught.value).replace("1e+06", "")

@@ -2,8 +2,8 @@
 
 Every state an end ever had stays available for ever, as a message and as a request. That covers loss,
 repetition, reordering, unbounded delay, giving up, and crashes after a commit. Registers hold sets of
-unique tokens, one per applied exchange, so that two different histories never look alike. Either end may
-lose its disk or be dropped and added again at any moment.
+unique tokens, one per applied exchange and one per seal, so that two different histories never look alike.
+Either end may lose its disk or be dropped and added again at any moment.
 
 What an end remembers only until a restart (``heard``: what the other acknowledged) is not part of a state:
 any message that was ever sent may be the last one heard. So an entry of a history says how much could
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from sottovoce.peer.protocol.ledger import Edge, compose, farewell, meet
+from sottovoce.peer.protocol.ledger import SEAL, Edge, compose, farewell, meet, step
 from sottovoce.peer.protocol.messages import Kind, Message
 
 NAMES = ("a", "b")
@@ -102,6 +102,7 @@ class Model:
         self._left_out: dict[tuple[int, int, int], int] = {}
         self._tellable: dict[int, tuple[int, int, int]] = {}
         self._steps: dict[tuple[int, int], int] = {}
+        self._seals = Numbers()
         self._good: set[tuple[int, int, int, int]] = set()
 
     # -- pieces ---------------------------------------------------------------------------------
@@ -137,13 +138,18 @@ class Model:
             used += self.rules.life_ids
             return used
 
-        reaction = self.rules.meet(self.edges.things[number], as_message(sent, 1 - me, omitted), new_sid, 0)
+        edge, message = self.edges.things[number], as_message(sent, 1 - me, omitted)
+        reaction = self.rules.meet(edge, message, new_sid, lambda: self.seal(me, edge.sid))
         after = replace(reaction.edge, heard=None, owed=False)
         if reaction.event == "incomplete":
             if request and self.edges[after] == number and reaction.answer is Kind.HELLO and not reaction.proceed:
                 return None
             raise Violation(f"a needed register was left out of {sent}")
         return self.edges[after], used, reaction.proceed, not self.rules.base_check or sent.edge.r == after.s
+
+    def seal(self, me: int, life: int) -> int:
+        """A token of its own for the seal of each life of each end."""
+        return 1 << (64 + self._seals[me, life])
 
     def left_out(self, edge: int, me: int, heard: int) -> int:
         """How many registers an end may leave out, having last heard any of ``heard``."""
@@ -158,7 +164,7 @@ class Model:
         return most
 
     def _left_out_after(self, edge: Edge, me: int, sent: Sent) -> int:
-        after = self.rules.meet(edge, as_message(sent, 1 - me, 0), lambda: -1, 0).edge
+        after = self.rules.meet(edge, as_message(sent, 1 - me, 0), lambda: -1, lambda: self.seal(me, edge.sid)).edge
         if edge.blank or replace(after, heard=None, owed=False) != edge:
             return 0
         told = self.rules.compose(after, Kind.HELLO, "x", "y")
@@ -186,7 +192,7 @@ class Model:
     def step(self, edge: int, token: int) -> int:
         if (edge, token) not in self._steps:
             old = self.edges.things[edge]
-            self._steps[edge, token] = self.edges[replace(old, s=old.s + 1, f=old.f | (1 << token))]
+            self._steps[edge, token] = self.edges[step(old, 1 << token)]
         return self._steps[edge, token]
 
     def lose(self, state: State, me: int) -> Iterator[tuple[tuple[str, int, int], State]]:
@@ -235,7 +241,7 @@ class Model:
         a, b = self.edges.things[state.a], self.edges.things[state.b]
         if not (a.blank or b.blank) and (a.sid, a.psid) == (b.psid, b.sid):
             for writer, copier in ((a, b), (b, a)):
-                if not copier.r <= writer.s <= copier.r + 1:
+                if writer.s not in {copier.r, max(copier.r, SEAL) + 1, max(copier.r, SEAL)}:
                     raise Violation(f"V2: register at {writer.s}, copy at {copier.r}")
                 if copier.r == writer.s and copier.g != writer.f:
                     raise Violation(f"V3: equal counters {writer.s}, different registers")

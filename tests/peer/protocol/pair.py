@@ -11,8 +11,11 @@ import numpy as np
 from sottovoce.peer.protocol import PeerState, Protocol, Settings
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.privacy.gaussian.account import Account
+from sottovoce.testing.settings import some_settings
 
 STAMP = itertools.count(2**57)
+UNIT = 10**6
+"""Units in 1: these tests count in millionths."""
 
 
 class Watched(Protocol):
@@ -24,15 +27,20 @@ class Watched(Protocol):
 
 
 def started(settings: Settings, state: PeerState, **more: Any) -> Watched:
-    """A protocol that draws zeros unless told otherwise."""
-    return Watched(settings, state, **({"draw": np.zeros, "stamp": lambda: next(STAMP)} | more))
+    """A protocol that draws zeros and whose coins show zero, unless told otherwise."""
+    return Watched(settings, state, **({"draw": np.zeros, "coin": np.zeros, "stamp": lambda: next(STAMP)} | more))
+
+
+def vector(*numbers: float) -> np.ndarray:
+    """Whole numbers of units."""
+    return np.array([round(number * UNIT) for number in numbers])
 
 
 def peer(name: str, value: float = 1.0, *, budget: float = np.inf, **more: Any) -> Watched:
     rng = np.random.default_rng(ord(name[0]))
-    state = PeerState(np.full(more.get("dimension", 1), value), Account(1.0, 0.5, budget=budget))
-    settings = Settings(name=name, diameter=1, bucket_refill=100.0, **more)
-    return started(settings, state, draw=rng.standard_normal)
+    state = PeerState(vector(*[value] * more.get("dimension", 1)), Account(1.0, 0.5, budget=budget))
+    settings = some_settings(name, bucket_refill=100.0, **more)
+    return started(settings, state, draw=rng.standard_normal, coin=lambda count: rng.integers(2, size=count))
 
 
 def talk(a: Protocol, b: Protocol, message: Message | None) -> list[Message]:

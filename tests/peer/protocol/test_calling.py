@@ -7,14 +7,14 @@ import itertools
 import numpy as np
 import pytest
 
-from sottovoce.peer.protocol import Settings
 from sottovoce.peer.protocol.calling import Contacts, exponential, timeouts
+from sottovoce.testing.settings import some_settings
 
-SETTINGS = Settings(name="ada", diameter=1, timeout=1.0 - 1e-6, backoff_max=8.0)
+SETTINGS = some_settings(timeout=1.0 - 1e-6, backoff_max=8.0)
 
 
 def contacts(uniform: float = 0.0, **settings: float) -> Contacts:
-    return Contacts(Settings(name="ada", diameter=1, timeout=1.0 - 1e-6, backoff_max=8.0, **settings), lambda: uniform)  # type: ignore[arg-type]
+    return Contacts(some_settings(timeout=1.0 - 1e-6, backoff_max=8.0, **settings), lambda: uniform)  # type: ignore[arg-type]
 
 
 def test_every_neighbour_is_chosen_equally_often() -> None:
@@ -76,5 +76,5 @@ def test_a_flood_is_cut_off_and_others_are_not(settings: dict[str, float], pace:
 
 def test_timeouts_double_and_grow_with_the_vector() -> None:
     """A million coordinates get a second more (R17)."""
-    waits = timeouts(Settings(name="ada", diameter=1, dimension=1_000_000, timeout=0.5))
+    waits = timeouts(some_settings(dimension=1_000_000, timeout=0.5))
     assert list(itertools.islice(waits, 3)) == [1.5, 3.0, 6.0]

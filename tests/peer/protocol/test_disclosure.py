@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sottovoce.peer.protocol import Edge, PeerState, Settings
+from sottovoce.peer.protocol import Edge, PeerState
 from sottovoce.peer.protocol.calling import Contacts
 from sottovoce.peer.protocol.disclosure import may_show, own_interval, shown_error, shown_estimate
 from sottovoce.peer.protocol.messages import Kind
 from sottovoce.peer.protocol.state import Link
 from sottovoce.peer.protocol.status import status_of
 from sottovoce.privacy.gaussian.account import Account
+from sottovoce.testing.settings import some_settings
 
-from .pair import Watched, acquainted, answers, asks, exchange, peer, talk
+from .pair import UNIT, Watched, acquainted, answers, asks, exchange, peer, talk, vector
 
 SECRET = 123.456789
-SETTINGS = Settings(name="ada", diameter=1, tolerance=1.0)
-OPEN = Edge(sid=1, psid=1, blank=False, s=2, f=np.array([3.0]), r=1, g=np.array([1.0]), heard=2)
-MOVED = PeerState(np.array([SECRET]), Account(0.1, 0.5, messages=1), np.array([0.01]), edges={"bob": OPEN})
-QUIET = {"bob": Link(step=0.25, disagreement=0.5)}
+SETTINGS = some_settings(tolerance=1.0)
+OPEN = Edge(sid=1, psid=1, blank=False, s=2, f=vector(3.0), r=1, g=vector(1.0), heard=2)
+MOVED = PeerState(vector(SECRET), Account(0.1, 0.5, messages=1), vector(0.01), edges={"bob": OPEN})
+QUIET = {"bob": Link(step=(UNIT // 4, UNIT // 8), disagreement=0.5 * UNIT)}
 
 
 def told(protocol: Watched) -> str:
@@ -36,7 +38,7 @@ def told(protocol: Watched) -> str:
 
 def test_an_estimate_under_noise_and_flows_is_shown() -> None:
     """The control: after an exchange, with noise in place, the estimate is the value shown."""
-    assert shown_estimate(MOVED) == pytest.approx(SECRET + 0.01 + 2.0)
+    assert shown_estimate(MOVED) == vector(SECRET + 0.01 + 2.0)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ def test_an_estimate_under_noise_and_flows_is_shown() -> None:
     [
         PeerState(MOVED.value, MOVED.account),
         replace(MOVED, edges={"bob": Edge(sid=1)}),
-        replace(MOVED, edges={"bob": replace(OPEN, s=0, r=0)}),
+        replace(MOVED, edges={"bob": replace(OPEN, s=1, r=1)}),
         replace(MOVED, noise=None),
     ],
     ids=["alone", "blank edge", "no exchange yet", "flows but no noise"],
@@ -62,7 +64,7 @@ def test_after_a_lost_disk_the_estimate_waits_for_noise() -> None:
     fresh = peer("ada", SECRET)
     talk(fresh, b, fresh.add("bob"))
     state = fresh.state
-    assert state.shown - state.edges["bob"].flow == pytest.approx(SECRET)
+    assert state.shown - state.edges["bob"].flow == vector(SECRET)
     assert "'estimate': None" in told(fresh)
     fresh.tick(None)
     exchange(b, fresh)
@@ -73,8 +75,8 @@ def test_after_a_lost_disk_the_estimate_waits_for_noise() -> None:
 def test_the_error_is_hidden_with_the_estimate() -> None:
     """Its distance from an interval that everybody knows would tell the estimate."""
     rule = acquainted()[0].rule
-    rule.certified = (np.array([0.0]), np.array([200.0]))
-    assert shown_error(MOVED, rule) == pytest.approx(SECRET + 2.01)
+    rule.certified = (vector(0.0), vector(200.0))
+    assert shown_error(MOVED, rule) == vector(SECRET + 2.01)
     assert shown_error(replace(MOVED, noise=None), rule) is None
 
 
@@ -82,12 +84,30 @@ def test_the_error_is_hidden_with_the_estimate() -> None:
 
 
 def test_few_open_edges_show_nothing() -> None:
-    """With ``min_open_edges=2`` a peer left with one neighbour neither asks nor answers (R30)."""
+    """With ``min_open_edges=2`` a peer with one sealed edge neither asks nor answers (R30, R46)."""
     a, b = acquainted(min_open_edges=2)
     hello = asks(a, b)
     assert hello.kind is Kind.HELLO
-    assert answers(b, replace(hello, kind=Kind.REQ, xid=1, x=np.array([1.0]))).kind is Kind.BUSY
+    assert answers(b, replace(hello, kind=Kind.REQ, xid=1, x=vector(1.0))).kind is Kind.BUSY
     assert (a.state.account.messages, b.state.account.messages) == (0, 0)
+
+
+def test_nothing_is_shown_before_enough_edges_are_sealed() -> None:
+    """From the second sealed edge on it speaks; after a drop that leaves one it is silent, under fresh noise (R30)."""
+    a, b = acquainted(min_open_edges=2)
+    c = peer("cyd", 3.0)
+    c.add("ada")
+    assert asks(a, b).kind is Kind.HELLO
+    talk(a, c, a.add("cyd"))
+    assert asks(a, c).kind is Kind.REQ
+    a.give_up()
+    a.drop("cyd")
+    assert asks(a, b).kind is Kind.HELLO
+    assert a.state.account.messages == 0
+    links = {"bob": Link(step=(0, 0), disagreement=0.0)}
+    quiet = replace(a.state, account=Account(0.0, 0.5), edges={"bob": replace(a.state.edges["bob"], heard=1)})
+    assert own_interval(quiet, links, a.settings) is None
+    assert own_interval(quiet, links, replace(a.settings, min_open_edges=1)) is not None
 
 
 def test_a_value_is_shown_only_under_noise() -> None:
@@ -102,16 +122,16 @@ def test_a_value_is_shown_only_under_noise() -> None:
 
 
 def test_an_interval_covers_value_noise_and_steps_under_way() -> None:
-    """x ± 6σφ^t ± the last step, if it is not acknowledged yet (R32, R41)."""
-    x, noise = MOVED.shown, 6.0 * 0.1
+    """x ± 6σφ^t, and x less the last step, if that is not acknowledged yet (R32, R41)."""
+    x, noise = MOVED.shown, math.ceil(6 * (0.1 / 1e-6))
     interval = own_interval(
         replace(MOVED, edges={"bob": replace(OPEN, heard=1)}), QUIET, replace(SETTINGS, tolerance=2.0)
     )
     assert interval is not None
-    np.testing.assert_allclose(interval, (x - noise - 0.25, x + noise + 0.25))
+    np.testing.assert_array_equal(interval, (x - noise - UNIT // 4, x + noise + UNIT // 8))
     acknowledged = own_interval(MOVED, QUIET, replace(SETTINGS, tolerance=2.0))
     assert acknowledged is not None
-    np.testing.assert_allclose(acknowledged, (x - noise, x + noise))
+    np.testing.assert_array_equal(acknowledged, (x - noise, x + noise))
 
 
 def test_six_standard_deviations_decide_whether_an_interval_is_told() -> None:
@@ -126,8 +146,8 @@ def test_six_standard_deviations_decide_whether_an_interval_is_told() -> None:
     [
         (Edge(sid=1), QUIET["bob"]),
         (replace(OPEN, heard=None), QUIET["bob"]),
-        (OPEN, Link(step=0.25, disagreement=1.5)),
-        (replace(OPEN, heard=1), Link(step=None, disagreement=0.5)),
+        (OPEN, Link(step=(1, 0), disagreement=1.5 * UNIT)),
+        (replace(OPEN, heard=1), Link(step=None, disagreement=0.5 * UNIT)),
     ],
     ids=["blank edge", "not heard since the start", "large difference", "unknown step under way"],
 )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from sottovoce.peer.protocol import PeerState, Settings
+from sottovoce.peer.protocol import PeerState
+from sottovoce.peer.protocol.ledger import SEAL
 from sottovoce.peer.protocol.messages import Kind
 from sottovoce.privacy.gaussian.account import Account
+from sottovoce.testing.settings import some_settings
 
-from .pair import acquainted, answers, asks, exchange, peer, started, talk
+from .pair import acquainted, answers, asks, exchange, peer, started, talk, vector
 
 # -- lives ------------------------------------------------------------------------------------------
 
@@ -27,13 +28,70 @@ def test_a_lost_disk_is_recovered_from_the_neighbour() -> None:
     assert fresh.state.edges["bob"].flow == flow
 
 
-def test_two_blank_ends_open_an_edge_at_zero() -> None:
-    """Neither has a ledger, and their greetings show none: both begin with a flow of zero (R10)."""
-    hello = peer("ada").add("bob")
-    assert (hello.blank, hello.s, hello.r, hello.xid, hello.vectors) == (True, 0, 0, 0, 0)
+def test_two_blank_ends_open_an_edge_sealed() -> None:
+    """Neither has a ledger: the first to know both lives draws a seal, the other adopts it; no exchange (R10, R46)."""
     a, b = acquainted()
-    edges = a.state.edges["bob"], b.state.edges["ada"]
-    assert [(e.blank, e.s, e.r, float(e.flow[0])) for e in edges] == [(False, 0, 0, 0.0)] * 2
+    mine, theirs = a.state.edges["bob"], b.state.edges["ada"]
+    assert (mine.s, mine.r, theirs.s, theirs.r) == (SEAL, 0, 0, SEAL)
+    assert mine.flow == -theirs.flow != 0
+    assert mine.sealed
+    assert not mine.exchanged
+    assert (a.exchanges, b.exchanges, a.state.account.messages) == (0, 0, 0)
+
+
+def test_ends_that_open_at_once_both_seal() -> None:
+    """Each takes the other's seal, both hold, and no draw of noise is used up by it (R46)."""
+    a, b = peer("ada"), peer("bob")
+    from_a, from_b = a.add("bob"), b.add("ada")
+    for to_a, to_b in [(from_b, from_a)]:  # each greeting arrives before the other end has answered
+        answer_a, answer_b = answers(a, to_a), answers(b, to_b)
+    to_a, to_b = answers(b, answer_a), answers(a, answer_b)
+    for message in (to_a, to_b):
+        talk(*((b, a) if message.src == "bob" else (a, b)), message)
+    mine, theirs = a.state.edges["bob"], b.state.edges["ada"]
+    assert (mine.s, mine.r, theirs.s, theirs.r) == (SEAL, SEAL, SEAL, SEAL)
+    assert mine.flow == -theirs.flow
+    assert mine.f != 0 != mine.g
+    assert (a.exchanges, b.exchanges) == (0, 0)
+
+
+def test_a_seal_is_drawn_once_in_a_life() -> None:
+    """A greeting that comes again is answered with the same seal; a new life after a drop has another (R46)."""
+    a, b = peer("ada"), peer("bob")
+    a.add("bob")
+    b.add("ada")
+    talk(b, a, answers(b, a.greet("bob")))
+    greeting = replace(a.greet("bob"), blank=True, s=0, f=None, r=0, g=None)
+    first = b.state.edges["ada"].f
+    for _ in range(3):
+        b.receive(greeting)
+    assert b.state.edges["ada"].f is first
+    bye = a.drop("bob")
+    assert bye is not None
+    b.receive(bye)
+    talk(a, b, a.add("bob"))
+    assert (a.state.edges["bob"].flow != 0).all()
+    assert b.state.edges["ada"].flow != first
+
+
+def test_a_seal_that_is_late_uses_up_no_noise() -> None:
+    """A request that a seal crosses was not applied, so it shows the same noise again (R15, R46)."""
+    a, b = peer("ada"), peer("bob")
+    from_a, from_b = a.add("bob"), b.add("ada")
+    answer_a = answers(a, from_b)
+    answers(b, from_a)
+    b.receive(answer_a)
+    a.receive(replace(b.greet("ada"), blank=True, s=0, f=None, r=0, g=None))
+    request = asks(a, b)
+    assert request.kind is Kind.REQ
+    late = answers(b, request)
+    a.receive(late)
+    assert (a.state.edges["bob"].r, a.state.fresh) == (SEAL, True)
+    again = asks(a, b).x
+    assert again is not None
+    assert request.x is not None
+    assert again - request.x == -a.state.edges["bob"].g  # only the seal came
+    assert a.state.account.messages == 1
 
 
 def test_messages_of_an_earlier_life_are_fenced() -> None:
@@ -105,8 +163,8 @@ def test_a_clock_that_went_back_is_put_right() -> None:
     for _ in range(3):
         exchange(a, b)
     flow = a.state.edges["bob"].flow
-    state = PeerState(np.array([1.0]), Account(1.0, 0.5))
-    fresh = started(Settings(name="ada", diameter=1), state, stamp=lambda: 5)
+    state = PeerState(vector(1.0), Account(1.0, 0.5))
+    fresh = started(some_settings(), state, stamp=lambda: 5)
     for _ in range(3):
         talk(fresh, b, fresh.add("bob"))
     assert fresh.state.edges["bob"].flow == flow
@@ -190,4 +248,4 @@ def test_an_incomplete_message_is_not_believed() -> None:
     after = a.state.edges["bob"]
     assert (after.r, after.s, after.flow) == (before.r, before.s, before.flow)
     talk(a, b, answer)
-    assert a.state.edges["bob"].flow == -b.state.edges["ada"].flow != 0.0
+    assert a.state.edges["bob"].flow == -b.state.edges["ada"].flow != 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.peer.protocol.ledger import Edge, compose
+from sottovoce.peer.protocol.ledger import SEAL, Edge, compose, meet
 from sottovoce.peer.protocol.messages import Kind, Message
 
 from .ledger_model import Model, Rules, Violation, bits
@@ -83,6 +83,35 @@ def test_the_check_finds_a_copy_that_never_travels() -> None:
 
     with pytest.raises(Violation, match="left out"):
         Model(exchanges=1, losses=1, rules=Rules(compose=careless)).explore()
+
+
+def test_the_check_finds_a_seal_that_is_drawn_again() -> None:
+    """An end that answers a repeated greeting with another seal is found: two registers with the same counter (R46)."""
+
+    def again(edge: Edge, m: Message, new_sid: Any, seal: Any) -> Any:
+        reaction = meet(edge, m, new_sid, seal)
+        repeated = m.blank and m.kind is not Kind.BYE and not edge.blank and (edge.s, edge.r) == (SEAL, 0)
+        if not repeated or reaction.edge is None or reaction.edge.blank:
+            return reaction
+        return reaction._replace(edge=replace(reaction.edge, f=1 << 200))
+
+    with pytest.raises(Violation, match=r"V3|handshake"):
+        Model(exchanges=0, losses=0, blank_start=True, rules=Rules(meet=again)).explore()
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "losses"),
+    [(1, 0), (1, 1), pytest.param(0, 2, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])],
+)
+def test_no_behaviour_breaks_a_seal(exchanges: int, losses: int) -> None:
+    """From a fresh start, with every message deliverable for ever and disks lost, both ends hold the same seals (R46).
+
+    That the search reaches the case in which both ends open the edge at once is seen from the flow: two seals in it.
+    """
+    model = Model(exchanges=exchanges, losses=losses, blank_start=True)
+    assert model.explore() >= 40
+    opened_by_both = [e for e in model.edges.things if not e.blank and (e.s, e.r) == (SEAL, SEAL)]
+    assert opened_by_both
 
 
 def test_one_shared_counter_would_not_do() -> None:

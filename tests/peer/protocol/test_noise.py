@@ -9,30 +9,33 @@ import pytest
 
 from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import Kind
-from sottovoce.peer.protocol.noise import account_for, draw_if_needed, rearm
+from sottovoce.peer.protocol.noise import account_for, amplitude, draw_if_needed, draw_seal, rearm
+from sottovoce.peer.protocol.units import Unit
+from sottovoce.privacy.gaussian.account import Account
+from sottovoce.testing.settings import some_settings
 
-from .pair import acquainted, answers, asks, exchange
+from .pair import UNIT, acquainted, answers, asks, exchange, vector
 
 
 def test_noise_is_the_draw_times_an_amplitude_that_decays() -> None:
     """σ, then σφ, then σφ², in every coordinate; after re-arming σ again, with the old noise until then (R14, R25)."""
 
     def drawn(state: PeerState) -> PeerState:
-        return draw_if_needed(replace(state, fresh=False), lambda count: np.arange(1.0, 1.0 + count))
+        return draw_if_needed(replace(state, fresh=False), lambda count: np.arange(1.0, 1.0 + count), Unit("0.25"))
 
-    state = PeerState(np.array([7.0, 8.0]), account_for(3.0, 0.5, None))
-    for amplitude in (3.0, 1.5, 0.75):
+    state = PeerState(np.array([7, 8]), account_for(3.0, 0.5, None))
+    for size in (12, 6, 3):
         state = drawn(state)
         assert state.noise is not None
-        assert state.noise.tolist() == [amplitude, 2.0 * amplitude]
+        assert state.noise.tolist() == [size, 2 * size]
         assert state.fresh
-        assert draw_if_needed(state, np.zeros) is state
+        assert draw_if_needed(state, np.zeros, Unit("0.25")) is state
     armed = rearm(state)
     assert armed.noise is state.noise
     assert not armed.fresh
     again = drawn(armed).noise
     assert again is not None
-    assert again.tolist() == [3.0, 6.0]
+    assert again.tolist() == [12, 24]
 
 
 def test_one_draw_per_applied_exchange() -> None:
@@ -68,12 +71,12 @@ def test_a_spent_budget_shows_no_new_secret() -> None:
     a, b = acquainted(budget=100.0)
     for _ in range(5):
         exchange(a, b)
-    b.set_value(np.array([7.0]), new_secret=False)
+    b.set_value(vector(7.0), new_secret=False)
     b.state = replace(b.state, account=replace(b.state.account, information=100.0))
     assert answers(b, asks(a, b)).kind is Kind.BUSY
     assert asks(b, a).kind is Kind.HELLO
     a.give_up()
-    b.set_value(np.array([7.0]), new_secret=True)
+    b.set_value(vector(7.0), new_secret=True)
     assert exchange(a, b)[1].kind is Kind.REP
 
 
@@ -85,3 +88,30 @@ def test_the_budget_is_how_well_the_value_may_be_known() -> None:
     assert account.std * (1 + 1e-9) >= 0.1
     assert account.std < 0.13
     assert account_for(1.0, 0.8, None).remaining() == np.inf
+
+
+def test_noise_is_whole_and_rounded_from_a_gaussian() -> None:
+    """u = round(σφ^t/h · N), per coordinate, from the draws given (R45)."""
+    rng = np.random.default_rng(5)
+    state = PeerState(np.zeros(1000, dtype=np.int64), Account(1.0, 0.5, messages=2))
+    drawn = draw_if_needed(state, rng.standard_normal, Unit("0.001"))
+    expected = np.rint(np.random.default_rng(5).standard_normal(1000) * 250.0)
+    assert drawn.noise is not None
+    assert drawn.noise.dtype == np.int64
+    np.testing.assert_array_equal(drawn.noise, expected)
+
+
+def test_noise_below_a_sixteenth_of_a_unit_is_none() -> None:
+    """Then no draw is made at all, and the noise in place is exactly zero (R45)."""
+    unit, account = Unit("1"), Account(1.0, 0.5)
+    assert [amplitude(account, t, unit) for t in (3, 4, 5)] == [0.125, 0.0625, 0.0]
+    state = PeerState(vector(1.0), replace(account, messages=5))
+    silent = draw_if_needed(state, lambda _: pytest.fail("nothing is drawn"), unit)
+    assert silent.noise is not None
+    assert silent.noise.tolist() == [0]
+
+
+def test_a_seal_has_the_size_that_was_agreed() -> None:
+    """One rounded Gaussian number per coordinate, of deviation seal_std/h (R46)."""
+    settings = some_settings(dimension=3, seal_std=2.0)
+    assert draw_seal(settings, lambda count: np.array([1.0, -0.5, 1e-7])).tolist() == [2 * UNIT, -UNIT, 0]

@@ -63,7 +63,7 @@ def check(transport: Overheard) -> None:
 async def test_what_is_sent_is_already_on_disk(tmp_path: Path) -> None:
     """At every call and every reply the store holds the counters that the message shows."""
     town = Town(2, diameter=1)
-    peer, transport = overheard(town, SqliteStore(tmp_path, Identity("town", "p1", 1)))
+    peer, transport = overheard(town, SqliteStore(tmp_path, Identity("town", "p1", 1, "0.000001")))
     async with town.peer("p0", config=town.config("p0", ["p1"])), peer:
         await asyncio.sleep(10.0)
     check(transport)

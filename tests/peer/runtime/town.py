@@ -53,7 +53,8 @@ class Town:
         ring = [self.names[k - 1], self.names[(k + 1) % len(self.names)]]
         fields = {
             "noise_std": 1.0, "noise_decay": 0.8, "smallest_std": None, "diameter": len(self.names) // 2,
-            "grace": 3.0, **self.fields,
+            "grace": 3.0, "seal_std": 1.0, "unit": "0.000001", "low": -1e5, "high": 1e5, "members": 64,
+            "max_degree": 8, "min_open_edges": 1, "index": k, **self.fields,
         }  # fmt: skip
         return PeerConfig(
             name=name, network="town", listen="127.0.0.1:0",
@@ -87,6 +88,7 @@ class Town:
 
     @property
     def mean(self) -> np.ndarray:
+        """The true one, not rounded."""
         return np.mean(list(self.values.values()), axis=0)
 
     @contextlib.asynccontextmanager

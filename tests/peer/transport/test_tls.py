@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
+from dataclasses import replace
 
 import grpc
 import pytest
 from grpc import aio
 
 from sottovoce.errors import ConfigError
-from sottovoce.peer.membership.config import PeerConfig
-from sottovoce.peer.membership.identity import Authority, Credentials, check_identity
+from sottovoce.peer.membership.credentials import Credentials
+from sottovoce.peer.membership.keys import key_pem, new_key, self_signed
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.transport.base import CallFailed
 from sottovoce.peer.transport.grpc import GrpcTransport
 from sottovoce.testing.transport import hello
 
-from ..helpers import Recorder, certify, make_config, make_identity
+from ..helpers import Recorder, Society, make_config
+
+SOCIETY = Society("a", "b", "c")
 
 
 class Called(list[str]):
@@ -30,8 +32,12 @@ class Called(list[str]):
 
 
 @asynccontextmanager
-async def serving(config: PeerConfig, called: Called, observer: Recorder) -> AsyncIterator[GrpcTransport]:
-    transport = GrpcTransport.from_config(config, observer)
+async def serving(
+    called: Called, observer: Recorder, name: str = "b", credentials: Credentials | None = None
+) -> AsyncIterator[GrpcTransport]:
+    """Peer `name`, whose only neighbour is a."""
+    config = make_config(name, neighbours={"a": "127.0.0.1:1"})
+    transport = GrpcTransport(config, credentials or SOCIETY.credentials(name), observer)
     await transport.serve(called)
     try:
         yield transport
@@ -51,162 +57,161 @@ async def attempt(caller: GrpcTransport, port: int) -> str:
     return "answered"
 
 
-def unchecked(config: PeerConfig, observer: Recorder | None = None) -> GrpcTransport:
-    """A transport that skips our own check of the files, as a hostile implementation would."""
-    assert config.tls is not None
-    files = config.tls
-    import datetime as dt
-
-    return GrpcTransport(
-        config,
-        Credentials(
-            files.certificate.read_bytes(),
-            files.key.read_bytes(),
-            files.authority.read_bytes(),
-            dt.datetime.now(dt.UTC),
-        ),
-        observer,
-    )
+def with_certificate(*names: str, days: float = 30, society: Society = SOCIETY) -> GrpcTransport:
+    """Somebody who calls itself a, with a key of its own and a certificate of its own making."""
+    key = new_key()
+    own = replace(society.credentials("a"), certificate=self_signed(key, *names, days=days).encode(), key=key_pem(key))
+    return GrpcTransport(make_config("a"), own, Recorder())
 
 
-@pytest.fixture
-def authority() -> Authority:
-    return Authority.create("net")
-
-
-@pytest.fixture
-def server(tmp_path: Path, authority: Authority) -> PeerConfig:
-    return make_identity("b", tmp_path / "b", authority, neighbours={"a": "127.0.0.1:1"})
-
-
-def test_a_neighbour_is_answered(tmp_path: Path, authority: Authority, server: PeerConfig) -> None:
-    """The control: with the right certificate the call arrives under its name."""
+def test_a_neighbour_is_answered() -> None:
+    """The control: with the certificate that the roster holds the call arrives under its name."""
 
     async def scenario() -> None:
         called, observer = Called(), Recorder()
-        async with serving(server, called, observer) as b:
-            caller = GrpcTransport.from_config(make_identity("a", tmp_path / "a", authority))
-            assert await attempt(caller, b.port) == "answered"
+        async with serving(called, observer) as b:
+            assert await attempt(SOCIETY.transport("a"), b.port) == "answered"
         assert called == ["a"]
         assert observer.events == []
 
     asyncio.run(scenario())
 
 
-def test_another_networks_certificate_is_refused(tmp_path: Path, authority: Authority, server: PeerConfig) -> None:
-    """Same names, other authority: neither side talks, whichever trusts the other."""
+@pytest.mark.parametrize("names", [("a.net",), ("a.net", "c.net"), ("c.net", "a.net"), ("a.sister",)], ids=" ".join)
+def test_another_certificate_in_a_neighbours_name_is_refused(names: tuple[str, ...]) -> None:
+    """Whoever made it: only the very key in the roster speaks for a neighbour, and no handler hears of it."""
 
     async def scenario() -> None:
         called = Called()
-        own = make_identity("a", tmp_path / "a", Authority.create("net"))
-        async with serving(server, called, Recorder()) as b:
-            observer = Recorder()
-            assert await attempt(unchecked(own, observer), b.port) == "refused"  # the caller refuses b
-            assert "call-failed-refused" in observer.names
-            assert server.tls is not None
-            assert own.tls is not None
-            own.tls.authority.write_bytes(server.tls.authority.read_bytes())  # now it would trust b ...
-            assert await attempt(unchecked(own), b.port) == "unreachable"  # ... but b hangs up
+        async with serving(called, Recorder()) as b:
+            assert await attempt(with_certificate(*names), b.port) == "unreachable"  # b hangs up in the handshake
         assert called == []
-
-    asyncio.run(scenario())
-
-
-def test_an_expired_certificate_is_refused(tmp_path: Path, authority: Authority, server: PeerConfig) -> None:
-    """A certificate past its term does not get in, even if its holder ignores that."""
-
-    async def scenario() -> None:
-        called = Called()
-        own = make_identity("a", tmp_path / "a", authority, days=-1)
-        with pytest.raises(ConfigError, match="expired"):
-            check_identity(own)
-        async with serving(server, called, Recorder()) as b:
-            assert await attempt(unchecked(own), b.port) == "unreachable"
-        assert called == []
-
-    asyncio.run(scenario())
-
-
-def test_a_member_that_is_no_neighbour_is_refused(tmp_path: Path, authority: Authority, server: PeerConfig) -> None:
-    """A valid certificate of the network is not enough: the name must be a configured neighbour's."""
-
-    async def scenario() -> None:
-        called, observer = Called(), Recorder()
-        async with serving(server, called, observer) as b:
-            caller = GrpcTransport.from_config(make_identity("c", tmp_path / "c", authority))
-            assert await attempt(caller, b.port) == "refused"
-        assert called == []
-        assert observer.events == [("refused-not-a-neighbour", "")]
-        assert observer.lines[0][2]["certificate"] == "c.net"
-
-    asyncio.run(scenario())
-
-
-def test_the_same_name_in_a_sister_network_is_refused(tmp_path: Path, authority: Authority, server: PeerConfig) -> None:
-    """If one authority signed two networks, the network's name in the certificate still decides."""
-
-    async def scenario() -> None:
-        called, observer = Called(), Recorder()
-        sister = Authority("sister", authority.certificate, authority.key)
-        own = make_identity("a", tmp_path / "a", sister, network="sister")
-        async with serving(server, called, observer) as b:
-            caller = GrpcTransport.from_config(own)
-            caller.network = "net"  # it knows whom it calls
-            assert await attempt(caller, b.port) == "refused"
-        assert called == []
-        assert observer.names == {"refused-not-a-neighbour"}
 
     asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("names", [("a.net", "c.net"), ("c.net", "a.net"), ("a.net", "a.net")], ids=" ".join)
-def test_a_certificate_with_two_names_is_refused(
-    tmp_path: Path, authority: Authority, server: PeerConfig, names: tuple[str, str]
-) -> None:
-    """Even if the authority signed it and one name is a neighbour's: its holder could be either, as it likes."""
+def test_a_certificate_with_two_names_is_refused(names: tuple[str, str]) -> None:
+    """Even if it were believed in the handshake and one name is a neighbour's: its holder could be either."""
 
     async def scenario() -> None:
-        called, observer = Called(), Recorder()
-        own = make_config("a", tmp_path / "a", tls=certify(authority, tmp_path / "a", *names))
-        async with serving(server, called, observer) as b:
-            assert await attempt(unchecked(own), b.port) == "refused"
+        called, observer, key = Called(), Recorder(), new_key()
+        both = self_signed(key, *names)
+        own = replace(SOCIETY.credentials("a"), certificate=both.encode(), key=key_pem(key))
+        async with serving(called, observer, credentials=SOCIETY.credentials("b", a=both)) as b:
+            assert await attempt(GrpcTransport(make_config("a"), own), b.port) == "refused"
         assert called == []
         assert observer.names == {"refused-not-a-neighbour"}
 
     asyncio.run(scenario())
 
 
-def test_an_impostor_at_the_neighbours_address_is_refused(tmp_path: Path, authority: Authority) -> None:
-    """The caller insists on its neighbour's name; another member at that address learns nothing."""
+def test_a_certificate_that_a_member_signed_is_refused() -> None:
+    """A neighbour's certificate is no authority: what its key signs, even for its own name, is worth nothing."""
+
+    async def scenario() -> None:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.serialization import Encoding
+
+        key = new_key()
+        parent = x509.load_pem_x509_certificate(SOCIETY.certificates["a"].encode())
+        child = x509.load_pem_x509_certificate(self_signed(key, "a.net").encode())
+        builder = x509.CertificateBuilder(
+            parent.subject, child.subject, key.public_key(), child.serial_number,
+            child.not_valid_before_utc, child.not_valid_after_utc, list(child.extensions),
+        )  # fmt: skip
+        signed = builder.sign(SOCIETY.keys["a"], hashes.SHA256()).public_bytes(Encoding.PEM)
+        chain = signed + SOCIETY.certificates["a"].encode()
+        called = Called()
+        async with serving(called, Recorder()) as b:
+            own = replace(SOCIETY.credentials("a"), certificate=chain, key=key_pem(key))
+            assert await attempt(GrpcTransport(make_config("a"), own), b.port) == "unreachable"
+        assert called == []
+
+    asyncio.run(scenario())
+
+
+def test_an_expired_certificate_is_refused() -> None:
+    """A certificate past its term does not get in, although the roster holds it and its holder ignores the term."""
+
+    async def scenario() -> None:
+        called, late = Called(), Society("a", days=-1)
+        server = SOCIETY.credentials("b", a=late.certificates["a"])
+        own = replace(
+            SOCIETY.credentials("a"), certificate=late.certificates["a"].encode(), key=key_pem(late.keys["a"])
+        )
+        async with serving(called, Recorder(), credentials=server) as b:
+            assert await attempt(GrpcTransport(make_config("a"), own), b.port) == "unreachable"
+        assert called == []
+
+    asyncio.run(scenario())
+
+
+def test_a_member_that_is_no_neighbour_is_refused() -> None:
+    """Being in the roster is not enough: c is a member, but b's only neighbour is a."""
+
+    async def scenario() -> None:
+        called = Called()
+        async with serving(called, Recorder()) as b:
+            assert await attempt(SOCIETY.transport("c"), b.port) == "unreachable"
+        assert called == []
+
+    asyncio.run(scenario())
+
+
+def test_neighbours_come_and_go_without_a_restart() -> None:
+    """An added neighbour is heard at once; a dropped one is refused, on the connection it has and on new ones."""
 
     async def scenario() -> None:
         called, observer = Called(), Recorder()
-        impostor = make_identity("c", tmp_path / "c", authority, neighbours={"a": "127.0.0.1:1"})
-        async with serving(impostor, called, Recorder()) as c:
-            caller = GrpcTransport.from_config(make_identity("a", tmp_path / "a", authority), observer)
-            assert await attempt(caller, c.port) == "refused"
+        async with serving(called, observer) as b:
+            b.add_neighbour("c", "127.0.0.1:1")
+            assert await attempt(SOCIETY.transport("c"), b.port) == "answered"
+            connected = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{b.port}"})
+            await connected.call("b", hello("a", "b"), 3.0)
+            await b.drop_neighbour("a")
+            with pytest.raises(CallFailed, match="refused"):
+                await connected.call("b", hello("a", "b"), 3.0)
+            await connected.close()
+            assert await attempt(SOCIETY.transport("a"), b.port) == "unreachable"
+        assert called == ["c", "a"]
+        assert observer.events == [("refused-not-a-neighbour", "")]
+        assert observer.lines[0][2]["certificate"] == "a.net"
+
+    asyncio.run(scenario())
+
+
+def test_an_impostor_at_the_neighbours_address_is_refused() -> None:
+    """The caller insists on its neighbour's key: another member there, or a second key in b's name, learns nothing."""
+
+    async def scenario() -> None:
+        called, observer = Called(), Recorder()
+        second = Society("b", "a")
+        for impostor in (SOCIETY.credentials("c"), second.credentials("b", a=SOCIETY.certificates["a"])):
+            async with serving(called, Recorder(), credentials=impostor) as there:
+                assert await attempt(SOCIETY.transport("a", observer), there.port) == "refused"
         assert called == []
-        assert ("call-failed-refused", "b") in observer.events
+        assert observer.events == [("call-failed-refused", "b")] * 2
 
     asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("kind", ["no certificate", "plaintext"])
-def test_no_certificate_and_plaintext_are_refused(server: PeerConfig, kind: str) -> None:
+def test_no_certificate_and_plaintext_are_refused(kind: str) -> None:
     """Without a certificate of one's own, or without TLS, there is no answer."""
 
     async def scenario() -> None:
         called = Called()
-        async with serving(server, called, Recorder()) as b:
-            assert server.tls is not None
+        async with serving(called, Recorder()) as b:
             target, options = f"127.0.0.1:{b.port}", [("grpc.ssl_target_name_override", "b.net")]
             if kind == "plaintext":
                 channel = aio.insecure_channel(target)
             else:
-                trusted = grpc.ssl_channel_credentials(server.tls.authority.read_bytes())
+                trusted = grpc.ssl_channel_credentials(SOCIETY.certificates["b"].encode())
                 channel = aio.secure_channel(target, trusted, options=options)
             with pytest.raises(aio.AioRpcError) as caught:
-                await channel.unary_unary("/sottovoce.peer.v1.Peer/Tell")(b"", timeout=3)
+                await channel.unary_unary("/sottovoce.peer.v2.Peer/Tell")(b"", timeout=3)
             assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
             await channel.close()
         assert called == []
@@ -214,31 +219,64 @@ def test_no_certificate_and_plaintext_are_refused(server: PeerConfig, kind: str)
     asyncio.run(scenario())
 
 
-def test_a_port_in_use_is_bad_input(tmp_path: Path, authority: Authority, server: PeerConfig) -> None:
-    """The second peer on a port gets one sentence, not half of the first one's traffic."""
+def test_without_neighbours_nobody_is_believed() -> None:
+    """A peer that has dropped everybody refuses even a certificate in its own name."""
 
     async def scenario() -> None:
-        async with serving(server, Called(), Recorder()) as b:
-            other = make_identity("c", tmp_path / "c", authority, listen=f"127.0.0.1:{b.port}")
-            with pytest.raises(ConfigError, match="listen"):
-                await GrpcTransport.from_config(other).serve(Called())
+        called = Called()
+        async with serving(called, Recorder()) as b:
+            await b.drop_neighbour("a")
+            for name in ("a", "b"):
+                caller = GrpcTransport(make_config("a"), SOCIETY.credentials(name, b=SOCIETY.certificates["b"]))
+                assert await attempt(caller, b.port) in ("unreachable", "refused")
+        assert called == []
 
     asyncio.run(scenario())
 
 
-def test_a_flood_of_refusals_is_counted_but_not_all_logged(
-    tmp_path: Path, authority: Authority, server: PeerConfig
-) -> None:
+def test_a_port_in_use_is_bad_input() -> None:
+    """The second peer on a port gets one sentence, not half of the first one's traffic."""
+
+    async def scenario() -> None:
+        async with serving(Called(), Recorder()) as b:
+            other = SOCIETY.transport("c", listen=f"127.0.0.1:{b.port}")
+            with pytest.raises(ConfigError, match="listen"):
+                await other.serve(Called())
+
+    asyncio.run(scenario())
+
+
+def test_one_reachable_end_is_enough() -> None:
+    """A peer that does not listen calls and is answered; calls to it fail at once, without a try."""
+
+    async def scenario() -> None:
+        called, observer = Called(), Recorder()
+        async with serving(called, observer) as b:
+            a = SOCIETY.transport("a", listen=None, neighbours={"b": f"127.0.0.1:{b.port}"})
+            await a.serve(Called())
+            await a.call("b", hello("a", "b"), 3.0)
+            b.add_neighbour("a", None)
+            with pytest.raises(CallFailed, match="unreachable"):
+                await b.call("a", hello("b", "a"), 3.0)
+            await a.close()
+        assert called == ["a"]
+        assert observer.events == []
+
+    asyncio.run(scenario())
+
+
+def test_a_flood_of_refusals_is_counted_but_not_all_logged() -> None:
     """Every refusal counts; the log gets about one line a second about the same thing."""
 
     async def scenario() -> None:
         observer = Recorder()
-        async with serving(server, Called(), observer) as b:
-            caller = GrpcTransport.from_config(make_identity("c", tmp_path / "c", authority))
-            caller.add_neighbour("b", f"127.0.0.1:{b.port}")
+        async with serving(Called(), observer) as b:
+            caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{b.port}"})
+            await caller.call("b", hello("a", "b"), 3.0)
+            await b.drop_neighbour("a")
             for _ in range(20):
                 with pytest.raises(CallFailed):
-                    await caller.call("b", hello("c", "b"), 3.0)
+                    await caller.call("b", hello("a", "b"), 3.0)
             await caller.close()
         assert len(observer.events) == 20
         assert 1 <= len(observer.lines) < 20
@@ -246,15 +284,13 @@ def test_a_flood_of_refusals_is_counted_but_not_all_logged(
     asyncio.run(scenario())
 
 
-def test_clocks_out_of_step_are_noticed(
-    tmp_path: Path, authority: Authority, server: PeerConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clocks_out_of_step_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A neighbour whose clock is minutes away is answered, but the difference is logged and counted."""
 
     async def scenario() -> None:
         observer = Recorder()
-        async with serving(server, Called(), observer) as b:
-            caller = GrpcTransport.from_config(make_identity("a", tmp_path / "a", authority))
+        async with serving(Called(), observer) as b:
+            caller = SOCIETY.transport("a")
             monkeypatch.setattr(caller, "_now", lambda: 0.0)
             assert await attempt(caller, b.port) == "answered"
         assert observer.events == [("clock-skew", "a")]

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-import pytest
-
-from sottovoce.peer.membership.config import PeerConfig
-from sottovoce.peer.membership.identity import Authority, issue_identity
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.transport.base import Handler, Transport
 from sottovoce.peer.transport.grpc import GrpcTransport
 from sottovoce.testing.faulty_transport import FaultyTransport
 from sottovoce.testing.memory_transport import Medium, MemoryTransport
 from sottovoce.testing.transport import DIMENSION, Network, TransportConformance
+
+from ..helpers import Society
 
 EDGES = {"a": ["b"], "b": ["a", "c"], "c": ["b"]}
 
@@ -53,38 +50,11 @@ class TestFaulty(TestMemory):
 class TestGrpc(TransportConformance):
     """Over TLS and loopback sockets."""
 
-    @pytest.fixture(autouse=True, scope="class")
-    @staticmethod
-    def _identities(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
-        folder = tmp_path_factory.mktemp("net")
-        authority = Authority.create("net")
-        for name in EDGES:
-            issue_identity(authority, name, folder / name)
-        request.cls.folder = folder
-
-    folder: Path
-
-    def config(self, name: str) -> PeerConfig:
-        from sottovoce.peer.membership.config import TlsFiles
-
-        own = self.folder / name
-        return PeerConfig(
-            name=name,
-            network="net",
-            listen="127.0.0.1:0",
-            data_dir=own,
-            noise_std=1.0,
-            noise_decay=0.9,
-            smallest_std=None,
-            diameter=2,
-            dimension=DIMENSION,
-            backoff_max=0.2,
-            tls=TlsFiles(own / "peer.crt", own / "peer.key", own / "authority.crt"),
-        )
+    society = Society(*EDGES)
 
     @asynccontextmanager
     async def network(self, handlers: Mapping[str, Handler]) -> AsyncIterator[Network]:
-        network = {name: GrpcTransport.from_config(self.config(name)) for name in EDGES}
+        network = {name: self.society.transport(name, dimension=DIMENSION) for name in EDGES}
         for name, transport in network.items():
             await transport.serve(handlers.get(name, silent))
         for name, others in EDGES.items():

@@ -100,12 +100,17 @@ def test_without_refusals_it_is_the_audit_of_exchanges():
     assert flat.posterior_std[1:] == pytest.approx(expected.flat_std[1:])
 
 
+SEAL = 1e-6
+
+
 def peers(seed, seconds):
-    """K₄ of real protocols in virtual time, and what they showed."""
+    """K₄ of real protocols in virtual time with seals of hardly any size, and what they showed."""
     names = [f"p{node}" for node in range(4)]
     edges = [(names[i], names[j]) for i, j in K4.edges.tolist()]
-    network = SimulatedNetwork(edges, dict.fromkeys(names, 0.0), noise_std=1.0, noise_decay=0.7, seed=seed)
-    network.witness = transcript = Transcript(names)
+    network = SimulatedNetwork(
+        edges, dict.fromkeys(names, 0.0), noise_std=1.0, noise_decay=0.7, seal_std=SEAL, seed=seed
+    )
+    network.witness = transcript = Transcript(names, seal_std=SEAL)
     network.run(seconds)
     return transcript.records
 
@@ -132,8 +137,8 @@ def test_records_of_real_peers_reproduce_their_values():
     names = [f"p{node}" for node in range(4)]
     edges = [(names[i], names[j]) for i, j in K4.edges.tolist()]
     start = {name: np.eye(4)[k] for k, name in enumerate(names)}
-    network = SimulatedNetwork(edges, start, noise_std=1e-5, noise_decay=0.5, seed=2)
-    network.witness = transcript = Transcript(names)
+    network = SimulatedNetwork(edges, start, noise_std=1e-5, noise_decay=0.5, seal_std=SEAL, seed=2)
+    network.witness = transcript = Transcript(names, seal_std=SEAL)
     network.run(3.0)
     values = np.eye(4)
     for record in transcript.records:
@@ -156,3 +161,16 @@ def test_records_are_checked(record, words):
     """By number, kind and range."""
     with pytest.raises(InvalidParameter, match=words):
         audit_transcript(K4, [record], CuriousNodes([0]))
+
+
+def test_sealed_peers_hide_at_least_what_the_theorem_says():
+    """What real protocols with sealed edges show leaves every honest value at least the guarantee of its seals."""
+    names = [f"p{node}" for node in range(4)]
+    edges = [(names[i], names[j]) for i, j in K4.edges.tolist()]
+    least = sv.privacy.sealed_std(K4.edges, 4, [0], seal_std=1.0, prior_std=1.0)
+    for seed in range(10):
+        network = SimulatedNetwork(edges, dict.fromkeys(names, 0.0), noise_std=1.0, noise_decay=0.7, seed=seed)
+        network.witness = transcript = Transcript(names)
+        network.run(3.0)
+        found = audit_transcript(K4, transcript.records, CuriousNodes([0])).posterior_std
+        assert (found[1:] >= least[1:] * (1.0 - 1e-9)).all()

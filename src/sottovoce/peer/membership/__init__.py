@@ -1,1 +1,1 @@
-"""Who belongs to a network: configuration, certificates, founding, renewal."""
+"""Who belongs to a network: keys and cards, the signed roster, founding, configuration."""

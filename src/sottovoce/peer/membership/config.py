@@ -1,94 +1,65 @@
-"""What one peer needs to know before it starts: :class:`PeerConfig`, read from a TOML file.
+"""What one peer needs to know before it starts: :class:`PeerConfig`, from its own file and its network's roster.
 
-What each field means, by which formula it acts and what it costs to move it is told in :mod:`.explanations`. The
-private value is not configuration: :mod:`sottovoce.peer.process.values` reads it.
+How the two are read together is in :mod:`.files`. What each field means, by which formula it acts and what it costs to
+move it is told in :mod:`.explanations`. The private value is not configuration: :mod:`sottovoce.peer.process.values`
+reads it.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import tomllib
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ...errors import ConfigError
 from ..protocol.settings import Settings, check_number
-from .explanations import EXPLANATIONS
+from .names import check_label, is_loopback, split_address
 
-__all__ = ["PeerConfig", "TlsFiles", "split_address"]
-
-# Names become DNS labels in certificates, file names and log fields, so they are kept to what is safe in all three.
-_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-
-
-def split_address(address: object, what: str) -> tuple[str, int]:
-    """Split ``host:port`` (IPv6 hosts in brackets).
-
-    Examples
-    --------
-    >>> split_address("127.0.0.1:7001", "listen")
-    ('127.0.0.1', 7001)
-    >>> split_address("[::1]:7001", "listen")
-    ('::1', 7001)
-    """
-    if isinstance(address, str):
-        host, colon, port = address.rpartition(":")
-        bracketed = host.startswith("[") and host.endswith("]")
-        host = host[1:-1] if bracketed else host
-        if colon and host and (bracketed or ":" not in host) and port.isdecimal() and int(port) <= 65535:
-            return host, int(port)
-    raise ConfigError(f"{what} must be 'host:port' with a port from 0 to 65535, got {address!r}")
-
-
-def check_label(name: object, what: str) -> str:
-    """A peer or network name: lower-case letters, digits and inner hyphens, at most 63."""
-    if not isinstance(name, str) or not _LABEL.fullmatch(name):
-        raise ConfigError(f"{what} must be 1 to 63 lower-case letters, digits or inner hyphens, got {name!r}")
-    return name
+__all__ = ["IdentityFiles", "PeerConfig"]
 
 
 @dataclass(frozen=True)
-class TlsFiles:
-    """Where the certificate of this peer, its key and the authority of its network lie."""
+class IdentityFiles:
+    """Where this peer's key and its network's roster lie, and whose signature on rosters it believes."""
 
-    certificate: Path
     key: Path
-    authority: Path
+    roster: Path
+    founder: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeerConfig(Settings):
     """Everything one peer is told, except its private value: the protocol's settings, addresses, files and noise.
 
-    All peers of a network must agree on `network`, `dimension`, `rate`, `tolerance` and `diameter`; `noise_std`,
-    `noise_decay` and `smallest_std` are each peer's own choice and have no default, because they decide its privacy.
+    What all members share, and who is whose neighbour, stands in the roster; `smallest_std`, `listen`, `data_dir` and
+    the settings about time are each peer's own choice. What decides privacy has no default. A neighbour without an
+    address is never called: it calls. A peer with ``listen=None`` is such a one.
 
     Examples
     --------
     >>> config = PeerConfig(name="ada", network="demo", listen="127.0.0.1:0", neighbours={}, data_dir="data",
-    ...                     noise_std=1.0, noise_decay=0.9, smallest_std=0.05, diameter=2)
+    ...                     noise_std=1.0, noise_decay=0.9, seal_std=10.0, smallest_std=0.05, diameter=2,
+    ...                     unit="0.00001", low=0.0, high=100.0, members=5, max_degree=4)
     >>> config.certificate_name
     'ada.demo'
     """
 
     network: str
-    listen: str
+    listen: str | None
     data_dir: Path | None
-    noise_std: float
-    noise_decay: float
     smallest_std: float | None
-    neighbours: Mapping[str, str] = field(default_factory=dict)
+    neighbours: Mapping[str, str | None] = field(default_factory=dict)
     metrics_listen: str | None = None
-    tls: TlsFiles | None = None
+    without: Sequence[str] = ()
+    identity: IdentityFiles | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_label(self.name, "name")
         check_label(self.network, "network")
-        split_address(self.listen, "listen")
+        if self.listen is not None:
+            split_address(self.listen, "listen")
         if self.data_dir is not None:
             object.__setattr__(self, "data_dir", Path(self.data_dir))
         self._check_noise()
@@ -115,7 +86,8 @@ class PeerConfig(Settings):
             raise ConfigError(f"neighbours must be a table of name = 'host:port', got {self.neighbours!r}")
         for name, address in self.neighbours.items():
             check_label(name, "a neighbour's name")
-            split_address(address, f"the address of neighbour {name!r}")
+            if address is not None:
+                split_address(address, f"the address of neighbour {name!r}")
             if name == self.name:
                 raise ConfigError(f"a peer cannot be its own neighbour: {name!r}")
         object.__setattr__(self, "neighbours", dict(self.neighbours))
@@ -127,52 +99,7 @@ class PeerConfig(Settings):
 
     @classmethod
     def load(cls, path: str | Path) -> PeerConfig:
-        """Read a TOML file; relative paths in it start at its folder."""
-        return from_mapping(_read_toml(Path(path)), Path(path).absolute().parent, source=str(path))
+        """Read a peer's own file, and the roster that it names; relative paths start at the file's folder."""
+        from .files import read_config
 
-
-def is_loopback(host: str) -> bool:
-    """Whether `host` names this machine only."""
-    return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read the configuration {str(path)!r}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the configuration {str(path)!r} is not valid TOML: {error}") from None
-
-
-def from_mapping(table: Mapping[str, Any], folder: Path, *, source: str) -> PeerConfig:
-    """Build a configuration from a parsed TOML table, resolving paths against `folder`."""
-    by_name = {item.name: item for item in fields(PeerConfig)}
-    known = {name: by_name[name] for name in EXPLANATIONS}  # in the order of the file that is written
-    unknown = sorted(set(table) - set(known))
-    if unknown:
-        raise ConfigError(f"{source}: unknown field {unknown[0]!r}; known are {', '.join(known)}")
-    missing = [n for n, f in known.items() if f.default is MISSING and f.default_factory is MISSING and n not in table]
-    if missing:
-        raise ConfigError(f"{source}: missing field {missing[0]!r} ({EXPLANATIONS[missing[0]].meaning})")
-    given = dict(table)
-    given["data_dir"] = _path(given["data_dir"], folder, f"{source}: data_dir")
-    if given.get("tls") is not None:
-        given["tls"] = _tls_files(given["tls"], folder, source)
-    try:
-        return PeerConfig(**given)
-    except ConfigError as error:
-        raise ConfigError(f"{source}: {error}") from None
-
-
-def _path(value: object, folder: Path, what: str) -> Path:
-    if not isinstance(value, str) or not value:
-        raise ConfigError(f"{what} must be a path, got {value!r}")
-    return folder / value
-
-
-def _tls_files(table: object, folder: Path, source: str) -> TlsFiles:
-    wanted = ("certificate", "key", "authority")
-    if not isinstance(table, dict) or sorted(table) != sorted(wanted):
-        raise ConfigError(f"{source}: [tls] must have exactly the fields {', '.join(wanted)}")
-    return TlsFiles(**{name: _path(table[name], folder, f"{source}: tls.{name}") for name in wanted})
+        return read_config(Path(path))

@@ -21,19 +21,19 @@ class Explanation(NamedTuple):
 
 EXPLANATIONS: dict[str, Explanation] = {
     "name": Explanation(
-        "This peer's name. Neighbours know it by this name and its certificate must carry it.",
+        "This peer's name, as it stands in the roster.",
         "certificate name = name.network",
-        "Changing it needs a new certificate and makes this a new member.",
+        "Changing it needs a new key and card, and makes this a new member.",
     ),
     "network": Explanation(
-        "The network's name; certificates of any other network are refused.",
-        "one authority per network",
+        "The network's name; a roster of any other network is refused.",
+        "one founder's key per network",
         "All members must use the same.",
     ),
     "listen": Explanation(
-        "Address and port on which neighbours reach this peer.",
-        "host:port",
-        "Neighbours must be told a new one.",
+        "Address and port on which this peer listens; '' if it does not, and makes all calls itself.",
+        "host:port; 0.0.0.0 is every address of this machine. Neighbours call the address in the roster",
+        "Moving the peer to another machine needs a new roster only if the address there is another.",
     ),
     "data_dir": Explanation(
         "Folder of the durable state (SQLite), the control socket and nothing else.",
@@ -50,6 +50,37 @@ EXPLANATIONS: dict[str, Explanation] = {
         "exchanges until the noise is below tolerance: log(noise_std/tolerance) / log(1/noise_decay)",
         "Nearer 1 hides for longer and settles later; nearer 0 shows the value after a few exchanges.",
     ),
+    "seal_std": Explanation(
+        "Standard deviation of the random number that every edge starts with, known to its two ends only.",
+        "nobody but all neighbours together knows a value better than seal_std * sqrt(number of honest neighbours)",
+        "Larger hides more and settles later, by about log(seal_std / spread of values) exchanges per peer.",
+    ),
+    "unit": Explanation(
+        "All numbers are whole multiples of this; in quotes, for example '0.01' for money in cents.",
+        "at least 2^-32 times noise_std and seal_std; tolerance at least 2 * max_degree + 2 units",
+        "Smaller is more exact: every peer ends within one unit of the mean. All members must use the same.",
+    ),
+    "low": Explanation(
+        "Least private value that a member may have.",
+        "an edge moves at most L = members/2 * (high - low) + 10 seal_std sqrt(max_degree) + "
+        "10 noise_std / sqrt(1 - noise_decay^2)",
+        "A member that lies over k edges shifts the mean by at most 2 k L / members while it stays.",
+    ),
+    "high": Explanation(
+        "Greatest private value that a member may have.",
+        "see low",
+        "A wider range than needed gives a liar more room.",
+    ),
+    "members": Explanation(
+        "How many members the network has.",
+        "see low",
+        "All members must use the same.",
+    ),
+    "max_degree": Explanation(
+        "The most neighbours that any member has.",
+        "see low",
+        "All members must use the same.",
+    ),
     "smallest_std": Explanation(
         "Privacy budget: ALL neighbours together may never estimate the private value with a smaller standard "
         "deviation than this (0: no limit).",
@@ -58,13 +89,13 @@ EXPLANATIONS: dict[str, Explanation] = {
         "smallest_std / sqrt((1 - noise_decay^2) * number of peers).",
     ),
     "diameter": Explanation(
-        "Upper bound on the number of hops between any two peers.",
+        "From the roster: the number of hops between the two peers that are farthest apart.",
         "a decision takes 2*diameter rounds of hearing from every neighbour",
         "Too large: settles later. Too small: the settled rule may speak too early.",
     ),
     "neighbours": Explanation(
-        "The peers that may talk to this one: name = 'host:port'.",
-        "the edge exists when both ends list each other",
+        "From the roster: the peers that may talk to this one, and where they are reached.",
+        "the two names of each edge in the roster, except those under without",
         "Exact average needs the graph connected; more edges settle faster and show the noisy value to more parties.",
     ),
     "dimension": Explanation(
@@ -94,25 +125,9 @@ EXPLANATIONS: dict[str, Explanation] = {
         "neighbour drain noise faster.",
     ),
     "min_open_edges": Explanation(
-        "Show a value only while at least this many neighbours are connected.",
-        "1 = off",
-        "2 protects against being left alone with one curious neighbour, but silences peers that have only one.",
-    ),
-    "value_limit": Explanation(
-        "Largest absolute value accepted from a neighbour.",
-        "a lying peer can shift the mean by at most about 2*value_limit/(number of peers) per exchange",
-        "Below the honest range (values plus noise) exchanges are refused and the network never settles.",
-    ),
-    "flow_limit": Explanation(
-        "Largest absolute flow accepted on an edge.",
-        "keeps rounding below flow_limit * 2^-52",
-        "Reaching it raises an alarm; drop and re-add the neighbour to start the edge afresh.",
-    ),
-    "net_flow_limit": Explanation(
-        "Most that one neighbour may move into or out of this peer in total, per coordinate (0: no limit beyond "
-        "flow_limit).",
-        "one lying neighbour shifts the mean by at most net_flow_limit / (number of peers)",
-        "Too small refuses honest exchanges: keep it above about 10 * (spread of values + noise_std).",
+        "Show a value only while at least this many edges are sealed.",
+        "if left out: 2, or 1 for a member to which the roster gives a single neighbour",
+        "With fewer the peer is silent until another neighbour or a new roster comes; 1 leaves it alone with one.",
     ),
     "timeout": Explanation(
         "Seconds to wait for an answer before sending the same request again.",
@@ -144,9 +159,14 @@ EXPLANATIONS: dict[str, Explanation] = {
         "host:port, host must be a loopback address",
         "Metrics hold counts and scales, never a value or an estimate.",
     ),
-    "tls": Explanation(
-        "Certificate and key of this peer, and the certificate of the network's authority.",
-        "mutual TLS 1.2 or 1.3, P-256",
-        "Without it the peer does not start on a network; only in-memory tests do without.",
+    "without": Explanation(
+        "Neighbours in the roster with which this peer has nothing to do: it dropped them, or they left.",
+        "neighbours = those of the roster - without",
+        "The average is of those who are still connected. The founder's next roster should say the same.",
+    ),
+    "identity": Explanation(
+        "This peer's private key, its network's roster, and the fingerprint of the founder's key.",
+        "mutual TLS 1.2 or 1.3, P-256; believed are exactly the neighbours' certificates in the roster",
+        "A roster with another founder's signature is refused; without a key the peer does not start.",
     ),
 }

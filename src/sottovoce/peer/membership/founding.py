@@ -1,7 +1,8 @@
-"""Founding a network: a folder per party with its configuration and certificates, and one for the authority.
+"""Founding a network: a signed roster from the parties' cards; and whole networks on one machine, for demonstrations.
 
-Everything is made in a temporary folder beside the wanted one and renamed into place, so a failure leaves nothing
-behind and an existing network is never overwritten. Each party's key is written into its own folder, once.
+A founder holds its own key and nobody else's: :func:`found` takes cards. :func:`join` is what a party does with the
+roster that comes back. :func:`found_network` plays all parties at once and is for demonstrations and tests only.
+Folders are made beside the wanted one and renamed into place, so a failure leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -9,57 +10,54 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError
-from ...graphs import Graph, diameter
-from .config import PeerConfig, TlsFiles, check_label, split_address
-from .files import config_text
-from .identity import Authority, issue_identity
+from ...foundation.files import write_atomically
+from ...graphs import Graph, complete
+from .config import IdentityFiles, PeerConfig
+from .exposure import check_accepted
+from .files import config_text, from_roster
+from .keys import Card, key_pem, make_identity, new_key, public_pem, write_private
+from .names import is_loopback, split_address
+from .roster import SHARED, Member, Roster, SignedRoster
 
-__all__ = ["edges_by_name", "found_member", "found_network", "members", "read_parties"]
+__all__ = [
+    "FOUNDER_KEY",
+    "ROSTER",
+    "check_terms",
+    "edges_by_name",
+    "found",
+    "found_network",
+    "join",
+    "members",
+    "private_graph",
+]
 
-_AUTHORITY = "authority"
-_TLS = TlsFiles(Path("identity/peer.crt"), Path("identity/peer.key"), Path("identity/authority.crt"))
-_LETTER = """\
-Network {network!r}: {count} parties.
-
-authority/   Whoever holds authority.key decides who is a member. Keep it offline; the peers do not need it.
-{folders}
-Hand each party its own folder over a channel you trust, then delete your copy of its peer.key.
-Each party runs:   sottovoce peer start peer.toml --value-from FILE
-"""
+ROSTER, FOUNDER_KEY = "roster.json", "founder.key"
+_DEMONSTRATION: dict[str, Any] = {
+    "unit": "0.000001", "dimension": 1, "low": -1e6, "high": 1e6, "seal_std": 1.0, "tolerance": 0.001, "rate": 2.0,
+}  # fmt: skip
 
 
-def read_parties(path: Path) -> dict[str, str]:
-    """Read ``name host:port`` lines; ``#`` starts a comment."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ConfigError(f"cannot read the list of parties {str(path)!r}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"the list of parties {str(path)!r} is not text") from None
-    parties: dict[str, str] = {}
-    for number, line in enumerate(lines, start=1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        where = f"line {number} of {str(path)!r}"
-        if len(words) != 2:
-            raise ConfigError(f"{where} must be 'name host:port'")
-        name = check_label(words[0], f"{where}: the name")
-        split_address(words[1], f"{where}: the address")
-        if name == _AUTHORITY:
-            raise ConfigError(f"{where}: the name {_AUTHORITY!r} is taken by the authority's folder")
-        if name in parties or words[1] in parties.values():
-            raise ConfigError(f"{where} repeats a name or an address")
-        parties[name] = words[1]
-    if len(parties) < 2:
-        raise ConfigError(f"a network needs at least 2 parties, {str(path)!r} has {len(parties)}")
-    return parties
+def private_graph(count: int) -> Graph:
+    """The graph that a founder gets by default: every member keeps its privacy against every single other member.
+
+    Everybody with everybody up to five members, beyond that a ring in which everybody also knows the second next. From
+    four members on any two, and from five on any three may put their heads together and learn no more than the average
+    and their own numbers tell them.
+
+    Examples
+    --------
+    >>> [private_graph(n).num_edges for n in (2, 3, 4, 5, 10)]
+    [1, 3, 6, 10, 20]
+    """
+    if count <= 5:
+        return complete(count)
+    ring = [(i, (i + step) % count) for step in (1, 2) for i in range(count)]
+    return Graph.from_edges(ring, num_nodes=count)
 
 
 def edges_by_name(path: Path, names: Sequence[str]) -> Graph:
@@ -78,109 +76,188 @@ def edges_by_name(path: Path, names: Sequence[str]) -> Graph:
     return Graph.from_edges(edges, num_nodes=len(names))
 
 
+def first_roster(
+    cards: Sequence[Card], graph: Graph, founder: str, settings: Mapping[str, Any], accepted: Iterable[str] = ()
+) -> Roster:
+    """Roster 0 from the parties' cards, which must all name the same network.
+
+    Parameters
+    ----------
+    cards, graph
+        The parties, and who is whose neighbour, in the order of the cards.
+    founder
+        The public key that will sign, PEM text.
+    settings
+        What all members share, see :data:`.roster.SHARED`.
+    accepted
+        Members who said yes to a place where another member can know their value.
+    """
+    names = [card.name for card in cards]
+    if len(set(names)) < len(names):
+        raise ConfigError("two cards have the same name")
+    if graph.num_nodes != len(cards):
+        raise ConfigError(f"the graph has {graph.num_nodes} nodes but there are {len(cards)} parties")
+    networks = sorted({card.network for card in cards})
+    if len(networks) != 1:
+        raise ConfigError(f"the cards are for different networks: {', '.join(networks)}")
+    return Roster(
+        network=networks[0],
+        number=0,
+        founder=founder,
+        members={card.name: Member(card.certificate, card.address) for card in cards},
+        edges=[(names[i], names[j]) for i, j in graph.edges.tolist()],
+        settings=settings,
+        accepted=tuple(accepted),
+    )
+
+
+def found(
+    cards: Sequence[Card],
+    graph: Graph,
+    folder: Path,
+    settings: Mapping[str, Any],
+    accepted: Iterable[str] = (),
+) -> SignedRoster:
+    """Make a founder's key in ``folder``, which must not exist, and sign the first roster with it.
+
+    Raises
+    ------
+    ConfigError
+        Some member could not start on these terms, or is exposed and did not say yes. Nothing is written.
+    """
+    key = new_key()
+    roster = first_roster(cards, graph, public_pem(key), settings, accepted)
+    check_terms(roster)
+    signed = roster.sign(key)
+    with _whole(folder) as draft:
+        write_private(draft / FOUNDER_KEY, key_pem(key))
+        signed.save(draft / ROSTER)
+    return signed
+
+
+def check_terms(roster: Roster) -> None:
+    """Refuse a roster on whose terms a member could not start, or in which one is exposed and did not say yes."""
+    for name in roster.names:
+        PeerConfig(name=name, listen=None, data_dir=None, smallest_std=None, **from_roster(roster, name))
+    check_accepted(roster)
+
+
+def join(folder: Path, card: Card, signed: SignedRoster, *, listen: str | None = None, **own: Any) -> Path:
+    """Write a party's ``peer.toml`` and its copy of the roster beside its key; returns the configuration file.
+
+    Parameters
+    ----------
+    folder
+        Where ``peer.key`` lies.
+    card, signed
+        The party's own card; the roster, which must hold exactly this card's certificate.
+    listen
+        Where to listen; by default every address of this machine at the port of the card's address, or the address
+        itself if it is a loopback address.
+    **own
+        Further fields of the party's own file; ``smallest_std`` is required.
+    """
+    roster = signed.roster
+    member = roster.members.get(card.name)
+    if card.network != roster.network or member is None:
+        raise ConfigError(f"the roster of {roster.network!r} does not name {card.name!r} of {card.network!r}")
+    if member.certificate != card.certificate:
+        raise ConfigError(f"the roster has another certificate for {card.name!r} than its own card: do not join")
+    files = IdentityFiles(Path("peer.key"), Path(ROSTER), roster.founder_fingerprint)
+    own.setdefault("min_open_edges", min(2, roster.degrees[card.name]))
+    config = PeerConfig(
+        **(
+            from_roster(roster, card.name)
+            | {
+                "name": card.name,
+                "listen": listen or listening(member.address),
+                "data_dir": Path("data"),
+                "identity": files,
+            }
+            | own
+        )
+    )
+    path = folder / "peer.toml"
+    signed.save(folder / ROSTER)
+    write_atomically(path, lambda draft: draft.write_text(config_text(config), encoding="utf-8"))
+    return path
+
+
+def listening(address: str | None) -> str | None:
+    """Where a peer listens that others reach at ``address``: a name may stand for another machine's own address.
+
+    Examples
+    --------
+    >>> listening("ada.example.org:7001"), listening("127.0.0.1:7001"), listening(None)
+    ('0.0.0.0:7001', '127.0.0.1:7001', None)
+    """
+    if address is None:
+        return None
+    host, port = split_address(address, "address")
+    if is_loopback(host):
+        return address
+    return f"[::]:{port}" if ":" in host else f"0.0.0.0:{port}"
+
+
 def found_network(
-    network: str, parties: Mapping[str, str], graph: Graph, folder: Path, *, days: int = 365, **settings: Any
+    network: str,
+    parties: Mapping[str, str | None],
+    graph: Graph,
+    folder: Path,
+    *,
+    days: float = 365,
+    **settings: Any,
 ) -> dict[str, Path]:
-    """Write a new network into `folder`, which must not exist; return each party's configuration file.
+    """A whole network in ``folder``, which must not exist, all keys made here: for demonstrations and tests only.
 
     Parameters
     ----------
     network, parties, graph
-        The name; each party's address by name; who is whose neighbour, in the order of `parties`.
+        The name; each party's address by name, ``None`` for one that does not listen; who is whose neighbour.
     days
-        How long the parties' certificates are valid.
+        How long the certificates are valid.
     **settings
-        Fields of :class:`PeerConfig`, the same for every party. A value may be a mapping by party name.
+        Shared settings (those of :data:`.roster.SHARED` that decide privacy have to be given, except the seal), and
+        fields of the parties' own files. A value may be a mapping by party name.
+
+    Returns
+    -------
+    dict
+        Each party's configuration file.
     """
-    if graph.num_nodes != len(parties):
-        raise ConfigError(f"the graph has {graph.num_nodes} nodes but there are {len(parties)} parties")
-    if folder.exists():
-        raise ConfigError(f"{str(folder)!r} exists; a network is never overwritten")
-    if not folder.parent.is_dir():
-        raise ConfigError(f"the folder {str(folder.parent)!r} does not exist")
-    settings.setdefault("diameter", diameter(graph))
-    names = list(parties)
-    configs = {
-        name: PeerConfig(
-            name=name,
-            network=network,
-            listen=parties[name],
-            data_dir=Path("data"),
-            neighbours={names[j]: parties[names[j]] for j in graph.neighbours_of(i).tolist()},
-            tls=_TLS,
-            **{key: value[name] if isinstance(value, Mapping) else value for key, value in settings.items()},
-        )
-        for i, name in enumerate(names)
-    }
-    try:
-        _write_network(network, configs, folder, days)
-    except OSError as error:
-        raise ConfigError(f"cannot write the network {str(folder)!r}: {error.strerror}") from None
-    return {name: folder / name / "peer.toml" for name in names}
-
-
-def _write_network(network: str, configs: Mapping[str, PeerConfig], folder: Path, days: int) -> None:
-    authority = Authority.create(network)
+    shared = _DEMONSTRATION | {name: value for name, value in settings.items() if name in SHARED}
+    own = {name: value for name, value in settings.items() if name not in SHARED}
+    key = new_key()
     with _whole(folder) as draft:
-        authority.save(draft / _AUTHORITY)
-        for name, config in configs.items():
-            _write_member(authority, config, draft / name, days)
-        folders = "".join(f"{name + '/':<12} for {name}, which listens on {configs[name].listen}\n" for name in configs)
-        letter = _LETTER.format(network=network, count=len(configs), folders=folders)
-        (draft / "README.txt").write_text(letter, encoding="utf-8")
-
-
-def _write_member(authority: Authority, config: PeerConfig, folder: Path, days: int) -> None:
-    folder.mkdir(mode=0o700, exist_ok=True)
-    issue_identity(authority, config.name, folder / "identity", days=days)
-    (folder / "peer.toml").write_text(config_text(config), encoding="utf-8")
+        cards = [make_identity(name, network, draft / name, address=at, days=days)[1] for name, at in parties.items()]
+        signed = first_roster(cards, graph, public_pem(key), shared, parties).sign(key)
+        for card in cards:
+            chosen = {name: v[card.name] if isinstance(v, Mapping) else v for name, v in own.items()}
+            join(draft / card.name, card, signed, **chosen)
+        write_private(draft / FOUNDER_KEY, key_pem(key))
+        signed.save(draft / ROSTER)
+    return {name: folder / name / "peer.toml" for name in parties}
 
 
 @contextlib.contextmanager
 def _whole(folder: Path) -> Iterator[Path]:
     """A new folder beside ``folder`` that becomes it at the end, or leaves no trace."""
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    if folder.exists():
+        raise ConfigError(f"{str(folder)!r} exists; a network is never overwritten")
+    if not folder.absolute().parent.is_dir():
+        raise ConfigError(f"the folder {str(folder.parent)!r} does not exist")
+    try:
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise ConfigError(f"cannot write the network {str(folder)!r}: {error.strerror}") from None
     try:
         yield draft
         draft.rename(folder)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(draft, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise ConfigError(f"cannot write the network {str(folder)!r}: {error.strerror}") from None
         raise
-
-
-def found_member(
-    folder: Path, name: str, address: str, neighbours: Sequence[str], *, days: int = 365, **noise: Any
-) -> Path:
-    """Make the folder of a party that joins a network founded earlier; returns its configuration file.
-
-    What all members share (rate, tolerance, diameter, dimension) is taken from the first neighbour's configuration.
-    The neighbours' own files are not touched: they add the new party when they are ready.
-    """
-    check_label(name, "name")
-    split_address(address, "address")
-    if (folder / name).exists():
-        raise ConfigError(f"{str(folder / name)!r} exists; a member is never overwritten")
-    for other in neighbours:
-        if not (folder / other / "peer.toml").is_file():
-            raise ConfigError(f"a neighbour not in the network: {other!r} has no folder in {str(folder)!r}")
-    if not neighbours:
-        raise ConfigError("neighbours must name at least one member")
-    authority = Authority.load(folder / _AUTHORITY)
-    addresses = {other: PeerConfig.load(folder / other / "peer.toml").listen for other in neighbours}
-    template = PeerConfig.load(folder / neighbours[0] / "peer.toml")
-    config = replace(
-        template,
-        name=name,
-        listen=address,
-        data_dir=Path("data"),
-        neighbours=addresses,
-        metrics_listen=None,
-        tls=_TLS,
-        **noise,
-    )
-    with _whole(folder / name) as draft:
-        _write_member(authority, config, draft, days)
-    return folder / name / "peer.toml"
 
 
 def members(folder: Path) -> dict[str, PeerConfig]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigError
-from ..membership.config import split_address
+from ..membership.names import split_address
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -40,6 +40,7 @@ class PeerObserver:
 
         self.registry: CollectorRegistry = CollectorRegistry()
         self._logger = logger
+        self._actions: dict[str, Callable[[str], None]] = {}
         into: dict[str, Any] = {"registry": self.registry, "namespace": "sottovoce"}
         self._events = Counter("events", "What happened, by event and neighbour.", ["event", "neighbour"], **into)
         self._settled = Gauge("settled", "1 while the network has declared itself settled.", **into)
@@ -51,8 +52,14 @@ class PeerObserver:
         self._expiry = Gauge("certificate_expiry_timestamp_seconds", "When this peer's certificate ends.", **into)
 
     def count(self, event: str, neighbour: str = "") -> None:
-        """Count one event."""
+        """Count one event, and do what was asked to be done when it comes."""
         self._events.labels(event, neighbour).inc()
+        if event in self._actions:
+            self._actions[event](neighbour)
+
+    def when(self, event: str, act: Callable[[str], None]) -> None:
+        """From now on call ``act`` with the neighbour's name whenever ``event`` is counted."""
+        self._actions[event] = act
 
     def log(self, level: str, event: str, **fields: object) -> None:
         """Write one log line, if there is a logger."""

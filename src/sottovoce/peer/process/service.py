@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -19,9 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ConfigError, InvalidParameter, PeerError
-from ..membership.config import PeerConfig, split_address
-from ..membership.files import edit_neighbours
-from ..membership.identity import Credentials, check_identity
+from ..membership.config import PeerConfig
+from ..membership.credentials import Credentials, check_identity, trusted_roster
+from ..membership.exposure import what_others_learn
+from ..membership.files import edit_without
+from ..membership.keys import write_private
+from ..membership.names import split_address
 from ..protocol.state import check_value
 from ..runtime.node import Peer
 from ..transport.base import Transport
@@ -33,6 +37,9 @@ from .metrics import MetricsServer, PeerObserver
 __all__ = ["Checked", "check_everything", "run_peer", "start_peer"]
 
 Wrap = Callable[[Transport], Transport]
+
+LEFT = "left"
+"""File in the data folder of a peer that has left: a restart must not undo that."""
 
 _SHOWN = 8
 """Coordinates of a long estimate that a status shows."""
@@ -55,14 +62,20 @@ def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
     """Read the configuration and refuse, in one sentence, whatever would fail later. Changes nothing on disk."""
     config = PeerConfig.load(path)
     if value is not None:
-        value = check_value(value, dimension=config.dimension, limit=config.value_limit)
+        value = check_value(value, dimension=config.dimension, low=config.low, high=config.high)
     credentials = check_identity(config)
-    check_port(config.listen, "listen")
+    if config.listen is not None:
+        check_port(config.listen, "listen")
     if config.metrics_listen is not None:
         check_port(config.metrics_listen, "metrics_listen")
     assert config.data_dir is not None
     if config.data_dir.exists() and not config.data_dir.is_dir():
         raise ConfigError(f"data_dir must be a folder, got {str(config.data_dir)!r}")
+    if (config.data_dir / LEFT).exists():
+        raise ConfigError(
+            f"peer {config.name!r} has left the network for good; to come back it needs a new name, a new key and "
+            "a place in a new roster"
+        )
     if value is None and not (config.data_dir / "peer.sqlite").exists():
         raise ConfigError(f"peer {config.name!r} has not run before, so it needs its private value: --value-from FILE")
     return Checked(path, config, credentials, value)
@@ -84,6 +97,7 @@ def start_peer(
     path: Path,
     value: NDArray[np.float64] | None,
     *,
+    replace_value: bool = False,
     log_level: str = "info",
     observe: Callable[[Any], PeerObserver] = PeerObserver,
     wrap: Wrap | None = None,
@@ -93,7 +107,10 @@ def start_peer(
     Parameters
     ----------
     path, value
-        The configuration; the private value, ``None`` if the peer has run before.
+        The configuration; the private value, ``None`` if the peer has run before. If the store has another, that
+        one counts.
+    replace_value
+        Let the given value take the place of a different stored one.
     log_level
         Least level of the lines that are logged.
     observe
@@ -106,10 +123,12 @@ def start_peer(
         logs.configure(watch.stream, level=log_level, peer=checked.config.name, network=checked.config.network)
         observer = observe(logs.get_logger("peer"))
         watch.report_to(observer)
-        return asyncio.run(run_peer(checked, observer, wrap=wrap))
+        return asyncio.run(run_peer(checked, observer, wrap=wrap, replace_value=replace_value))
 
 
-async def run_peer(checked: Checked, observer: PeerObserver, *, wrap: Wrap | None = None) -> str:
+async def run_peer(
+    checked: Checked, observer: PeerObserver, *, wrap: Wrap | None = None, replace_value: bool = False
+) -> str:
     """Run until SIGTERM, SIGINT, ``stop`` or ``leave``; returns which of "stopped" and "left" it was.
 
     A store that fails (a full disk, say) also ends it, with that error. For the parameters see :func:`start_peer`.
@@ -119,10 +138,24 @@ async def run_peer(checked: Checked, observer: PeerObserver, *, wrap: Wrap | Non
     transport: Transport = GrpcTransport(checked.config, checked.credentials, observer)
     transport = transport if wrap is None else wrap(transport)
     observer.note_expiry(checked.credentials.expires.timestamp())
-    async with Peer(checked.config, value=checked.value, transport=transport, observer=observer) as peer:
+    farewells: set[asyncio.Task[None]] = set()
+    observer.when(
+        "parted",
+        lambda name: farewells.add(asyncio.ensure_future(_farewell(checked.path, name, transport, observer))),
+    )
+    peer = Peer(
+        checked.config, value=checked.value, replace_value=replace_value, transport=transport, observer=observer
+    )
+    async with peer:
         ending = _Ending()
         async with _around(peer, checked, observer, ending):
-            observer.log("info", "peer started", neighbours=len(checked.config.neighbours))
+            observer.log(
+                "info",
+                "peer started",
+                neighbours=len(checked.config.neighbours),
+                roster=checked.credentials.roster,
+                digest=checked.credentials.digest,
+            )
             watch = asyncio.ensure_future(_watch_store(peer, ending))
             try:
                 how = await ending.wait()
@@ -133,6 +166,17 @@ async def run_peer(checked: Checked, observer: PeerObserver, *, wrap: Wrap | Non
     if ending.failure is not None:
         raise ending.failure
     return how
+
+
+async def _farewell(path: Path, name: str, transport: Transport, observer: PeerObserver) -> None:
+    """A neighbour has parted: it is not heard any more, nor after a restart, until an operator adds it again."""
+    await transport.drop_neighbour(name)
+    try:
+        edit_without(path, name, dropped=True)
+    except ConfigError as error:
+        observer.log("error", "a neighbour left, but the file could not be changed", neighbour=name, why=str(error))
+    else:
+        observer.log("info", "neighbour left; it is listed under `without` now", neighbour=name)
 
 
 async def _watch_store(peer: Peer, ending: _Ending) -> None:
@@ -212,19 +256,34 @@ class _Commands:
             status["estimate"] = status["estimate"][:_SHOWN]
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
-        return {"status": status, "refusals": counts}
+        roster = {"number": self.checked.credentials.roster, "digest": self.checked.credentials.digest}
+        known = await asyncio.to_thread(lambda: self.known_to)
+        return {"status": status | {"roster": roster, **known}, "refusals": counts}
+
+    @functools.cached_property
+    def known_to(self) -> dict[str, str]:
+        """What one other member, and two, can ever know of this peer's value, from the roster and the theorem alone."""
+        config = self.checked.config
+        assert config.identity is not None
+        rows = what_others_learn(trusted_roster(config.identity, config.network))
+        [(_, beforehand, one, two, _)] = [row for row in rows if row[0] == config.name]
+        return {"known_beforehand": beforehand, "known_to_one": one, "known_to_two": two}
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config
-        value = check_value(decode_value(asked.get("value")), dimension=config.dimension, limit=config.value_limit)
+        given = decode_value(asked.get("value"))
+        value = check_value(given, dimension=config.dimension, low=config.low, high=config.high)
         await self.peer.set_value(value, new_secret=asked.get("new_secret") is True)
         self.observer.log("info", "value changed")
         return {}
 
     async def add(self, asked: dict[str, Any]) -> dict[str, Any]:
-        name, address = str(asked.get("neighbour")), str(asked.get("address"))
-        edit_neighbours(self.checked.path, name, address)  # the file first: a restart must know it too
-        await self.peer.add_neighbour(name, address)
+        name = str(asked.get("neighbour"))
+        edit_without(self.checked.path, name, dropped=False)  # the file first: a restart must know it too
+        around = PeerConfig.load(self.checked.path).neighbours
+        if name not in around:
+            raise InvalidParameter(f"neighbour must be one that the roster puts next to this peer, got {name!r}")
+        await self.peer.add_neighbour(name, around[name])
         self.observer.log("info", "neighbour added", neighbour=name)
         return {}
 
@@ -232,13 +291,15 @@ class _Commands:
         name = str(asked.get("neighbour"))
         if name not in self.peer.status().to_dict()["neighbours"]:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
-        edit_neighbours(self.checked.path, name, None)
+        edit_without(self.checked.path, name, dropped=True)
         await self.peer.drop_neighbour(name)
         self.observer.log("info", "neighbour dropped", neighbour=name)
         return {}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:
         untold = await self.peer.leave()
+        assert self.checked.config.data_dir is not None
+        write_private(self.checked.config.data_dir / LEFT, b"")
         self.ending.come("left")
         return {"untold": untold}
 

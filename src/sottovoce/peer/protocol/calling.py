@@ -34,7 +34,8 @@ def own_rate(settings: Settings, neighbours: int, *, quiet: bool) -> float:
 
     Examples
     --------
-    >>> settings = Settings(name="ada", diameter=2, rate=2.0, sync_interval=4.0)
+    >>> from sottovoce.testing.settings import some_settings
+    >>> settings = some_settings(rate=2.0, sync_interval=4.0)
     >>> own_rate(settings, 3, quiet=False), own_rate(settings, 3, quiet=True)
     (6.0, 0.75)
     """
@@ -56,7 +57,8 @@ def timeouts(settings: Settings) -> Iterator[float]:
 
     Examples
     --------
-    >>> waits = timeouts(Settings(name="ada", diameter=1, dimension=250_000, timeout=0.25))
+    >>> from sottovoce.testing.settings import some_settings
+    >>> waits = timeouts(some_settings(dimension=250_000, timeout=0.25))
     >>> [next(waits) for _ in range(3)]
     [0.5, 1.0, 2.0]
     """
@@ -92,7 +94,8 @@ class Contacts:
 
     Examples
     --------
-    >>> contacts = Contacts(Settings(name="eve", diameter=1, timeout=1.0 - 1e-6, backoff_max=5.0), lambda: 1.0)
+    >>> from sottovoce.testing.settings import some_settings
+    >>> contacts = Contacts(some_settings(timeout=1.0 - 1e-6, backoff_max=5.0), lambda: 1.0)
     >>> [contacts.failed("ada", now=0.0, late=False) for _ in range(4)]
     [1.0, 2.0, 4.0, 5.0]
     >>> contacts.choose(["ada"], now=4.9), contacts.choose(["ada"], now=5.1)

@@ -11,13 +11,14 @@ No other module decides this. Log lines and metrics hold no values at all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from .messages import Vector
-from .noise import may_draw
+from .noise import may_draw, noise_in_place
 from .settings import Settings
 from .state import Link, PeerState
 from .stopping import Interval, RangeRule
+from .units import Vector
 
 __all__ = ["NOISE_MARGIN", "may_show", "own_interval", "shown_error", "shown_estimate", "too_noisy"]
 
@@ -30,49 +31,54 @@ which is smaller still."""
 def may_show(state: PeerState, settings: Settings) -> bool:
     """R14, R30: whether a neighbour may be shown a value now.
 
-    Noise must be in place or affordable, and enough edges must be open that no single neighbour knows all flows.
+    Noise must be in place or affordable, and enough edges must be sealed that no single neighbour knows all seals.
     """
-    return state.open_edges >= settings.min_open_edges and may_draw(state)
+    return state.sealed_edges >= settings.min_open_edges and may_draw(state)
 
 
 def too_noisy(state: PeerState, settings: Settings) -> bool:
     """R32, R41: whether the noise in place alone makes an interval wider than the tolerance."""
-    return 2.0 * NOISE_MARGIN * state.amplitude > settings.tolerance
+    return 2.0 * NOISE_MARGIN * noise_in_place(state, settings.units) > settings.tolerance_units
 
 
 def own_interval(state: PeerState, links: Mapping[str, Link], settings: Settings) -> Interval | None:
     """R32, R41: the own value, widened by what is under way and by the noise in place.
 
+    A step of this end's register that the neighbour has not copied yet stands in this value and not in that one: so
+    the interval also holds what the value was without it.
+
     ``None``, which says nothing about the value, while the noise is large, an edge is blank or was not heard since the
-    start, or the last exchange on some edge met a difference above the tolerance.
+    start, too few are sealed, or the last exchange on some edge met a difference above the tolerance.
     """
-    if too_noisy(state, settings):
+    if too_noisy(state, settings) or state.sealed_edges < settings.min_open_edges:
         return None
-    margin = NOISE_MARGIN * state.amplitude
+    margin = math.ceil(NOISE_MARGIN * noise_in_place(state, settings.units))
+    below = above = margin
     for name in state.active:
         edge, link = state.edges[name], links[name]
-        if edge.blank or edge.heard is None or link.disagreement > settings.tolerance:
+        if edge.blank or edge.heard is None or link.disagreement > settings.tolerance_units:
             return None
         if edge.heard < edge.s:
             if link.step is None:
                 return None
-            margin += link.step
+            below, above = below + link.step[0], above + link.step[1]
     x = state.shown
-    return x - margin, x + margin
+    return x - below, x + above
 
 
 def shown_estimate(state: PeerState) -> Vector | None:
-    """The estimate, or ``None`` while it would give the private value away.
+    """The estimate in units, or ``None`` while it would give the private value away.
 
-    Before the first exchange it *is* the private value. Without noise it is the private value plus flows, and the
-    neighbours know the flows: so it is after a lost disk, when the ledgers are back and nothing has been drawn yet.
+    Before the first exchange it is the private value and seals that the neighbours know. Without noise it is the
+    private value plus flows, and the neighbours know the flows: so it is after a lost disk, when the ledgers are back
+    and nothing has been drawn yet.
     """
-    exchanged = any(not edge.blank and edge.s + edge.r > 0 for edge in state.edges.values())
+    exchanged = any(edge.exchanged for edge in state.edges.values())
     return state.shown if exchanged and state.noise is not None else None
 
 
-def shown_error(state: PeerState, rule: RangeRule) -> float | None:
-    """How far the estimate can be from the mean, or ``None`` if that is not known or would give the estimate away.
+def shown_error(state: PeerState, rule: RangeRule) -> int | None:
+    """How far, in units, the estimate can be from the mean; ``None`` if not known or if it would tell the estimate.
 
     The distance to the ends of an interval that all members know is as good as the estimate itself.
     """

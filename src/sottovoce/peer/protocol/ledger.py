@@ -1,9 +1,12 @@
-"""The ledger of one edge as pure functions: rules R4 to R13, R26, R37 to R40 and the register step of R20.
+"""The ledger of one edge as pure functions: rules R4 to R13, R26, R37 to R40, R46 and the register step of R20.
 
 Each end keeps two registers: ``f``, which only this end writes (the sum of what it moved to itself
 when answering the other), and ``g``, its copy of the other end's register. The flow across the edge
 is f − g. A register is replaced by a later version of itself or not at all, so that a message may be
 lost, repeated or late without any effect on what has been moved.
+
+An edge opens *sealed* (R46): the end that opens it starts its own register at a random number that only the two ends
+ever know. Counter 1 is the seal and nothing else; the first exchange of a register has counter 2.
 
 The rules are generic over what a register holds: the peer uses NumPy vectors, the tests exact
 fractions and, for the exhaustive model check, opaque tokens. They are the same functions.
@@ -24,7 +27,10 @@ from typing import Any, NamedTuple
 from ...errors import ProtocolViolation
 from .messages import Kind, Message, Stop
 
-__all__ = ["COUNTER_JUMP", "Edge", "Reaction", "compose", "farewell", "meet", "step"]
+__all__ = ["COUNTER_JUMP", "SEAL", "Edge", "Reaction", "compose", "farewell", "meet", "step"]
+
+SEAL = 1
+"""R46: the counter of a register that holds its seal and no exchange yet."""
 
 COUNTER_JUMP = 2**32
 """R31: a register counter that runs ahead by more than this is refused."""
@@ -66,7 +72,17 @@ class Edge:
     @property
     def flow(self) -> Any:
         """What the peer has moved here, less what was moved there: f − g, or zero without a ledger."""
-        return 0.0 if self.blank else self.f - self.g
+        return 0 if self.blank else self.f - self.g
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the edge was opened with a seal, by either end."""
+        return not self.blank and max(self.s, self.r) >= SEAL
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether an exchange has moved something, beyond the seals."""
+        return not self.blank and max(self.s, self.r) > SEAL
 
     def __repr__(self) -> str:
         ledger = "blank" if self.blank else f"s={self.s} r={self.r}"
@@ -88,12 +104,14 @@ class Reaction(NamedTuple):
     forgotten: bool = False
     """A ledger, and with it a flow, was given up: the noise must be re-armed."""
     previous: Any = None
-    """R13: the peer's register as it was before it advanced; ``None`` if it did not."""
+    """R13: the peer's register as it was before it advanced by an exchange; ``None`` if it did not."""
+    moved: bool = False
+    """The flow is another than before, so its size must be checked (R47)."""
     event: str = ""
     """A name to count and log, or empty."""
 
 
-def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -> Reaction:
+def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], seal: Callable[[], Any]) -> Reaction:
     """Rules R4 to R13 for message ``m`` from the peer of ``edge``.
 
     Parameters
@@ -104,8 +122,8 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -
         The message; its numbers have been checked (R31).
     new_sid
         Gives a life id that this node has never used.
-    zero
-        The value of a register that nothing has been added to.
+    seal
+        Draws what this end's register starts at, if this end opens the edge (R46). Called at most once, and only then.
     """
     if edge is None:  # R4; a BYE is not answered by a BYE (R40)
         return Reaction(None, answer=None if m.kind is Kind.BYE else Kind.BYE, event="stranger")
@@ -120,7 +138,7 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], zero: Any) -
         edge = replace(edge, psid=m.src_sid, heard=None, owed=False)
     if m.dst_sid != edge.sid:  # R9
         return Reaction(edge, answer=Kind.HELLO, new_life=new_life)
-    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, zero, new_life=new_life)
+    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, seal, new_life=new_life)
 
 
 def _part(edge: Edge, m: Message, new_sid: Callable[[], int]) -> Reaction:
@@ -149,28 +167,30 @@ def _give_up(edge: Edge, fresh: Edge, answer: Kind | None, event: str) -> Reacti
     return Reaction(fresh, answer=answer, replaced=True, forgotten=not edge.blank, new_life=True, event=event)
 
 
-def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], zero: Any, *, new_life: bool) -> Reaction:
-    """R10 to R13. Both lives are current."""
+def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], seal: Callable[[], Any], *, new_life: bool) -> Reaction:
+    """R10 to R13 and R46. Both lives are current."""
     if m.blank:  # R10
-        if edge.blank:
-            edge = replace(edge, blank=False, f=zero, g=zero)
-        return Reaction(replace(edge, heard=None, owed=False), answer=Kind.HELLO, new_life=new_life)
+        opens = edge.blank
+        if opens:  # R46: once in a life, because from now on this end is not blank
+            drawn = seal()
+            edge = replace(edge, blank=False, s=SEAL, f=drawn, r=0, g=drawn - drawn)
+        return Reaction(replace(edge, heard=None, owed=False), answer=Kind.HELLO, new_life=new_life, moved=opens)
     if edge.blank:  # R11, R26, R39
         if m.f is None or m.g is None:
             return Reaction(edge, answer=Kind.HELLO, new_life=new_life, event="incomplete")
         edge = replace(edge, blank=False, s=m.r, f=m.g, r=m.s, g=m.f, heard=m.r)
-        return Reaction(edge, proceed=True, new_life=new_life, event="adopted")
+        return Reaction(edge, proceed=True, new_life=new_life, event="adopted", moved=True)
     if m.r > edge.s:  # R12
         return _give_up(edge, Edge(sid=_next(edge, new_sid)), Kind.HELLO, "store-went-back")
-    previous = None
+    previous, moved = None, False
     if m.s > edge.r:  # R13
         if m.s - edge.r > COUNTER_JUMP:
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: s must not run ahead by more than 2**32")
         if m.f is None:  # R39
             return Reaction(_acknowledged(edge, m), answer=Kind.HELLO, new_life=new_life, event="incomplete")
-        previous = edge.g
-        edge = replace(edge, r=m.s, g=m.f)
-    return Reaction(_acknowledged(edge, m), proceed=True, new_life=new_life, previous=previous)
+        previous = None if m.s == SEAL else edge.g  # R46: a seal is not an exchange
+        edge, moved = replace(edge, r=m.s, g=m.f), True
+    return Reaction(_acknowledged(edge, m), proceed=True, new_life=new_life, previous=previous, moved=moved)
 
 
 def _acknowledged(edge: Edge, m: Message) -> Edge:
@@ -181,7 +201,7 @@ def _acknowledged(edge: Edge, m: Message) -> Edge:
 
 def step(edge: Edge, amount: Any) -> Edge:
     """R20: add ``amount`` to this end's register. The caller has checked that the request's base is current."""
-    return replace(edge, s=edge.s + 1, f=edge.f + amount)
+    return replace(edge, s=max(edge.s, SEAL) + 1, f=edge.f + amount)
 
 
 def compose(
@@ -194,10 +214,12 @@ def compose(
     x: Any = None,
     stop: Stop | None = None,
     presume: bool = True,
+    **more: Any,
 ) -> Message:
     """A message that shows ``edge``, with the registers that the receiver may need (R37, R38).
 
     ``presume``: a REQ need not repeat what the last reply carried. Wrong after a lost reply, and then a HELLO asks.
+    ``more``: other fields of the message.
     """
     sure = edge.heard is not None
     presumed = presume and kind is Kind.REQ and not edge.owed
@@ -206,10 +228,10 @@ def compose(
     counters = (0, 0) if edge.blank else (edge.s, edge.r)
     return Message(
         kind, src, dst, edge.sid, edge.psid, edge.blank,
-        s=counters[0], f=f, r=counters[1], g=g, xid=xid, x=x, stop=stop,
+        s=counters[0], f=f, r=counters[1], g=g, xid=xid, x=x, stop=stop, **more,
     )  # fmt: skip
 
 
-def farewell(src: str, dst: str, dst_sid: int) -> Message:
+def farewell(src: str, dst: str, dst_sid: int, **more: Any) -> Message:
     """A BYE: nothing is kept here for the life ``dst_sid`` of the receiver's end (R4, R23)."""
-    return Message(Kind.BYE, src, dst, 0, dst_sid, blank=True)
+    return Message(Kind.BYE, src, dst, 0, dst_sid, blank=True, **more)

@@ -1,7 +1,7 @@
-"""A peer's state machine: rules R14 to R31, on top of the ledger of each edge.
+"""A peer's state machine: rules R14 to R31, R44, R46 to R50, on top of the ledger of each edge.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
-says what to send. Time does not exist here and randomness arrives as two functions. After each call
+says what to send. Time does not exist here and randomness arrives as three functions. After each call
 :attr:`Protocol.state` is the durable state, a new immutable value if anything durable changed; it
 must be stored before the returned message leaves (R1). A call that returns nothing may be stored later,
 together with the next one that does: a crash in between is the loss of a message.
@@ -22,20 +22,21 @@ from ...privacy.gaussian.account import Account
 from .calling import exponential, own_rate
 from .disclosure import may_show, own_interval
 from .ledger import Edge, Reaction, compose, farewell, meet, step
-from .messages import Kind, Message, Vector, check_message, within
-from .noise import draw_if_needed, rearm
+from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, extremes, within
+from .noise import draw_if_needed, draw_seal, rearm
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .stopping import RangeRule
+from .units import LARGEST
 
-__all__ = ["PRESUME_FROM", "Protocol"]
+__all__ = ["PRESUME_FROM", "Protocol", "half", "kept_within"]
 
 PRESUME_FROM = 64
 """R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
 
 
 class Protocol:
-    """One peer's state machine.
+    """One peer's state machine, for one topic (R50).
 
     Parameters
     ----------
@@ -45,6 +46,8 @@ class Protocol:
         The durable state: loaded (R2), or a new one (R3).
     draw
         ``draw(d)`` gives d independent standard normal numbers. In a real peer they come from the operating system.
+    coin
+        ``coin(d)`` gives d independent fair bits, 0 or 1, as whole numbers; from the operating system, too (R44).
     stamp
         Gives ``(unix milliseconds << 16) | 16 random bits``, from which life ids are made.
     recovering
@@ -60,11 +63,14 @@ class Protocol:
         state: PeerState,
         *,
         draw: Callable[[int], Any],
+        coin: Callable[[int], Vector],
         stamp: Callable[[], int],
         recovering: bool = False,
+        topic: bytes = DEFAULT_TOPIC,
         on_event: Callable[[str, str], None] | None = None,
     ) -> None:
         self.settings = settings
+        self.topic = topic
         self.state = state
         self.recovering = recovering
         self.pending: Pending | None = None
@@ -72,12 +78,14 @@ class Protocol:
         """Exchanges that moved this peer's value since the start."""
         self._links = {name: Link() for name in state.edges}
         self.rule = RangeRule(
-            settings.diameter, settings.tolerance, lambda: own_interval(self.state, self._links, settings)
+            settings.diameter,
+            settings.tolerance_units,
+            lambda: own_interval(self.state, self._links, self.settings),
+            member=settings.index,
         )
-        self._draw = draw
+        self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
         self._stamp = stamp
-        self._zero = abs(state.value * 0)
 
     @classmethod
     def resume(
@@ -97,13 +105,14 @@ class Protocol:
         settings, stored
             The settings; the state in the store, if there is one.
         value
-            The private value; ``None``: the stored one. A value other than the stored one may be related to it.
+            The private value in units; ``None``: the stored one. A value other than the stored one may be related to
+            it.
         account
             The noise and budget configured; what was shown before is carried over.
         neighbours
             The names configured.
         **outside
-            ``draw``, ``stamp`` and ``on_event``, as for the class.
+            ``draw``, ``coin``, ``stamp`` and ``on_event``, as for the class.
         """
         if stored is not None:
             before = stored.account
@@ -135,9 +144,9 @@ class Protocol:
         if self.recovering:  # R3
             return None
         if not may_show(self.state, self.settings):
-            self._count("budget-spent", name)
+            self._count("nothing-to-show", name)
             return self.greet(name)  # nothing about the value, but the ledger and the rounds go on
-        state = draw_if_needed(self.state, self._draw)
+        state = draw_if_needed(self.state, self._draw, self.settings.units)
         self.state = replace(state, requests=state.requests + 1)
         message = self._say(Kind.REQ, name, xid=self.state.requests, x=self.state.shown)
         self.pending = Pending(name, message, self.settings.retries)
@@ -205,7 +214,12 @@ class Protocol:
         self._unlock(name)
         self.rule.forget(name)
         self.rule.disturbed()
-        return farewell(self.settings.name, name, edge.psid)
+        return self._farewell(name, edge.psid)
+
+    def reconfigure(self, settings: Settings) -> None:
+        """R49: what a new roster says, from now on. Neighbours are another matter: :meth:`align`."""
+        self.settings = settings
+        self.rule.resize(settings.diameter, settings.tolerance_units, settings.index)
 
     def set_value(self, value: Vector, *, new_secret: bool) -> None:
         """R24: another private value; flows stay, noise starts afresh.
@@ -228,26 +242,30 @@ class Protocol:
         """
         if m.dst != self.settings.name:
             raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
-        check_message(m, dimension=self.settings.dimension, flow_limit=self.settings.flow_limit)
-        reaction = meet(self.state.edges.get(m.src), m, self._new_sid, self._zero)
+        if m.topic != self.topic:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
+        check_message(m, dimension=self.settings.dimension, members=self.settings.members)
+        reaction = meet(self.state.edges.get(m.src), m, self._new_sid, self._seal)
         if reaction.edge is not None:
-            self._check_net_flow(m, reaction)
+            self._check_flow(m, reaction)
             self._accept(m.src, reaction)
         elif reaction.answer is Kind.BYE:
             self._count(reaction.event, m.src)
-            return farewell(self.settings.name, m.src, m.src_sid)
+            return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
-        self.rule.hear(m.src, m.stop, self.state.active)
+        if m.roster == self.settings.roster and not self.rule.hear(m.src, m.stop, self.state.active):
+            self._count("round-ahead", m.src)  # R48
         return self._payload(m)
 
-    def _check_net_flow(self, m: Message, reaction: Reaction) -> None:
-        """R42: a neighbour moves no more than agreed. Twice the limit, because our own last step may be new to it."""
-        limit, edge = self.settings.net_flow_limit, reaction.edge
-        if limit is None or edge is None or edge.blank or (reaction.previous is None and reaction.event != "adopted"):
-            return
-        if not within(edge.f - edge.g, 2 * limit):
-            raise ProtocolViolation(f"{m.kind.name} from {m.src}: the net flow of an edge must stay within {limit:g}")
+    def _check_flow(self, m: Message, reaction: Reaction) -> None:
+        """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
+        edge, limit = reaction.edge, self.settings.edge_limit(m.src)
+        if reaction.moved and edge is not None and not within(edge.f - edge.g, 2 * limit):
+            raise ProtocolViolation(
+                f"{m.kind.name} from {m.src}: the flow of an edge must stay within {2 * limit} units of "
+                f"{self.settings.unit}"
+            )
 
     def _accept(self, name: str, reaction: Reaction) -> None:
         """Make the outcome of the ledger rules ours."""
@@ -270,7 +288,7 @@ class Protocol:
             self.rule.disturbed()
         if reaction.previous is not None:  # R13: a request of ours was applied
             self.state = replace(self.state, fresh=False)
-            self._exchanged(name, 2.0 * _size(edge.g - reaction.previous))
+            self._exchanged(name, 2 * max(_reach(edge.g - reaction.previous)))
 
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
@@ -302,30 +320,30 @@ class Protocol:
         """Why a request is not applied (R18, R19), or nothing."""
         if duplicate:
             return "duplicate"
-        if m.x is None or not within(m.x, self.settings.value_limit):
+        if m.x is None or not within(m.x, self.settings.limits.value):
             return "value-out-of-range"
         if self.pending is not None:
             return "locked"
         if link.tokens < 1:
             return "too-fast"
-        return "" if may_show(self.state, self.settings) else "budget-spent"
+        return "" if may_show(self.state, self.settings) else "nothing-to-show"
 
     def _apply(self, m: Message, theirs: Vector, link: Link) -> str:
         """R20: the exchange happens here and nowhere else. Returns why not, or nothing."""
-        state = draw_if_needed(self.state, self._draw)
-        edge, mine = state.edges[m.src], state.shown
-        amount = (theirs + mine) / 2 - mine
+        state = draw_if_needed(self.state, self._draw, self.settings.units)
+        edge, difference = state.edges[m.src], theirs - state.shown
+        wanted = half(difference, self._coin)
+        amount = kept_within(wanted, edge.flow, self.settings.edge_limit(m.src))
         changed = step(edge, amount)
-        limit = self.settings.net_flow_limit
-        if not within(changed.f, self.settings.flow_limit):
+        if not within(changed.f, LARGEST):
             return "register-full"
-        if limit is not None and not within(changed.f - changed.g, limit):
-            return "net-flow-limit"  # R42
+        if amount is not wanted:
+            self._count("flow-limit", m.src)
         link.tokens -= 1.0
-        link.step = _size(amount)
+        link.step = _reach(amount)
         self.state = replace(state, fresh=False, edges={**state.edges, m.src: changed})
         self._count("applied", m.src)
-        self._exchanged(m.src, 2.0 * link.step)
+        self._exchanged(m.src, max(_reach(difference)))
         return ""
 
     # -- what can be said ------------------------------------------------------------------------
@@ -343,9 +361,18 @@ class Protocol:
     # -- helpers --------------------------------------------------------------------------------
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
-        edge = self.state.edges[name]
         stop, presume = self.rule.stop_for(name), self.settings.dimension >= PRESUME_FROM
-        return compose(edge, kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume)
+        digest = self.settings.roster_digest if kind is Kind.HELLO else b""
+        return compose(
+            self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
+            topic=self.topic, roster=self.settings.roster, digest=digest,
+        )  # fmt: skip
+
+    def _farewell(self, name: str, sid: int) -> Message:
+        return farewell(self.settings.name, name, sid, topic=self.topic, roster=self.settings.roster)
+
+    def _seal(self) -> Vector:
+        return draw_seal(self.settings, self._draw)
 
     def _put(self, name: str, edge: Edge) -> None:
         self.state = replace(self.state, edges={**self.state.edges, name: edge})
@@ -360,14 +387,48 @@ class Protocol:
         if self.pending is not None and self.pending.peer == name:
             self.pending = None
 
-    def _exchanged(self, name: str, disagreement: float) -> None:
+    def _exchanged(self, name: str, disagreement: int) -> None:
         """The value moved in an exchange."""
         self.exchanges += 1
         self._links[name].disagreement = disagreement
-        if disagreement > 2.0 * self.settings.tolerance and self.rule.settled:  # R36
+        if disagreement > 2 * self.settings.tolerance_units and self.rule.settled:  # R36
             self.rule.disturbed(membership=False)
         self.rule.value_changed()
 
 
-def _size(vector: Vector) -> float:
-    return float(abs(vector).max())
+def half(difference: Vector, coin: Callable[[int], Vector]) -> Vector:
+    """R44: half the difference, in whole units; where it is odd, a fair coin decides between the two halves.
+
+    With a fixed rounding a slope of one unit per edge would stay for ever.
+
+    Examples
+    --------
+    >>> half(np.array([4, 5, -5]), np.ones), half(np.array([4, 5, -5]), np.zeros)
+    (array([ 2,  3, -2]), array([ 2,  2, -3]))
+    """
+    odd, lower = difference & 1, difference >> 1
+    return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower
+
+
+def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
+    """R47: at most ``limit`` at once, and not out of [−limit, limit], or towards it from outside.
+
+    Returns ``amount`` itself if nothing had to be kept back.
+
+    Examples
+    --------
+    >>> kept_within(np.array([9, 9, -9, 3]), np.array([0, 7, 14, -14]), 10)
+    array([ 9,  3, -9,  3])
+    """
+    if within(amount, limit) and within(flow + amount, limit):
+        return amount
+    least = np.maximum(-limit, np.minimum(-limit - flow, 0))
+    most = np.minimum(limit, np.maximum(limit - flow, 0))
+    kept = np.clip(amount, least, most)
+    return amount if np.array_equal(kept, amount) else kept
+
+
+def _reach(vector: Vector) -> tuple[int, int]:
+    """How far it goes up and down in any coordinate."""
+    least, most = extremes(vector)
+    return max(most, 0), max(-least, 0)

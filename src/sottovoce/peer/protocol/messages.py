@@ -15,20 +15,21 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import ProtocolViolation
+from .units import LARGEST, Vector
 
-__all__ = ["COUNTER_LIMIT", "Kind", "Message", "Stop", "Vector", "check_message", "within"]
+__all__ = ["COUNTER_LIMIT", "DEFAULT_TOPIC", "Kind", "Message", "Stop", "Vector", "check_message", "extremes", "within"]
 
-Vector = npt.NDArray[np.float64]
+DEFAULT_TOPIC = bytes(16)
+"""R50: every message names its topic by 16 bytes, the beginning of the SHA-256 of its name; this is the unnamed one."""
 
 COUNTER_LIMIT = 2**62
 """Every integer in a message lies in [0, COUNTER_LIMIT): no neighbour can push one of ours to overflow."""
 
 
 class Kind(IntEnum):
-    """The five messages."""
+    """The five messages. The numbers 6 (NOT_YET) and 7 (CLOSED) are kept for topics that open and end."""
 
     REQ = 1
     """Asks for one exchange and shows the sender's noisy value."""
@@ -43,13 +44,19 @@ class Kind(IntEnum):
 
 
 class Stop(NamedTuple):
-    """The stopping layer's part of a message (rules R32 to R36); ``None`` for an interval means unbounded."""
+    """The stopping layer's part of a message (rules R32 to R36); ``None`` for an interval means unbounded.
+
+    ``contributors`` is the set of members whose values the interval covers so far, one bit each in the order of the
+    roster; ``previous_…`` is what the last epoch ended with.
+    """
 
     round: int
     low: Vector | None = None
     high: Vector | None = None
     previous_low: Vector | None = None
     previous_high: Vector | None = None
+    contributors: int = 0
+    previous_contributors: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,6 +84,10 @@ class Message:
         REQ only: the sender's noisy value.
     stop
         The stopping layer's part, or ``None``.
+    topic
+        Which average this is about (R50).
+    roster, digest
+        Number of the sender's roster, and in a HELLO its digest (R49).
     """
 
     kind: Kind
@@ -92,11 +103,14 @@ class Message:
     xid: int = 0
     x: Vector | None = None
     stop: Stop | None = None
+    topic: bytes = DEFAULT_TOPIC
+    roster: int = 0
+    digest: bytes = b""
 
     @property
     def vectors(self) -> int:
         """How many vectors this message carries, the stopping layer's included."""
-        carried = [self.f, self.g, self.x, *(self.stop[1:] if self.stop else ())]
+        carried = [self.f, self.g, self.x, *(self.stop[1:5] if self.stop else ())]
         return sum(vector is not None for vector in carried)
 
     def __repr__(self) -> str:
@@ -122,57 +136,72 @@ def _same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def check_message(m: Message, *, dimension: int, flow_limit: float) -> None:
+def check_message(m: Message, *, dimension: int, members: int) -> None:
     """Rule R31: refuse a message whose numbers could harm, before any of it is believed.
 
-    The noisy value ``x`` is checked here for shape only; the responder checks its size (R19).
+    Vectors are whole numbers of at most 2⁶⁰ units here; what an edge may move is checked when the ledgers have been
+    merged (R47), and the size of the noisy value ``x`` by the responder (R19).
 
     Raises
     ------
     ProtocolViolation
         Naming the field and what is allowed, never the value.
     """
-    for name in ("src_sid", "dst_sid", "s", "r", "xid"):
+    for name in ("src_sid", "dst_sid", "s", "r", "xid", "roster"):
         if not 0 <= getattr(m, name) < COUNTER_LIMIT:
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be in [0, 2**62)")
     if (m.x is not None) != (m.kind is Kind.REQ):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: a REQ carries x and nothing else does")
+    if len(m.topic) != len(DEFAULT_TOPIC) or len(m.digest) not in (0, 32):
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: topic must have 16 bytes and a digest 32")
     for name in ("f", "g", "x"):
-        _check_vector(m, name, getattr(m, name), dimension, None if name == "x" else flow_limit)
+        _check_vector(m, name, getattr(m, name), dimension)
     if m.stop is not None:
-        _check_stop(m, m.stop, dimension)
+        _check_stop(m, m.stop, dimension, members)
 
 
-def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int, limit: float | None) -> None:
+def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int) -> None:
     if vector is None:
         return
     if vector.shape != (dimension,):
         kind = m.kind.name
         raise ProtocolViolation(f"{kind} from {m.src}: {name} must have {dimension} coordinates, got {vector.size}")
-    if limit is not None and not within(vector, limit):
-        raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be finite and at most {limit:g} in size")
+    if vector.dtype != np.int64 or not within(vector, LARGEST):
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be whole numbers within 2**60")
 
 
-def _check_stop(m: Message, stop: Stop, dimension: int) -> None:
+def _check_stop(m: Message, stop: Stop, dimension: int, members: int) -> None:
     if not 0 <= stop.round < COUNTER_LIMIT:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.round must be in [0, 2**62)")
+    for contributors in (stop.contributors, stop.previous_contributors):
+        if contributors < 0 or contributors.bit_length() > members:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.contributors must be among {members} members")
     for name, low, high in (("", stop.low, stop.high), ("previous_", stop.previous_low, stop.previous_high)):
         if (low is None) != (high is None):
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low and stop.{name}high come together")
         if low is None or high is None:
             continue
-        if low.shape != (dimension,) or high.shape != (dimension,):
-            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low must have {dimension} coordinates")
-        if not bool((low <= high).all()):  # also refuses NaN
+        _check_vector(m, f"stop.{name}low", low, dimension)
+        _check_vector(m, f"stop.{name}high", high, dimension)
+        if not bool((low <= high).all()):
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low must not exceed stop.{name}high")
 
 
-def within(vector: Vector, limit: float) -> bool:
-    """Whether every coordinate is a number of size at most ``limit`` (NaN and infinities are not).
+def within(vector: Vector, limit: int) -> bool:
+    """Whether every coordinate lies in [−limit, limit]; the least 64-bit number, whose size is none, does not.
 
     Examples
     --------
-    >>> within(np.array([1.0, -2.0]), 2.0), within(np.array([np.nan]), 2.0)
+    >>> within(np.array([1, -2]), 2), within(np.array([-(2**63)]), 2**60)
     (True, False)
     """
-    return bool((abs(vector) <= limit).all())
+    least, most = extremes(vector)
+    return -limit <= least and most <= limit
+
+
+def extremes(vector: Vector) -> tuple[int, int]:
+    """The least and the greatest coordinate; of a single number without the cost of arrays."""
+    if vector.size == 1:
+        only = int(vector.flat[0])
+        return only, only
+    return (int(vector.min()), int(vector.max())) if vector.size else (0, 0)

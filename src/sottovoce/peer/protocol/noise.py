@@ -1,4 +1,4 @@
-"""When noise is drawn, and from which budget: rules R14, R15, R25 and R29.
+"""When noise is drawn, how large, and from which budget: rules R14, R15, R25, R29 and R45; and seals, R46.
 
 A draw is made once per *applied* exchange, not per attempt: a refused, unanswered or repeated request
 shows the same noise again, so that calling often teaches nobody anything. The numbers themselves come from outside.
@@ -10,10 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ...privacy.gaussian.account import Account
-from .state import PeerState, amplitude
+import numpy as np
 
-__all__ = ["account_for", "draw_if_needed", "may_draw", "rearm"]
+from ...privacy.gaussian.account import Account
+from .settings import Settings
+from .state import PeerState
+from .units import Unit, Vector
+
+__all__ = ["CUT_OFF", "account_for", "amplitude", "draw_if_needed", "draw_seal", "may_draw", "noise_in_place", "rearm"]
+
+CUT_OFF = 1.0 / 16.0
+"""R45: noise of a smaller deviation, in units, is zero. Rounded, it would be anything else once in 10¹⁵ draws."""
 
 
 def account_for(noise_std: float, noise_decay: float, smallest_std: float | None) -> Account:
@@ -38,7 +45,38 @@ def may_draw(state: PeerState) -> bool:
     return state.fresh or state.account.messages > 0 or state.account.affords()
 
 
-def draw_if_needed(state: PeerState, draw: Callable[[int], Any]) -> PeerState:
+def amplitude(account: Account, draws: int, unit: Unit) -> float:
+    """R45: σφ^draws in units, and zero below :data:`CUT_OFF`.
+
+    Examples
+    --------
+    >>> [amplitude(Account(1.0, 0.5), t, Unit("0.1")) for t in (0, 3, 8)]
+    [10.0, 1.25, 0.0]
+    """
+    size = account.noise_std * account.noise_decay**draws / unit.number
+    return size if size >= CUT_OFF else 0.0
+
+
+def noise_in_place(state: PeerState, unit: Unit) -> float:
+    """Standard deviation σφ^{t−1}, in units, of the noise in place, or σ when the next draw starts afresh."""
+    return amplitude(state.account, max(state.account.messages - 1, 0), unit)
+
+
+def whole_noise(count: int, size: float, draw: Callable[[int], Any]) -> Vector:
+    """R45: rounded Gaussian noise of deviation ``size`` units.
+
+    c + round(size·N) = round(c + size·N) for a whole number c: what is shown is a function of the Gaussian message of
+    the paper, so nothing learned from it exceeds what is proved about that one.
+    """
+    return np.rint(draw(count) * size).astype(np.int64) if size else np.zeros(count, dtype=np.int64)
+
+
+def draw_seal(settings: Settings, draw: Callable[[int], Any]) -> Vector:
+    """R46: what an end that opens an edge starts its register at."""
+    return whole_noise(settings.dimension, settings.seal_std / settings.units.number, draw)
+
+
+def draw_if_needed(state: PeerState, draw: Callable[[int], Any], unit: Unit) -> PeerState:
     """R14: the state with noise ready for one exchange. Call only when :func:`may_draw` says so.
 
     Parameters
@@ -47,14 +85,15 @@ def draw_if_needed(state: PeerState, draw: Callable[[int], Any]) -> PeerState:
         The durable state.
     draw
         Gives that many independent standard normal numbers.
+    unit
+        Of the network.
     """
     if state.fresh:  # R15
         return state
     account = state.account
     if not account.affords():  # frozen
         return replace(state, fresh=True)
-    size = amplitude(account, account.messages)
-    noise = draw(len(state.value)) * size if size else state.value * 0
+    noise = whole_noise(len(state.value), amplitude(account, account.messages, unit), draw)
     return replace(state, noise=noise, account=account.spend(), fresh=True)
 
 

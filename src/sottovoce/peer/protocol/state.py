@@ -15,17 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidValues
-from ...foundation.numbers import NEGLIGIBLE
 from ...privacy.gaussian.account import Account
 from .ledger import Edge
 from .messages import Message, Vector
 
-__all__ = ["Link", "PeerState", "Pending", "amplitude", "check_value"]
+__all__ = ["Link", "PeerState", "Pending", "check_value"]
 
 
 @dataclass(frozen=True, repr=False)
 class PeerState:
-    """The durable state of one peer.
+    """The durable state of one peer. Vectors are whole numbers of units (R43).
 
     Parameters
     ----------
@@ -64,14 +63,9 @@ class PeerState:
         return np.asarray(total)
 
     @property
-    def amplitude(self) -> float:
-        """Standard deviation σφ^{t−1} of the noise in place, or σ when the next draw starts afresh."""
-        return amplitude(self.account, max(self.account.messages - 1, 0))
-
-    @property
-    def open_edges(self) -> int:
-        """How many edges hold a ledger."""
-        return sum(not edge.blank for edge in self.edges.values())
+    def sealed_edges(self) -> int:
+        """How many edges hold a ledger that was opened with a seal (R46)."""
+        return sum(edge.sealed for edge in self.edges.values())
 
     @property
     def active(self) -> list[str]:
@@ -82,8 +76,10 @@ class PeerState:
         return f"<PeerState draws={self.account.messages} requests={self.requests} edges={dict(self.edges)}>"
 
 
-def check_value(value: npt.ArrayLike, *, dimension: int, limit: float = float("inf")) -> Vector:
-    """A private value as a vector of `dimension` finite numbers, none larger than `limit` in absolute value.
+def check_value(
+    value: npt.ArrayLike, *, dimension: int, low: float = -math.inf, high: float = math.inf
+) -> npt.NDArray[np.float64]:
+    """A private value as a vector of `dimension` finite numbers, all of them in [low, high].
 
     Examples
     --------
@@ -102,16 +98,12 @@ def check_value(value: npt.ArrayLike, *, dimension: int, limit: float = float("i
     bad = np.flatnonzero(~np.isfinite(vector))
     if bad.size:
         raise InvalidValues(f"coordinate {bad[0]} of the private value is not a finite number")
-    large = np.flatnonzero(np.abs(vector) > limit)
-    if large.size:
-        raise InvalidValues(f"coordinate {large[0]} of the private value is larger than value_limit = {limit:g}")
+    outside = np.flatnonzero((vector < low) | (vector > high))
+    if outside.size:
+        raise InvalidValues(
+            f"coordinate {outside[0]} of the private value lies outside the declared range [{low:g}, {high:g}]"
+        )
     return vector
-
-
-def amplitude(account: Account, draws: int) -> float:
-    """σφ^draws, and zero where no effect of it could be seen (see :data:`~sottovoce.foundation.numbers.NEGLIGIBLE`)."""
-    size = account.noise_std * account.noise_decay**draws
-    return size if size >= NEGLIGIBLE else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,8 @@ class Link:
     """Highest request number seen in its current life (R18)."""
     tokens: float = 0.0
     """R28: starts at zero, or a neighbour could drain the noise before anybody else speaks."""
-    step: float | None = None
-    """Largest coordinate of the last step of this end's register; ``None`` if that was before the restart."""
+    step: tuple[int, int] | None = None
+    """Most that the last step of this end's register added and took away in any coordinate; ``None`` if that was
+    before the restart."""
     disagreement: float = math.inf
-    """Largest difference seen in the last exchange; infinite before there was one."""
+    """Largest difference in units seen in the last exchange; infinite before there was one."""

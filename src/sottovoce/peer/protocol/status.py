@@ -10,11 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from .calling import Contacts
 from .disclosure import shown_error, shown_estimate, too_noisy
 from .ledger import Edge
 from .machine import Protocol
-from .messages import Vector
+from .noise import noise_in_place
+
+_TEXTS = 8
+"""Coordinates that a status shows as text."""
 
 __all__ = ["NeighbourStatus", "PeerStatus", "explain", "status_of"]
 
@@ -41,10 +47,13 @@ class PeerStatus:
 
     Parameters
     ----------
-    estimate
-        The current value; ``None`` until an exchange has moved it.
+    estimate, estimate_text
+        The current value; ``None`` until an exchange has moved it. The text has its first coordinates as exact
+        decimal numbers, with the digits of the unit.
     plus_minus
         A bound on its distance, in any coordinate, from the mean of all members' private values; ``None``: not known.
+    contributors
+        How many members' values that mean is made of, as far as it is certified; 0: not yet.
     statement
         The same in words: what holds now, or what it is waiting for.
     noise_left
@@ -59,9 +68,11 @@ class PeerStatus:
     name: str
     network: str
     dimension: int
-    estimate: Vector | None
+    estimate: npt.NDArray[np.float64] | None
+    estimate_text: list[str] | None
     plus_minus: float | None
     settled: bool
+    contributors: int
     statement: str
     noise_left: float
     noise_std: float
@@ -98,15 +109,18 @@ def status_of(
 ) -> PeerStatus:
     """What may be said about a peer at the time ``now``."""
     state, account, settings = protocol.state, protocol.state.account, protocol.settings
+    estimate, bound, unit = shown_estimate(state), shown_error(state, protocol.rule), settings.units
     return PeerStatus(
         name=settings.name,
         network=network,
         dimension=settings.dimension,
-        estimate=shown_estimate(state),
-        plus_minus=shown_error(state, protocol.rule),
+        estimate=None if estimate is None else unit.to_values(estimate),
+        estimate_text=None if estimate is None else unit.to_text(estimate[:_TEXTS]),
+        plus_minus=None if bound is None else bound * unit.number,
         settled=protocol.settled,
+        contributors=protocol.rule.contributors.bit_count() if protocol.rule.certified is not None else 0,
         statement=explain(protocol, [name for name in state.active if contacts.unreachable(name)]),
-        noise_left=state.amplitude,
+        noise_left=noise_in_place(state, unit) * unit.number,
         noise_std=account.noise_std,
         draws=account.messages,
         account=account.information,
@@ -130,11 +144,11 @@ def _neighbour(edge: Edge, name: str, contacts: Contacts, now: float) -> Neighbo
 
 def explain(protocol: Protocol, unreachable: list[str]) -> str:
     """An honest statement of the error, or of what stands in the way of one."""
-    state = protocol.state
+    state, unit = protocol.state, protocol.settings.units
     bound = shown_error(state, protocol.rule)
     if bound is not None:
         word = "settled" if protocol.settled else "not settled yet"
-        return f"{word}: the estimate is within {bound:.3g} of the mean of all members' private values"
+        return f"{word}: the estimate is within {bound * unit.number:.3g} of the mean of all members' private values"
     if not state.active:
         return "no neighbours: the estimate is the own value"
     blank = [name for name in state.active if state.edges[name].blank]
@@ -142,16 +156,20 @@ def explain(protocol: Protocol, unreachable: list[str]) -> str:
         return f"no bound: waiting for {_few(blank)}; if one is gone for good, its neighbours must drop it"
     if unreachable:
         return f"no bound: no answer from {_few(unreachable)}; if one is gone for good, its neighbours must drop it"
+    if state.sealed_edges < protocol.settings.min_open_edges:
+        return f"silent: {state.sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
     account = state.account
     if not account.affords():
         return _spent(protocol)
     if too_noisy(state, protocol.settings):
-        return f"no bound yet: noise of standard deviation {state.amplitude:.3g} is still in place"
+        size = noise_in_place(state, unit) * unit.number
+        return f"no bound yet: noise of standard deviation {size:.3g} is still in place"
     return "no bound yet: waiting until all peers have been heard of"
 
 
 def _spent(protocol: Protocol) -> str:
-    size, tolerance = protocol.state.amplitude, protocol.settings.tolerance
+    unit, tolerance = protocol.settings.units, protocol.settings.tolerance
+    size = noise_in_place(protocol.state, unit) * unit.number
     if protocol.state.account.messages == 0:
         return "the privacy budget is spent: nothing is shown until the private value is replaced by an unrelated one"
     if too_noisy(protocol.state, protocol.settings):

@@ -1,4 +1,4 @@
-"""When all peers agree: the range rule, R32 to R36. No I/O, nothing durable.
+"""When all peers agree: the range rule, R32 to R36 and R48. No I/O, nothing durable.
 
 Locally quiet does not mean globally settled: on a slow graph a peer sees no change for ages while the
 far end is wrong. So peers gather the range of all values. Nobody counts rounds for all: a peer
@@ -8,9 +8,19 @@ the union of all intervals reaches everybody. Averaging never leaves the hull of
 then on all values and their mean lie in [low, high] and, if that is narrow enough, all peers declare
 it in the same epoch.
 
+With the interval travels the set of members whose values it covers, so that "the mean of these members" is known.
+
 An interval that would say nothing is unbounded (``None``). It costs no bytes, publishes nothing about the value, and
 makes the union of everybody who hears of it unbounded too. When a peer may tell its own interval, and how wide it is,
 is decided in :func:`.disclosure.own_interval`.
+
+**Rounds that cannot be** (R48). Rounds of two neighbours differ by one at most, and by two after a restart. A round
+further ahead counts as our own, and its interval as unbounded: a liar that claims round 2⁴⁰ keeps the epoch from being
+declared, which silence does too, and nothing else. What was heard of a neighbour in one epoch counts for the first
+round of the next and no more, so that its interval is needed in the spreading half of every epoch. A peer that starts
+enters at the *least* round of its neighbours, when it has heard all of them; until then it says nothing about rounds.
+If only a liar was in a round then, it is carried off; so a peer that meets a neighbour more than an epoch behind falls
+back to its round. Falling back costs time and nothing else, as entering does.
 """
 
 from __future__ import annotations
@@ -19,11 +29,18 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from .messages import Stop, Vector
+from .messages import Stop
+from .units import Vector
 
-__all__ = ["Interval", "RangeRule"]
+__all__ = ["REACH", "Interval", "RangeRule"]
 
 Interval = tuple[Vector, Vector]
+
+REACH = 2
+"""R48: how many rounds ahead of us a neighbour can be."""
+
+FARTHEST = 2**48
+"""R48: no peer enters at a later round; one a millisecond takes nine thousand years to get there."""
 
 
 class RangeRule:
@@ -35,51 +52,82 @@ class RangeRule:
         D ≥ 1, an upper bound on the number of hops between any two peers. Too large costs time, too
         small by a factor of a few has been seen to be harmless, and 1 in a large network is wrong.
     tolerance
-        The width, per coordinate, at which the network counts as settled.
+        The width in units, per coordinate, at which the network counts as settled.
     sample
         Gives the peer's own interval now, or ``None`` if it must not be told (R32).
+    member
+        Position of this peer among the members.
     """
 
-    def __init__(self, diameter: int, tolerance: float, sample: Callable[[], Interval | None]) -> None:
+    def __init__(
+        self, diameter: int, tolerance: int, sample: Callable[[], Interval | None], *, member: int = 0
+    ) -> None:
         self.epoch_rounds = 2 * diameter
         self.tolerance = tolerance
         self._sample = sample
+        self._self = 1 << member
         self.round = 0
+        self.joined = False
+        """Whether the round means anything yet (R48)."""
         self.settled = False
         self.certified: Interval | None = None
         """The union over all peers that the last finished epoch found, while nothing has changed since."""
+        self.contributors = 0
+        """The members, one bit each, whose mean lies in the certified interval."""
         self._settled_round = 0
-        self._joined = False
+        self._entrances: dict[str, int | None] = {}
         self._seen: dict[str, int] = {}
         self._interval: Interval | None = None
         self._previous: Interval | None = None
+        self._gathered, self._gathered_before = self._self, 0
 
     @property
     def epoch(self) -> int:
         return self.round // self.epoch_rounds
 
-    def stop_for(self, name: str) -> Stop:
+    def stop_for(self, name: str) -> Stop | None:
         """What to tell ``name``. The last epoch's interval goes only to those who may still be in it."""
+        if not self.joined:
+            return None
         behind = self._seen.get(name, -1) // self.epoch_rounds < self.epoch
-        return Stop(self.round, *(self._interval or (None, None)), *((behind and self._previous) or (None, None)))
+        low, high = self._interval or (None, None)
+        last_low, last_high = (behind and self._previous) or (None, None)
+        gathered_before = self._gathered_before if behind else 0
+        return Stop(self.round, low, high, last_low, last_high, self._gathered, gathered_before)
 
-    def hear(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> None:
-        """R33 to R35: a message of the current lives arrived from ``name``."""
-        if stop is None:
-            return
-        if not self._joined:  # R35: catch up, and stay silent for the rest of that epoch
-            self._joined = True
-            self.round = max(self.round, stop.round)
-            self._interval = None
-        self._seen[name] = max(self._seen.get(name, -1), stop.round)
+    def hear(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> bool:
+        """R33 to R35, R48: a message of the current lives arrived from ``name``. Returns whether its round can be."""
+        if not self.joined:
+            self._enter(name, stop, neighbours)
+        if stop is None or not self.joined:
+            return True
+        if stop.round < self.round - self.epoch_rounds - REACH:
+            self._fall_back(stop.round)
+        possible = stop.round <= self.round + REACH
+        self._seen[name] = max(self._seen.get(name, -1), stop.round if possible else self.round)
         their_epoch = stop.round // self.epoch_rounds
-        if their_epoch == self.epoch:
-            self._widen(_pair(stop.low, stop.high))
-        elif their_epoch == self.epoch + 1:
-            self._widen(_pair(stop.previous_low, stop.previous_high))
-        elif their_epoch > self.epoch:
+        if not possible:
             self._interval = None
+        elif their_epoch == self.epoch:
+            self._gather(_pair(stop.low, stop.high), stop.contributors)
+        elif their_epoch == self.epoch + 1:
+            self._gather(_pair(stop.previous_low, stop.previous_high), stop.previous_contributors)
         self._advance(neighbours)
+        return possible
+
+    def _enter(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> None:
+        """R35, R48: at the least round of those that are in one, when all were heard; silent for that epoch."""
+        self._entrances[name] = None if stop is None or stop.round > FARTHEST else stop.round
+        if all(other in self._entrances for other in neighbours):
+            rounds = [entrance for entrance in self._entrances.values() if entrance is not None]
+            self.joined, self.round, self._interval = True, min(rounds, default=0), None
+            self._entrances.clear()
+
+    def _fall_back(self, earlier: int) -> None:
+        """R48: as if entering now, at this round. What was certified stays true."""
+        self.round, self._settled_round = earlier, min(self._settled_round, earlier)
+        self._interval = self._previous = None
+        self._seen.clear()
 
     def quiet(self, neighbours: Iterable[str]) -> bool:
         """R36: settled, and so is every neighbour, so that nobody waits for us and the clock may slow down."""
@@ -98,16 +146,27 @@ class RangeRule:
         self.settled = False
         self.certified = None
 
+    def resize(self, diameter: int, tolerance: int, member: int) -> None:
+        """R49: another roster. This epoch ends without a declaration, and peers with another one are not heard."""
+        self.epoch_rounds, self.tolerance, self._self = 2 * diameter, tolerance, 1 << member
+        self._gathered, self._gathered_before = self._self, 0
+        self.disturbed()
+
     def forget(self, name: str) -> None:
         """R35: the neighbour has a new life, or is gone."""
         self._seen.pop(name, None)
+        self._entrances.pop(name, None)
 
-    def error_bound(self, x: Vector) -> float | None:
+    def error_bound(self, x: Vector) -> int | None:
         """How far ``x`` can be from the mean of the private values, per coordinate; ``None`` if that is not known."""
         if self.certified is None:
             return None
         low, high = self.certified
-        return float(np.maximum(high - x, x - low).max())
+        return int(np.maximum(high - x, x - low).max())
+
+    def _gather(self, interval: Interval | None, contributors: int) -> None:
+        self._gathered |= contributors
+        self._widen(interval)
 
     def _widen(self, other: Interval | None) -> None:
         mine = self._interval
@@ -127,12 +186,13 @@ class RangeRule:
 
     def _finish_epoch(self) -> None:
         if self._interval is not None:
-            self.certified = self._interval
-            if float((self._interval[1] - self._interval[0]).max()) <= self.tolerance:
+            self.certified, self.contributors = self._interval, self._gathered
+            if int((self._interval[1] - self._interval[0]).max()) <= self.tolerance:
                 self._settled_round = self._settled_round if self.settled else self.round
                 self.settled = True
-        self._previous = self._interval
-        self._interval = self._sample()
+        self._previous, self._gathered_before = self._interval, self._gathered
+        self._interval, self._gathered = self._sample(), self._self
+        self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}
 
 
 def _pair(low: Vector | None, high: Vector | None) -> Interval | None:

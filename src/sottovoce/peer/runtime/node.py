@@ -12,22 +12,27 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.calling import Contacts
-from ..protocol.messages import Vector
 from ..protocol.noise import account_for
-from ..protocol.state import check_value
+from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
+from ..protocol.units import Vector
 from ..store import Identity, MemoryStore, Store
 from ..transport.base import Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
 from .keeping import Keeper
-from .randomness import system_normal
+from .randomness import system_coins, system_normal
 from .talking import Talker
 
 __all__ = ["Peer"]
+
+Floats = npt.NDArray[np.float64]
 
 
 class Peer:
@@ -39,8 +44,9 @@ class Peer:
         Everything but the private value.
     value
         The private value: a number, or as many as ``config.dimension``. It may be left out when the store has one.
-        If it differs from the stored one, it is taken as a change of value that may be related to the old one
-        (:meth:`set_value` with ``new_secret=False``).
+        If the store has another, the stored one counts and this one is not used, unless ``replace_value``.
+    replace_value
+        Let ``value`` take the place of a different stored one, as :meth:`set_value` with ``new_secret=False`` does.
     store, transport, clock, observer
         For tests and special needs; by default SQLite in ``config.data_dir``, gRPC over mutual TLS, the machine's
         clock, and silence.
@@ -58,6 +64,7 @@ class Peer:
         config: PeerConfig,
         value: Any = None,
         *,
+        replace_value: bool = False,
         store: Store | None = None,
         transport: Transport | None = None,
         clock: Clock | None = None,
@@ -65,6 +72,7 @@ class Peer:
     ) -> None:
         self.config = config
         self._value = None if value is None else self._checked(value)
+        self._replace_value = replace_value
         self._store, self._transport = store, transport
         self._clock: Clock = clock or SystemClock()
         self._observer: Observer = observer or SilentObserver()
@@ -98,13 +106,15 @@ class Peer:
         config = self.config
         if self._store is None and (self._value is not None or _has_store(config)):
             self._store = _store_for(config)
+        stored = None if self._store is None else self._store.load()
         protocol = Protocol.resume(
             config,
-            None if self._store is None else self._store.load(),
-            value=self._value,
+            stored,
+            value=self._value if stored is None else self._successor(stored),
             account=account_for(config.noise_std, config.noise_decay, config.smallest_std),
             neighbours=config.neighbours,
             draw=self._draw(),
+            coin=self._coin(),
             stamp=self._clock.stamp,
             on_event=self._observer.count,
         )
@@ -113,13 +123,24 @@ class Peer:
         self._keeper = Keeper(protocol, self._store, self._observer)
         self._keeper.commit()
 
+    def _successor(self, stored: PeerState) -> Vector | None:
+        """The value that takes the place of the stored one, if any may: the store is its owner."""
+        if self._value is None or np.array_equal(self._value, stored.value):
+            return None
+        if self._replace_value:
+            self._observer.log("warning", "the stored private value is replaced by the given one")
+            return self._value
+        self._observer.log("warning", "the given private value is not used: the store has another, and it counts")
+        return None
+
     async def _reach_out(self) -> None:
         """Listen, say HELLO to everybody, and start the clock."""
         if self._transport is None:
             from ..transport.grpc import GrpcTransport
 
             self._transport = GrpcTransport.from_config(self.config, self._observer)
-        self._talker = Talker(self._kept, self._transport, self._clock, self._observer, self._contacts)
+        callers = frozenset(name for name, address in self.config.neighbours.items() if address is None)
+        self._talker = Talker(self._kept, self._transport, self._clock, self._observer, self._contacts, callers)
         self._started = self._clock.now()
         await self._transport.serve(self._talker.hear)
         for name in self.config.neighbours:
@@ -156,15 +177,22 @@ class Peer:
         """Where noise comes from: the operating system, always. (The seeded peer in ``testing`` replaces this.)"""
         return system_normal
 
+    def _coin(self) -> Callable[[int], Any]:
+        """Where fair coins come from: likewise."""
+        return system_coins
+
     # -- what users ask -------------------------------------------------------------------------
 
     @property
-    def estimate(self) -> float | Vector:
-        """The current estimate of the mean: a number if values are numbers, else a copy of the vector."""
-        shown = self._protocol.state.shown
-        return float(shown[0]) if self.config.dimension == 1 else shown.copy()
+    def estimate(self) -> float | Floats:
+        """The current estimate of the mean as floats: a number if values are numbers, else a vector.
 
-    async def settled(self, timeout: float | None = None) -> float | Vector:  # noqa: ASYNC109 - convenience
+        :attr:`PeerStatus.estimate_text` has it exactly, in decimal digits.
+        """
+        shown = self.config.units.to_values(self._protocol.state.shown)
+        return float(shown[0]) if self.config.dimension == 1 else shown
+
+    async def settled(self, timeout: float | None = None) -> float | Floats:  # noqa: ASYNC109 - convenience
         """Wait until all peers are known to agree to the tolerance; return the estimate.
 
         Raises
@@ -217,7 +245,7 @@ class Peer:
         self._kept.commit()
         self._kept.tell()
 
-    async def add_neighbour(self, name: str, address: str) -> None:
+    async def add_neighbour(self, name: str, address: str | None) -> None:
         """A new neighbour (R23); its operator must add this peer, too."""
         talker, transport = self._reached
         message = self._protocol.add(name)
@@ -254,11 +282,16 @@ class Peer:
     # -- time -----------------------------------------------------------------------------------
 
     async def _keep_time(self) -> None:
-        """The own clock: each time it rings (R27), one neighbour is called."""
+        """The own clock: each time it rings (R27), one neighbour is called.
+
+        Nobody calls a peer that does not listen; it calls twice as often, so that its edges fire as often as others.
+        """
         talker, _ = self._reached
+        share = 0.5 if self.config.listen is None else 1.0
         while True:
             quiet = self._protocol.quiet
-            hurried = await self._sleep_unless_unsettled(self._protocol.pause(self._clock.uniform()), quiet=quiet)
+            seconds = share * self._protocol.pause(self._clock.uniform())
+            hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
             if not hurried:
                 await talker.turn()
 
@@ -297,7 +330,10 @@ class Peer:
         return self._talker, self._transport
 
     def _checked(self, value: Any) -> Vector:
-        return check_value(value, dimension=self.config.dimension, limit=self.config.value_limit)
+        config = self.config
+        return config.units.from_values(
+            check_value(value, dimension=config.dimension, low=config.low, high=config.high)
+        )
 
     def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         task = asyncio.ensure_future(self._guarded(work, *arguments))
@@ -321,4 +357,4 @@ def _store_for(config: PeerConfig) -> Store:
         return MemoryStore()
     from ..store.sqlite import SqliteStore
 
-    return SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension))
+    return SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))

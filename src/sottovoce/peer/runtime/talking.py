@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 from itertools import islice
 
@@ -27,13 +28,21 @@ class Talker:
         How messages travel, how time passes, where events are counted.
     contacts
         Who answers.
+    callers
+        Neighbours without an address: they call, and are never called.
     """
 
     def __init__(
-        self, keeper: Keeper, transport: Transport, clock: Clock, observer: Observer, contacts: Contacts
+        self,
+        keeper: Keeper,
+        transport: Transport,
+        clock: Clock,
+        observer: Observer,
+        contacts: Contacts,
+        callers: Container[str] = (),
     ) -> None:
         self._keeper, self._transport, self._clock = keeper, transport, clock
-        self._observer, self._contacts = observer, contacts
+        self._observer, self._contacts, self._callers = observer, contacts, callers
 
     @property
     def _protocol(self) -> Protocol:
@@ -44,13 +53,13 @@ class Talker:
     async def turn(self) -> None:
         """R16: one own tick."""
         choice = self._contacts.choose(self._protocol.state.active, self._clock.now())
-        message = self._protocol.tick(choice)
+        message = self._protocol.tick(None if choice in self._callers else choice)
         if message is not None:
             await self.talk(message)
 
     async def greet(self, name: str) -> None:
         """R22: show a neighbour the ledger."""
-        if name in self._protocol.state.edges:
+        if name in self._protocol.state.edges and name not in self._callers:
             await self.talk(self._protocol.greet(name))
 
     async def talk(self, first: Message) -> None:
@@ -69,6 +78,8 @@ class Talker:
         self._keeper.commit()
         if message is None:
             return True
+        if name in self._callers:
+            return False
         settings = self._protocol.settings
         for wait in islice(timeouts(settings), settings.retries + 1):
             try:

@@ -18,9 +18,12 @@ class Identity:
     network: str
     name: str
     dimension: int
+    unit: str
 
     def __str__(self) -> str:
-        return f"peer {self.name!r} of network {self.network!r} with {self.dimension} coordinates"
+        return (
+            f"peer {self.name!r} of network {self.network!r} with {self.dimension} coordinates in units of {self.unit}"
+        )
 
 
 class Store(Protocol):

@@ -2,44 +2,54 @@
 
 Private values and noise lie in this file as they are; the folder is readable by its owner only. One
 process holds it at a time, by a lock that the operating system releases when the process dies.
+
+Files of the first wire, with floating-point ledgers, are refused: there is no exact way from those to whole numbers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...errors import StoreError
 from ...privacy.gaussian.account import Account
 from ..protocol.ledger import Edge
-from ..protocol.messages import Vector
+from ..protocol.messages import DEFAULT_TOPIC, Vector
 from ..protocol.state import PeerState
 from .base import Identity, changed_edges, unchanged
 
-__all__ = ["SCHEMA_VERSION", "SqliteStore", "read_state"]
+__all__ = ["SCHEMA_VERSION", "SqliteStore", "read_identity", "read_state"]
 
-# Each entry brings the schema from its number to the next; the last number is SCHEMA_VERSION. Never change one
-# that was released: add another.
+_FIRST_WIRE = 1
+"""The schema of the first wire, whose ledgers cannot be continued."""
+
+# Each entry brings the schema from its number to the next, the first from nothing to 2; the last number is
+# SCHEMA_VERSION. Never change one that was released: add another.
 MIGRATIONS: list[str] = [
     """
-    CREATE TABLE identity (network TEXT NOT NULL, name TEXT NOT NULL, dimension INTEGER NOT NULL);
+    CREATE TABLE identity (
+        network TEXT NOT NULL, name TEXT NOT NULL, dimension INTEGER NOT NULL, unit TEXT NOT NULL
+    );
     -- One table for everything: with few coordinates the whole state lies on one page, and a transaction writes just
     -- that. What is large stands in rows of its own, so that writing one register does not rewrite another.
     --   peer        numbers: account, counters
     --   edge NAME   numbers: lives, flags, counters
-    --   value, noise, f NAME, g NAME    data: little-endian doubles
-    CREATE TABLE state (what TEXT PRIMARY KEY, numbers TEXT, data BLOB) WITHOUT ROWID;
+    --   value       data: little-endian 64-bit whole numbers; numbers: their checksum
+    --   noise, f NAME, g NAME           data: the same
+    CREATE TABLE state (
+        topic BLOB NOT NULL, what TEXT NOT NULL, numbers TEXT, data BLOB, PRIMARY KEY (topic, what)
+    ) WITHOUT ROWID;
     """,
 ]
-SCHEMA_VERSION = len(MIGRATIONS)
+SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
 _APPLICATION_ID = 0x736F7474  # "sott"
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
@@ -54,16 +64,18 @@ class SqliteStore:
         Made if missing, for its owner only.
     identity
         Whose state it is.
+    topic
+        Which average's state it is (R50).
 
     Raises
     ------
     StoreError
-        The store is held by another process, damaged, of another peer, from a later version, or not writable.
+        The store is held by another process, damaged, of another peer, from another version, or not writable.
     """
 
-    def __init__(self, folder: Path, identity: Identity) -> None:
+    def __init__(self, folder: Path, identity: Identity, *, topic: bytes = DEFAULT_TOPIC) -> None:
         self.path = Path(folder) / "peer.sqlite"
-        self._identity = identity
+        self._identity, self._topic = identity, topic
         self._saved: PeerState | None = None
         self._lock = -1
         self._db: sqlite3.Connection | None = None
@@ -98,9 +110,9 @@ class SqliteStore:
         if answer != "ok":
             raise StoreError(f"{str(self.path)!r} is damaged ({answer}); move it away to start as after a lost disk")
         migrate(db, self.path)
-        row = db.execute("SELECT network, name, dimension FROM identity").fetchone()
+        row = db.execute("SELECT network, name, dimension, unit FROM identity").fetchone()
         if row is None:
-            db.execute("INSERT INTO identity VALUES (?, ?, ?)", tuple(vars(self._identity).values()))
+            db.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", tuple(vars(self._identity).values()))
         elif Identity(*row) != self._identity:
             raise StoreError(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
 
@@ -113,7 +125,7 @@ class SqliteStore:
         """The last state saved, or ``None``."""
         db = self._connection()
         with self._translated("read"):
-            self._saved = _load(db, self._identity.dimension)
+            self._saved = _Rows(db, self._topic).load(self._identity.dimension)
         return self._saved
 
     def save(self, state: PeerState) -> None:
@@ -124,7 +136,7 @@ class SqliteStore:
         with self._translated("write"):
             db.execute("BEGIN IMMEDIATE")
             try:
-                _write(db, self._saved, state)
+                _Rows(db, self._topic).write(self._saved, state)
                 db.execute("COMMIT")
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
@@ -176,25 +188,43 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = N
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and application != _APPLICATION_ID:
         raise StoreError(f"{str(path)!r} is a database of something else")
-    if version > len(steps):
-        raise StoreError(f"{str(path)!r} was written by a later version (schema {version}, this knows {len(steps)})")
-    for number in range(version, len(steps)):
+    known = _FIRST_WIRE + len(steps)
+    if version > known:
+        raise StoreError(f"{str(path)!r} was written by a later version (schema {version}, this knows {known})")
+    if version == _FIRST_WIRE:
+        raise StoreError(
+            f"{str(path)!r} was written by version 1, whose numbers are not whole: its network cannot be continued; "
+            "found a new one, and let each party give its private value again to a peer with a new data folder"
+        )
+    for number in range(max(version, _FIRST_WIRE), known):
         stamps = f"PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {number + 1};"
-        db.executescript(f"BEGIN IMMEDIATE; {steps[number]} {stamps} COMMIT;")
+        db.executescript(f"BEGIN IMMEDIATE; {steps[number - _FIRST_WIRE]} {stamps} COMMIT;")
+
+
+def read_identity(folder: Path) -> Identity:
+    """Whose store it is, without writing to it."""
+    with _reading(folder) as db:
+        return Identity(*db.execute("SELECT network, name, dimension, unit FROM identity").fetchone())
 
 
 def read_state(folder: Path) -> PeerState:
     """The state in a store that nobody holds, without writing to it. For demonstrations and tests."""
+    dimension = read_identity(folder).dimension
+    with _reading(folder) as db:
+        state = _Rows(db, DEFAULT_TOPIC).load(dimension)
+    if state is None:
+        raise StoreError(f"{str(folder)!r} holds no state yet")
+    return state
+
+
+@contextlib.contextmanager
+def _reading(folder: Path) -> Iterator[sqlite3.Connection]:
     path = Path(folder) / "peer.sqlite"
     if not path.exists():
         raise StoreError(f"there is no {str(path)!r}")
     address = f"{path.absolute().as_uri()}?mode=ro"
     with _Translated(f"cannot read {str(path)!r}"), contextlib.closing(_connect(address)) as db:
-        (dimension,) = db.execute("SELECT dimension FROM identity").fetchone()
-        state = _load(db, dimension)
-    if state is None:
-        raise StoreError(f"{str(path)!r} holds no state yet")
-    return state
+        yield db
 
 
 def _connect(path: str) -> sqlite3.Connection:
@@ -207,77 +237,94 @@ def _connect(path: str) -> sqlite3.Connection:
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def _write(db: sqlite3.Connection, old: PeerState | None, new: PeerState) -> None:
-    if old is None or old.value is not new.value:
-        _put_vector(db, "value", new.value)
-    if old is None or old.noise is not new.noise:
-        _put_vector(db, "noise", new.noise)
-    account = new.account
-    counts = (account.noise_std, account.noise_decay, account.budget, account.information, account.messages)
-    _put_numbers(db, "peer", (*counts, new.fresh, new.requests, new.last_sid))
-    written, deleted = changed_edges(old, new)
-    for name in written:
-        _put_edge(db, name, None if old is None else old.edges.get(name), new.edges[name])
-    for name in deleted:
-        for kind in ("edge", "f", "g"):
-            _delete(db, f"{kind} {name}")
+class _Rows:
+    """The rows of one topic's state."""
 
+    def __init__(self, db: sqlite3.Connection, topic: bytes) -> None:
+        self._db, self._topic = db, topic
 
-def _put_edge(db: sqlite3.Connection, name: str, old: Edge | None, new: Edge) -> None:
-    _put_numbers(db, f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
-    if old is None or old.f is not new.f:
-        _put_vector(db, f"f {name}", new.f)
-    if old is None or old.g is not new.g:
-        _put_vector(db, f"g {name}", new.g)
+    def write(self, old: PeerState | None, new: PeerState) -> None:
+        """What differs."""
+        if old is None or old.value is not new.value:
+            self._put("value", data=_bytes(new.value), numbers=_checksum(_bytes(new.value)))
+        if old is None or old.noise is not new.noise:
+            self._put_vector("noise", new.noise)
+        account = new.account
+        counts = (account.noise_std, account.noise_decay, account.budget, account.information, account.messages)
+        self._put_numbers("peer", (*counts, new.fresh, new.requests, new.last_sid))
+        written, deleted = changed_edges(old, new)
+        for name in written:
+            self._put_edge(name, None if old is None else old.edges.get(name), new.edges[name])
+        for name in deleted:
+            for kind in ("edge", "f", "g"):
+                self._delete(f"{kind} {name}")
 
+    def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
+        self._put_numbers(f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
+        if old is None or old.f is not new.f:
+            self._put_vector(f"f {name}", new.f)
+        if old is None or old.g is not new.g:
+            self._put_vector(f"g {name}", new.g)
 
-def _put_numbers(db: sqlite3.Connection, what: str, numbers: tuple[float, ...]) -> None:
-    # As JSON: Python writes floats so that they are read back bit for bit, and whole numbers without a limit.
-    text = json.dumps(numbers)
-    if db.execute("UPDATE state SET numbers = ? WHERE what = ?", (text, what)).rowcount == 0:
-        db.execute("INSERT INTO state VALUES (?, ?, NULL)", (what, text))
+    def _put_numbers(self, what: str, numbers: tuple[float, ...]) -> None:
+        # As JSON: Python writes floats so that they are read back bit for bit, and whole numbers without a limit.
+        self._put(what, numbers=json.dumps(numbers))
 
+    def _put_vector(self, what: str, vector: Vector | None) -> None:
+        if vector is None:
+            self._delete(what)
+        else:
+            self._put(what, data=_bytes(vector))
 
-def _put_vector(db: sqlite3.Connection, what: str, vector: Vector | None) -> None:
-    if vector is None:
-        _delete(db, what)
-        return
-    data = np.ascontiguousarray(vector, dtype="<f8").data
-    if db.execute("UPDATE state SET data = ? WHERE what = ?", (data, what)).rowcount == 0:
-        db.execute("INSERT INTO state VALUES (?, NULL, ?)", (what, data))
+    def _put(self, what: str, *, numbers: str | None = None, data: memoryview | None = None) -> None:
+        changed = "UPDATE state SET numbers = ?, data = ? WHERE topic = ? AND what = ?"
+        if self._db.execute(changed, (numbers, data, self._topic, what)).rowcount == 0:
+            self._db.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (self._topic, what, numbers, data))
 
+    def _delete(self, what: str) -> None:
+        self._db.execute("DELETE FROM state WHERE topic = ? AND what = ?", (self._topic, what))
 
-def _delete(db: sqlite3.Connection, what: str) -> None:
-    db.execute("DELETE FROM state WHERE what = ?", (what,))
+    def load(self, dimension: int) -> PeerState | None:
+        """The whole state, or ``None`` if there is none."""
+        query = "SELECT what, numbers FROM state WHERE topic = ? AND numbers IS NOT NULL ORDER BY what"
+        rows = dict(self._db.execute(query, (self._topic,)).fetchall())
+        if "peer" not in rows:
+            return None
+        std, decay, budget, information, draws, fresh, requests, last_sid = json.loads(rows.pop("peer"))
+        value, checksum = self._vector("value", dimension), rows.pop("value", None)
+        if value is None:
+            raise StoreError("the store holds no private value")
+        if checksum != _checksum(_bytes(value)):
+            raise StoreError(
+                "the private value in the store is damaged: its checksum does not fit; move the data folder away and "
+                "start with the value, as after a lost disk"
+            )
+        edges = {what.removeprefix("edge "): self._edge(what, numbers, dimension) for what, numbers in rows.items()}
+        account = Account(std, decay, budget=budget, information=information, messages=draws)
+        return PeerState(value, account, self._vector("noise", dimension), fresh, requests, last_sid, edges)
 
-
-def _load(db: sqlite3.Connection, dimension: int) -> PeerState | None:
-    rows = dict(db.execute("SELECT what, numbers FROM state WHERE numbers IS NOT NULL ORDER BY what").fetchall())
-    if "peer" not in rows:
-        return None
-    vector = _vector_reader(db, dimension)
-    value = vector("value")
-    if value is None:
-        raise StoreError("the store holds no private value")
-    std, decay, budget, information, draws, fresh, requests, last_sid = json.loads(rows.pop("peer"))
-    edges = {}
-    for what, numbers in rows.items():
+    def _edge(self, what: str, numbers: str, dimension: int) -> Edge:
         name = what.removeprefix("edge ")
         sid, psid, blank, parted, s, r = json.loads(numbers)
-        edges[name] = edge = Edge(sid, psid, blank, s, vector(f"f {name}"), r, vector(f"g {name}"), parted)
-        if not edge.blank and (edge.f is None or edge.g is None):
+        f, g = self._vector(f"f {name}", dimension), self._vector(f"g {name}", dimension)
+        if not blank and (f is None or g is None):
             raise StoreError(f"the ledger for neighbour {name!r} is incomplete")
-    account = Account(std, decay, budget=budget, information=information, messages=draws)
-    return PeerState(value, account, vector("noise"), fresh, requests, last_sid, edges)
+        return Edge(sid, psid, blank, s, f, r, g, parted)
 
-
-def _vector_reader(db: sqlite3.Connection, dimension: int) -> Callable[[str], Any]:
-    def read(what: str) -> Vector | None:
-        row = db.execute("SELECT data FROM state WHERE what = ?", (what,)).fetchone()
+    def _vector(self, what: str, dimension: int) -> Vector | None:
+        query = "SELECT data FROM state WHERE topic = ? AND what = ?"
+        row = self._db.execute(query, (self._topic, what)).fetchone()
         if row is None:
             return None
         if len(row[0]) != 8 * dimension:
             raise StoreError(f"vector {what!r} has {len(row[0])} bytes, not {8 * dimension}")
-        return np.frombuffer(row[0], dtype="<f8").astype(np.float64, copy=False)
+        return np.frombuffer(row[0], dtype="<i8").astype(np.int64, copy=False)
 
-    return read
+
+def _bytes(vector: Vector) -> memoryview:
+    return np.ascontiguousarray(vector, dtype="<i8").data
+
+
+def _checksum(content: memoryview) -> str:
+    """Notices bit rot; it is no protection against whoever can write the file."""
+    return hashlib.sha256(content).hexdigest()

@@ -92,7 +92,7 @@ class Transport(Protocol):
             No usable answer within `timeout` seconds; the message may or may not have been handled.
         """
 
-    def add_neighbour(self, name: str, address: str) -> None:
+    def add_neighbour(self, name: str, address: str | None) -> None:
         """Let `name` speak, and know where to call it."""
 
     async def drop_neighbour(self, name: str) -> None:

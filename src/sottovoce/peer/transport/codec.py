@@ -1,7 +1,8 @@
 """Messages as bytes and back, strictly: what does not decode to a well-formed message is refused whole.
 
 The layout is ``sottovoce.proto``. Fields that a later version might add are ignored; everything known is checked:
-kinds, names, counters, the length of every vector, finite numbers, bounds in pairs. Nothing is ever unpickled.
+kinds, names, counters, the length of every vector, the size of every number, bounds in pairs. Nothing is ever
+unpickled. A vector is copied once each way.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
 
-_WIRE = np.dtype("<f8")
-_PLAIN = ("src", "dst", "src_sid", "dst_sid", "blank", "s", "r", "xid")
+_WIRE = np.dtype("<i8")
+_PLAIN = ("src", "dst", "src_sid", "dst_sid", "blank", "s", "r", "xid", "topic", "roster")
 _VECTORS = ("f", "g", "x")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
 
@@ -31,23 +32,23 @@ class Codec:
     ----------
     dimension
         Coordinates of every vector.
-    flow_limit
-        Largest absolute value of a register; see :func:`sottovoce.peer.protocol.messages.check_message`.
+    members
+        How many members the network has: the most that a set of contributors can hold.
     """
 
-    def __init__(self, dimension: int, flow_limit: float) -> None:
+    def __init__(self, dimension: int, members: int) -> None:
         self.dimension = dimension
-        self.flow_limit = flow_limit
+        self.members = members
 
     @classmethod
     def from_config(cls, config: PeerConfig) -> Codec:
         """The codec of a configured peer."""
-        return cls(config.dimension, config.flow_limit)
+        return cls(config.dimension, config.members)
 
     @property
     def max_bytes(self) -> int:
-        """No valid message is longer: seven vectors and the header."""
-        return 7 * 8 * self.dimension + 4096
+        """No valid message is longer: seven vectors, two sets of contributors and the header."""
+        return 7 * 8 * self.dimension + self.members // 4 + 4096
 
     def encode(self, message: Message | None) -> bytes:
         """Bytes of a message; of ``None``, the empty answer."""
@@ -55,10 +56,17 @@ class Codec:
             return b""
         fields: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
         fields |= {name: _to_bytes(getattr(message, name)) for name in _VECTORS}
-        wire = pb.Message(kind=int(message.kind), **fields)  # type: ignore[arg-type]
+        wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
         if message.stop is not None:
             vectors = {name: _to_bytes(getattr(message.stop, name)) for name in _STOP_VECTORS}
-            wire.stop.CopyFrom(pb.Stop(round=message.stop.round, **vectors))
+            wire.stop.CopyFrom(
+                pb.Stop(
+                    round=message.stop.round,
+                    contributors=_set_to_bytes(message.stop.contributors),
+                    previous_contributors=_set_to_bytes(message.stop.previous_contributors),
+                    **vectors,
+                )
+            )
         return wire.SerializeToString()
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
@@ -90,9 +98,7 @@ class Codec:
         message = self._message(wire)
         if (message.src, message.dst) != (src, dst):
             raise ProtocolViolation("the names in the message contradict the certificates")
-        check_message(message, dimension=self.dimension, flow_limit=self.flow_limit)
-        if message.x is not None and not np.isfinite(message.x).all():
-            raise ProtocolViolation(f"REQ from {message.src}: x must be finite")
+        check_message(message, dimension=self.dimension, members=self.members)
         return message
 
     def _message(self, wire: pb.Message) -> Message:
@@ -102,10 +108,15 @@ class Codec:
             raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
         fields: dict[str, Any] = {name: getattr(wire, name) for name in _PLAIN}
         fields |= {name: self._vector(wire, name) for name in _VECTORS}
-        return Message(kind, stop=self._stop(wire.stop) if wire.HasField("stop") else None, **fields)
+        stop = self._stop(wire.stop) if wire.HasField("stop") else None
+        return Message(kind, stop=stop, digest=wire.roster_digest, **fields)
 
     def _stop(self, wire: pb.Stop) -> Stop:
-        return Stop(wire.round, *(self._vector(wire, name) for name in _STOP_VECTORS))
+        low, high, last_low, last_high = (self._vector(wire, name) for name in _STOP_VECTORS)
+        gathered = int.from_bytes(wire.contributors, "little")
+        return Stop(
+            wire.round, low, high, last_low, last_high, gathered, int.from_bytes(wire.previous_contributors, "little")
+        )
 
     def _vector(self, wire: pb.Message | pb.Stop, name: str) -> Vector | None:
         if not wire.HasField(name):
@@ -113,7 +124,11 @@ class Codec:
         content: bytes = getattr(wire, name)
         if len(content) != 8 * self.dimension:
             raise ProtocolViolation(f"{name} must have {8 * self.dimension} bytes, got {len(content)}")
-        return np.frombuffer(content, dtype=_WIRE).astype(np.float64)
+        return np.frombuffer(content, dtype=_WIRE).astype(np.int64)
+
+
+def _set_to_bytes(members: int) -> bytes:
+    return members.to_bytes((members.bit_length() + 7) // 8, "little")
 
 
 def _to_bytes(vector: Vector | None) -> bytes | None:

@@ -2,10 +2,13 @@
 
 Refusals and where they are noticed:
 
-- *no certificate, another network's, expired, plaintext*: inside gRPC's TLS layer, before any of our code runs. The
-  caller counts a failed call; the called side sees it only in gRPC's own log, which :mod:`.handshakes` reads.
-- *wrong name*: the called side compares the certificate's name with its neighbours and answers PERMISSION_DENIED; the
-  caller's TLS layer insists on the name of the neighbour it meant to call. Both count.
+- *no certificate, plaintext, expired, any certificate that is not a neighbour's in the roster*: inside gRPC's TLS
+  layer, before any of our code runs. The trust anchors are exactly the neighbours' own certificates, nothing that could
+  sign another; a change of neighbours takes effect at the next handshake. The caller counts a failed call; the called
+  side sees it only in gRPC's own log, which :mod:`.handshakes` reads.
+- *wrong name*: the called side compares the certificate's name with its neighbours and answers PERMISSION_DENIED (so it
+  is for a neighbour that was dropped while it was connected); the caller trusts only the certificate of the neighbour
+  it meant to call. Both count.
 - *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted.
 
 The module is called like the library it wraps; absolute imports keep the two apart.
@@ -23,8 +26,9 @@ import grpc
 from grpc import aio
 
 from ...errors import ConfigError, ProtocolViolation, TransportError
-from ..membership.config import PeerConfig, split_address
-from ..membership.identity import Credentials, check_identity
+from ..membership.config import PeerConfig
+from ..membership.credentials import Credentials, check_identity
+from ..membership.names import split_address
 from ..protocol.messages import Kind, Message
 from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
 from .codec import Codec
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GrpcTransport"]
 
-_SERVICE = "sottovoce.peer.v1.Peer"
+_SERVICE = "sottovoce.peer.v2.Peer"
 _METHOD = f"/{_SERVICE}/Tell"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
@@ -88,7 +92,7 @@ class GrpcTransport:
     config
         Name, network, listen address, neighbours, dimension.
     credentials
-        What :func:`sottovoce.peer.membership.identity.check_identity` returned.
+        What :func:`sottovoce.peer.membership.credentials.check_identity` returned.
     observer
         Where refusals and failures are counted and logged.
     """
@@ -99,7 +103,7 @@ class GrpcTransport:
         self._codec = Codec.from_config(config)
         self._credentials = credentials
         self._observer: Observer = observer or SilentObserver()
-        self._addresses: dict[str, str] = {}
+        self._addresses: dict[str, str | None] = {}
         self._channels: dict[str, aio.Channel] = {}
         self._calls: dict[str, Any] = {}
         self._server: aio.Server | None = None
@@ -116,12 +120,16 @@ class GrpcTransport:
         return cls(config, check_identity(config), observer)
 
     async def serve(self, handler: Handler) -> None:
-        """Listen; raises :class:`~sottovoce.errors.ConfigError` if the address cannot be had."""
-        if self._server is not None:
+        """Listen, unless this peer only calls; :class:`~sottovoce.errors.ConfigError` if the address cannot be had."""
+        if self._handler is not None:
             raise TransportError("this transport is already serving")
         self._handler = handler
-        pair = (self._credentials.key, self._credentials.certificate)
-        credentials = grpc.ssl_server_credentials([pair], self._credentials.authority, require_client_auth=True)
+        if self._listen is None:
+            return
+        # The configuration is fetched anew at every handshake: neighbours come and go without a restart.
+        credentials = grpc.dynamic_ssl_server_credentials(
+            self._server_certificates(), self._server_certificates, require_client_authentication=True
+        )
         server = aio.server(options=_server_options(self._codec), maximum_concurrent_rpcs=16 + 4 * len(self._addresses))
         tell = grpc.unary_unary_rpc_method_handler(self._tell)  # bytes in, bytes out: decoding is ours
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Tell": tell}),))
@@ -132,10 +140,20 @@ class GrpcTransport:
         await server.start()
         self._server = server
 
+    def _server_certificates(self) -> grpc.ServerCertificateConfiguration:
+        """The own pair, and as trust anchors exactly the present neighbours' certificates."""
+        known = self._credentials.members
+        anchors = b"".join(known[name] for name in tuple(self._addresses) if name in known)
+        pair = (self._credentials.key, self._credentials.certificate)
+        # gRPC refuses an empty list; without neighbours only we ourselves are believed, and we are no neighbour.
+        return grpc.ssl_server_certificate_configuration([pair], anchors or self._credentials.certificate)
+
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
         """Send and wait; see :class:`.base.Transport`."""
-        if dst not in self._addresses:
+        if dst not in self._addresses or dst not in self._credentials.members:
             raise CallFailed(dst, "refused")
+        if self._addresses[dst] is None:
+            raise CallFailed(dst, "unreachable")
         call = self._calls.get(dst) or self._connect(dst)
         # Clocks are compared at greetings only: metadata would cost every call a tenth of its speed.
         metadata = ((_CLOCK, f"{self._now():.0f}"),) if message.kind is Kind.HELLO else None
@@ -151,11 +169,10 @@ class GrpcTransport:
             raise self._failed(dst, "invalid", str(violation)) from None
 
     def _connect(self, dst: str) -> Any:
-        credentials = grpc.ssl_channel_credentials(
-            self._credentials.authority, self._credentials.key, self._credentials.certificate
-        )
+        own = self._credentials
+        credentials = grpc.ssl_channel_credentials(own.members[dst], own.key, own.certificate)
         options = _channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
-        channel = aio.secure_channel(self._addresses[dst], credentials, options=options)
+        channel = aio.secure_channel(str(self._addresses[dst]), credentials, options=options)
         self._channels[dst] = channel
         self._calls[dst] = channel.unary_unary(_METHOD, request_serializer=None, response_deserializer=None)
         return self._calls[dst]
@@ -219,9 +236,10 @@ class GrpcTransport:
             self._observer.log("warning", "call refused", neighbour=dst, reason=reason, detail=detail)
         return CallFailed(dst, reason)
 
-    def add_neighbour(self, name: str, address: str) -> None:
-        """Let `name` speak; the connection is made at the first call."""
-        split_address(address, f"the address of neighbour {name!r}")
+    def add_neighbour(self, name: str, address: str | None) -> None:
+        """Let `name` speak; the connection is made at the first call. Without an address it calls us."""
+        if address is not None:
+            split_address(address, f"the address of neighbour {name!r}")
         self._addresses[name] = address
 
     async def drop_neighbour(self, name: str) -> None:

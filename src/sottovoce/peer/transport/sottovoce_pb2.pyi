@@ -21,7 +21,7 @@ HELLO: Kind
 BYE: Kind
 
 class Message(_message.Message):
-    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop")
+    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SRC_FIELD_NUMBER: _ClassVar[int]
     DST_FIELD_NUMBER: _ClassVar[int]
@@ -35,6 +35,9 @@ class Message(_message.Message):
     XID_FIELD_NUMBER: _ClassVar[int]
     X_FIELD_NUMBER: _ClassVar[int]
     STOP_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    ROSTER_FIELD_NUMBER: _ClassVar[int]
+    ROSTER_DIGEST_FIELD_NUMBER: _ClassVar[int]
     kind: Kind
     src: str
     dst: str
@@ -48,18 +51,37 @@ class Message(_message.Message):
     xid: int
     x: bytes
     stop: Stop
-    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ...) -> None: ...
+    topic: bytes
+    roster: int
+    roster_digest: bytes
+    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ...) -> None: ...
 
 class Stop(_message.Message):
-    __slots__ = ("round", "low", "high", "previous_low", "previous_high")
+    __slots__ = ("round", "low", "high", "previous_low", "previous_high", "contributors", "previous_contributors")
     ROUND_FIELD_NUMBER: _ClassVar[int]
     LOW_FIELD_NUMBER: _ClassVar[int]
     HIGH_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_LOW_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_HIGH_FIELD_NUMBER: _ClassVar[int]
+    CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
     round: int
     low: bytes
     high: bytes
     previous_low: bytes
     previous_high: bytes
-    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ...) -> None: ...
+    contributors: bytes
+    previous_contributors: bytes
+    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ...) -> None: ...
+
+class RosterRequest(_message.Message):
+    __slots__ = ("number",)
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    def __init__(self, number: _Optional[int] = ...) -> None: ...
+
+class RosterDocument(_message.Message):
+    __slots__ = ("document",)
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    document: bytes
+    def __init__(self, document: _Optional[bytes] = ...) -> None: ...

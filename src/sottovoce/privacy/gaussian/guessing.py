@@ -15,9 +15,12 @@ import numpy.typing as npt
 
 from ...errors import InvalidParameter
 
-__all__ = ["best_estimate_std", "checked_candidates", "right_guess"]
+__all__ = ["best_estimate_std", "checked_candidates", "right_guess", "whole_candidates"]
 
 Array = npt.NDArray[np.float64]
+
+MOST_WHOLE = 100
+"""Whole numbers further apart are as good as continuous."""
 
 _GRID = np.linspace(-9.0, 9.0, 2401)
 
@@ -32,6 +35,23 @@ def checked_candidates(candidates: npt.ArrayLike, weights: npt.ArrayLike | None 
         raise InvalidParameter(f"weights must be one number above 0 for each of {len(values)} candidates")
     order = np.argsort(values)
     return values[order], chances[order] / chances.sum()
+
+
+def whole_candidates(values: npt.ArrayLike) -> Array | None:
+    """All whole numbers from the smallest to the largest value, if values are a few different whole numbers.
+
+    Examples
+    --------
+    >>> whole_candidates([3, 1, 1, 2]).tolist()
+    [1.0, 2.0, 3.0]
+    >>> whole_candidates([0.5, 1.0]) is None
+    True
+    """
+    given = np.asarray(values, dtype=np.float64).ravel()
+    low, high = float(given.min()), float(given.max())
+    if not 0.0 < high - low <= MOST_WHOLE or (given != np.rint(given)).any():
+        return None
+    return np.arange(low, high + 1.0)
 
 
 def right_guess(precision: float, candidates: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:

@@ -24,7 +24,7 @@ from ..random.streams import Stream
 if TYPE_CHECKING:
     from ..compiling import Kernel
 
-__all__ = ["Kind", "base_of", "functions_of", "kind_of", "parameters_of"]
+__all__ = ["Kind", "base_of", "functions_of", "kind_of", "parameters_of", "parts_of"]
 
 MODULES: dict[type[Any], str] = {
     PairMethod: "pair",
@@ -44,7 +44,8 @@ class Kind(ABC):
     def driver(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
         """The driver compiled for a method's functions, and its last arguments.
 
-        All drivers begin with: tables, active replicas, coordinates from–to, steps from–to, seed, parameters.
+        All drivers begin with: tables, active replicas, coordinates from–to, steps from–to, seed, parameters, and
+        the :class:`~sottovoce.simulation.recording.Sheet` on which they record.
         """
 
     @abstractmethod
@@ -54,6 +55,14 @@ class Kind(ABC):
     def work(self, method: Any, graph: Graph) -> int:
         """Nodes and edges that a step touches, in units of one pair."""
         return graph.num_nodes + graph.num_edges
+
+    def record_work(self, method: Any, graph: Graph) -> int:
+        """What a recorded step costs more, in the same units."""
+        return graph.num_nodes
+
+    def look_every(self, method: Any, graph: Graph) -> int:
+        """Steps from one look at the error to the next in a run that is to stop at a wanted one."""
+        return 1
 
     def fired(
         self, method: Any, graph: Graph, aliases: AliasTable, stream: Stream, steps: range
@@ -85,6 +94,13 @@ def functions_of(method: Method) -> dict[str, Callable[..., Any]]:
     """The functions that a method of its kind consists of, by name. A method without them cannot be made."""
     declared = vars(base_of(type(method))).items()
     return {name: getattr(type(method), name) for name, attribute in declared if isinstance(attribute, staticmethod)}
+
+
+def parts_of(method: Method) -> dict[str, Any]:
+    """What of a method takes its place in the driver of its kind: its functions, and which rows are to be read."""
+    from ..recording import shown_by
+
+    return {**functions_of(method), "shown": shown_by(method)}
 
 
 def parameters_of(method: Method, graph: Graph) -> Array:

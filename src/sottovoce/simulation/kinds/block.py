@@ -20,12 +20,14 @@ from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import HALF, WINDOW, fill_words
 from ..random.streams import Stream, edge_of
-from . import Kind, functions_of
+from ..recording import as_they_are, note
+from . import Kind, parts_of
 
 __all__ = ["KIND", "fired_set"]
 
 u64 = np.uint64
 update = BlockMethod.update  # a method's own takes its place in `drive`
+shown = as_they_are  # likewise
 
 
 @compiled
@@ -58,6 +60,7 @@ def drive(
     last: Any,
     seed: Any,
     parameters: Any,
+    sheet: Any,
     edges: Any,
     size: Any,
 ) -> None:
@@ -67,6 +70,8 @@ def drive(
     ends = np.empty((size, 2), dtype=np.int64)
     for r in active:
         for c in range(first_coordinate, last_coordinate):
+            nodes = tables[r, c]
+            row = 0
             for start in range(first, last, steps):
                 sets = np.empty((min(steps, last - start), size), dtype=np.int64)
                 block_indices(sets, marks, start, r, seed)
@@ -74,7 +79,10 @@ def drive(
                     for place in range(size):
                         ends[place, 0] = edges[sets[k, place], 0]
                         ends[place, 1] = edges[sets[k, place], 1]
-                    update(tables[r, c], ends, start + k, parameters)
+                    update(nodes, ends, start + k, parameters)
+                    if sheet.steps[row] == start + k + 1:
+                        note(sheet, row, r, c, shown(nodes, sheet.steps[row], parameters))
+                        row += 1
 
 
 def fired_set(graph: Graph, size: int, stream: Stream, step: int) -> list[int]:
@@ -91,7 +99,7 @@ class Block(Kind):
     """A set of edges fires per step."""
 
     def driver(self, method: BlockMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        return specialised(drive, **functions_of(method)), (graph.edges, method.block_size)
+        return specialised(drive, **parts_of(method)), (graph.edges, method.block_size)
 
     def plain(
         self, method: BlockMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream
@@ -103,6 +111,9 @@ class Block(Kind):
 
     def work(self, method: BlockMethod, graph: Graph) -> int:
         return method.block_size
+
+    def look_every(self, method: BlockMethod, graph: Graph) -> int:
+        return max(1, graph.num_nodes // (2 * method.block_size))
 
     def fired(
         self, method: BlockMethod, graph: Graph, aliases: AliasTable, stream: Stream, steps: range

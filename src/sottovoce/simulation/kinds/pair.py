@@ -20,15 +20,17 @@ from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
 from ..random.streams import Stream, edge_of, normals_of
-from . import Kind, functions_of
+from ..recording import as_they_are, exchanged, good_enough, note, summed, term, worth_carrying
+from . import Kind, parts_of
 
 __all__ = ["KIND", "fired_edge"]
 
 u64 = np.uint64
-update, uses_noise = PairMethod.update, PairMethod.uses_noise  # a method's own take their place in `drive`
+update, uses_noise, lazy = PairMethod.update, PairMethod.uses_noise, PairMethod.lazy  # a method's own take
+shown = as_they_are  # their place in `drive`
 
 
-def drive(
+def drive(  # noqa: C901  (one loop)
     tables: Any,
     active: Any,
     first_coordinate: Any,
@@ -37,21 +39,28 @@ def drive(
     last: Any,
     seed: Any,
     parameters: Any,
+    sheet: Any,
     edges: Any,
     accept: Any,
     alias: Any,
 ) -> None:
     """Make the steps. ``tables`` is ``(replicas, coordinates, nodes, fields)``, ``edges`` is ``(m, 2)``; ``accept``
-    and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise.
+    and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise. A record does not cut a
+    window: it interrupts the updates.
     """
     words = np.empty((4, WINDOW), dtype=np.uint64)
     fired = np.empty(WINDOW, dtype=np.uint64)
     draws = np.zeros((2, WINDOW))
     ends = np.empty((2, WINDOW), dtype=np.uint64)
     touched = np.empty(WINDOW)
+    steps, squared, masses = sheet.steps, sheet.squared, sheet.masses
+    mass_field, outstanding = sheet.mass_field, sheet.outstanding
     for r in active:
         for c in range(first_coordinate, last_coordinate):
-            nodes = tables[r, c]
+            nodes, mean, kept = tables[r, c], sheet.means[c], sheet.carried[r, c]
+            total, lost, mass, mass_lost = kept[0], kept[1], kept[2], kept[3]
+            largest, since, carrying = kept[4], kept[5], kept[6]
+            row, due = 0, steps[0]
             for start in range(first, last, WINDOW):
                 size = min(WINDOW, last - start)
                 fill_words(words, start, r, 0, seed)
@@ -65,8 +74,42 @@ def drive(
                     ends[1, k] = u64(edges[fired[k], 1])
                 for k in range(size):
                     touched[k] = nodes[ends[0, k], VALUE] + nodes[ends[1, k], VALUE]
-                for k in range(size):
-                    update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
+                if carrying == 0.0 and due > start + size:
+                    for k in range(size):
+                        update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
+                    continue
+                done = 0
+                while done < size:
+                    until = min(size, due - start)
+                    if carrying == 0.0:
+                        for k in range(done, until):
+                            update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
+                    else:
+                        for k in range(done, until):
+                            i, j = ends[0, k], ends[1, k]
+                            out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
+                            out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
+                            update(nodes, i, j, draws[0, k], draws[1, k], start + k, parameters)
+                            in_i, come_i = term(nodes, i, mean, mass_field, outstanding)
+                            in_j, come_j = term(nodes, j, mean, mass_field, outstanding)
+                            total, lost = exchanged(total, lost, out_i, out_j, in_i, in_j)
+                            mass, mass_lost = exchanged(mass, mass_lost, gone_i, gone_j, come_i, come_j)
+                            largest = max(largest, total)
+                    done = until
+                    if start + done < due:
+                        break
+                    if lazy:  # every node changes in every step: nothing to carry
+                        note(sheet, row, r, c, shown(nodes, due, parameters))
+                    else:
+                        if carrying == 0.0 or not good_enough(total, largest, due - since):
+                            total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
+                            largest, since = total, float(due)
+                        squared[row, r, c], masses[row, r, c] = total + lost, mass + mass_lost
+                        carrying = 1.0 if worth_carrying(steps[row + 1] - due, nodes.shape[0]) else 0.0
+                    row += 1
+                    due = steps[row]
+            kept[0], kept[1], kept[2], kept[3] = total, lost, mass, mass_lost
+            kept[4], kept[5], kept[6] = largest, since, carrying
 
 
 def fired_edge(graph: Graph, stream: Stream, step: int, aliases: AliasTable | None = None) -> int:
@@ -108,7 +151,7 @@ class Pair(Kind):
     weighted = True
 
     def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        kernel = specialised(drive, **functions_of(method), uses_noise=type(method).uses_noise)
+        kernel = specialised(drive, **parts_of(method), uses_noise=type(method).uses_noise, lazy=method.lazy)
         return kernel, (graph.edges, aliases.accept, aliases.alias)
 
     def plain(
@@ -121,6 +164,12 @@ class Pair(Kind):
 
     def work(self, method: PairMethod, graph: Graph) -> int:
         return 1
+
+    def record_work(self, method: PairMethod, graph: Graph) -> int:
+        return graph.num_nodes if method.lazy else 2
+
+    def look_every(self, method: PairMethod, graph: Graph) -> int:
+        return max(1, graph.num_nodes // 2) if method.lazy else 1
 
     def fired(
         self, method: PairMethod, graph: Graph, aliases: AliasTable, stream: Stream, steps: range

@@ -17,12 +17,14 @@ from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import HALF, WINDOW, fill_words
 from ..random.streams import Stream, edge_of
-from . import Kind, functions_of
+from ..recording import as_they_are, note
+from . import Kind, parts_of
 
 __all__ = ["KIND", "push_target"]
 
 u64 = np.uint64
 push, collect = PushMethod.push, PushMethod.collect  # a method's own take their place in `drive`
+shown = as_they_are  # likewise
 
 
 @compiled
@@ -48,7 +50,8 @@ def drive(
     first: Any,
     last: Any,
     seed: Any,
-    parameters: Any,  # noqa: ARG001  (all drivers are called alike)
+    parameters: Any,
+    sheet: Any,
     indptr: Any,
     neighbours: Any,
 ) -> None:
@@ -58,12 +61,16 @@ def drive(
     for r in active:
         for c in range(first_coordinate, last_coordinate):
             nodes = tables[r, c]
+            row = 0
             for step in range(first, last):
                 push_targets(targets, step, r, seed, indptr, neighbours)
                 for i in range(n):
                     push(nodes, i, targets[i])
                 for i in range(n):
                     collect(nodes, i)
+                if sheet.steps[row] == step + 1:
+                    note(sheet, row, r, c, shown(nodes, sheet.steps[row], parameters))
+                    row += 1
 
 
 def push_target(graph: Graph, stream: Stream, step: int, node: int) -> int:
@@ -77,7 +84,7 @@ class Push(Kind):
     """All nodes send in a round, each to one node; then all collect."""
 
     def driver(self, method: PushMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        return specialised(drive, **functions_of(method)), (graph.indptr, graph.neighbours)
+        return specialised(drive, **parts_of(method)), (graph.indptr, graph.neighbours)
 
     def plain(
         self, method: PushMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream

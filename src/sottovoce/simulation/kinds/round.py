@@ -18,7 +18,8 @@ from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import PURPOSE_SHIFT, WINDOW, fill_laplace, fill_normals, fill_words
 from ..random.streams import EDGE_NOISE, Stream, laplace_of, normals_of
-from . import Kind, functions_of
+from ..recording import as_they_are, note
+from . import Kind, parts_of
 
 __all__ = ["KIND", "add_edge_noise", "edge_draws", "node_draw"]
 
@@ -27,6 +28,7 @@ NO_NOISE, NORMAL, LAPLACE = 0, 1, 2
 LAWS = {"": NO_NOISE, "normal": NORMAL, "laplace": LAPLACE}
 
 send, receive, law = RoundMethod.send, RoundMethod.receive, NO_NOISE  # a method's own take their place in `drive`
+shown = as_they_are  # likewise
 
 
 @compiled
@@ -71,6 +73,7 @@ def drive(
     last: Any,
     seed: Any,
     parameters: Any,
+    sheet: Any,
     noisy_rounds: Any,
     indptr: Any,
     indices: Any,
@@ -83,6 +86,7 @@ def drive(
     for r in active:
         for c in range(first_coordinate, last_coordinate):
             nodes = tables[r, c]
+            row = 0
             for step in range(first, last):
                 if law != NO_NOISE and step < noisy_rounds:
                     unit_draws(draws, step * n, r, c, seed, law)
@@ -93,6 +97,9 @@ def drive(
                     for k in range(indptr[i], indptr[i + 1]):
                         combined += weights[k] * said[indices[k]]
                     receive(nodes, i, said[i], combined, step, parameters)
+                if sheet.steps[row] == step + 1:
+                    note(sheet, row, r, c, shown(nodes, sheet.steps[row], parameters))
+                    row += 1
 
 
 def node_draw(method: RoundMethod, graph: Graph, stream: Stream, step: int, node: int) -> float:
@@ -107,7 +114,7 @@ class Round(Kind):
     """All nodes speak in a round, then all listen."""
 
     def driver(self, method: RoundMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        kernel = specialised(drive, **functions_of(method), law=LAWS[type(method).noise])
+        kernel = specialised(drive, **parts_of(method), law=LAWS[type(method).noise])
         mixing = method.mixing(graph)
         indptr, indices = mixing.indptr.astype(np.int64), mixing.indices.astype(np.int64)
         return kernel, (method.noisy_rounds(graph), indptr, indices, mixing.data)

@@ -16,7 +16,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,10 +96,11 @@ class Neighbours:
 
     def _by_firewall(self, std: float) -> Array:
         """``(n,)`` the sum over coalitions of the chance that the firewall leaves less."""
-        laws, counts = self._laws()
+        laws, counts = self._laws
         failing = np.array([1.0 - law.kept(std) for law in laws])
         return np.asarray(counts @ failing)
 
+    @cached_property
     def _laws(self) -> tuple[list[FirewallLaw], Array]:
         """The different laws, and how many coalitions of each node have each: ``(n, laws)``."""
         from ...privacy.firewall import firewall_law

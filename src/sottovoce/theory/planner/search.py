@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -247,32 +247,43 @@ def noise_for_neighbours(question: Question, response: Response) -> Found:
         fewest = found.feasible and question.num_steps is None
         return not found.feasible, float(found.num_steps) if fewest else found.relative_error
 
-    return min(tried, key=score)
+    best = min(tried, key=score)
+    if best.feasible:
+        return best
+    # A node with one neighbour, above all, hides no more from it than from everyone: noise that stays hides from all.
+    assert question.neighbour_std is not None
+    alone = (question.neighbour_std**-2 - question.value_std**-2) ** -0.5
+    return noise_that_stays(replace(question, hidden_std=alone, neighbour_std=None), response)
 
 
 def _for_neighbours(question: Question, response: Response) -> Found:
-    """σ for one φ; steps and σ depend on each other weakly, so two rounds settle them."""
+    """σ for one φ. Steps and σ depend on each other: more noise takes longer, and longer runs may show more."""
     groups = response.groups
     decay = groups.decay[groups.of_node]
-    steps, std = question.num_steps, question.value_std
-    for _ in range(1 if steps is not None else 3):
-        if question.num_steps is None:
-            assert question.target is not None
-            variance = np.full(len(groups.chance), std**2)
-            steps = settled_steps(partial(response.relative, variance=variance), question.target)
+
+    def needed(std: float) -> int | None:
+        if question.num_steps is not None:
+            return question.num_steps
+        assert question.target is not None
+        variance = np.full(len(groups.chance), std**2)
+        return settled_steps(partial(response.relative, variance=variance), question.target)
+
+    std, steps = question.value_std, needed(question.value_std)
+    for _ in range(4):
         if steps is None or steps > 1e9:
             return _withdrawn(response, 1, np.zeros(len(groups.chance)), (explain.NEVER_REACHED,), feasible=False)
         std = _smallest_noise(question, decay, steps)
-    assert steps is not None
-    variance = np.full(len(groups.chance), std**2)
-    if question.num_steps is None:
-        assert question.target is not None
-        longer = settled_steps(partial(response.relative, variance=variance), question.target)
-        steps = longer or steps
-    reached = response.relative(steps, variance)
-    met = question.target is None or reached <= question.target * _ROUNDING
+        before, steps = steps, needed(std)
+        if steps is not None and steps <= before:
+            break
+    if steps is None or steps > 1e9:
+        return _withdrawn(response, 1, np.zeros(len(groups.chance)), (explain.NEVER_REACHED,), feasible=False)
+    found = _withdrawn(response, steps, np.full(len(groups.chance), std**2), (), feasible=False)
+    met = question.target is None or found.relative_error <= question.target * _ROUNDING
+    if not (met and _kept_from_neighbours(question, found.method, steps)):
+        return found
     why = explain.NEIGHBOURS.format(std=std, neighbour=question.neighbour_std, probability=question.probability)
-    return _withdrawn(response, steps, variance, (why,), feasible=met)
+    return replace(found, reasons=(why,), feasible=True)
 
 
 def _smallest_noise(question: Question, decay: Array, steps: int) -> float:
@@ -282,7 +293,7 @@ def _smallest_noise(question: Question, decay: Array, steps: int) -> float:
     def enough(std: float) -> bool:
         return _kept_from_neighbours(question, NoiseInsertion(std, _brief(decay)), steps)
 
-    while not enough(high) and high < 1e9 * question.value_std:
+    while not enough(high) and high < _LOUDEST * question.value_std:
         low, high = high, 4.0 * high
     while high > 1.01 * low:
         middle = math.sqrt(low * high)

@@ -1,0 +1,194 @@
+"""Members that lie: what they can shift while they stay, and that nothing of it is left once they are dropped."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sottovoce.peer.protocol.messages import Kind, Message, Stop
+from sottovoce.testing import SimulatedNetwork
+
+NAMES = [f"p{k}" for k in range(8)]
+LIAR = "p3"
+HONEST = [name for name in NAMES if name != LIAR]
+EDGES = [*itertools.pairwise([*NAMES, NAMES[0]]), ("p0", "p4"), ("p2", "p4"), ("p1", "p5")]
+TOLERANCE = 1e-3
+Lie = Callable[[Message], Message | None]
+
+
+def network(seed: int) -> SimulatedNetwork:
+    rng = random.Random(seed)
+    return SimulatedNetwork(
+        EDGES, {name: rng.uniform(0, 100) for name in NAMES}, noise_std=1.0, noise_decay=0.8, seed=seed, low=0.0,
+        high=100.0, members=8, max_degree=4, diameter=5, min_open_edges=2, tolerance=TOLERANCE, rate=5.0,
+    )  # fmt: skip
+
+
+def shift(net: SimulatedNetwork) -> float:
+    """How far the mean of the honest peers' values, noise apart, is from what all members' values make."""
+    states = net.states()
+    noise_free = [s.shown - (0 if s.noise is None else s.noise) for n, s in states.items() if n != LIAR]
+    private = [s.value for n, s in states.items() if n != LIAR]
+    return float(abs(sum(noise_free) - sum(private)).max()) * net.unit.number
+
+
+def drop(net: SimulatedNetwork) -> None:
+    del net.liars[LIAR]
+    net.leave(LIAR)
+
+
+def recovers(net: SimulatedNetwork) -> None:
+    """Honest peers alone: exact balance, and all settle at the honest mean."""
+    drop(net)
+    net.heal()
+    assert net.run(600.0, until=lambda: net.settled), "honest peers do not settle"
+    assert net.largest_error() <= TOLERANCE
+    net.quiesce()
+    assert net.mass_error() == 0
+    assert net.asymmetric_edges() == []
+
+
+def register(value: Callable[[np.ndarray], np.ndarray], *kinds: Kind) -> Lie:
+    """Another own register, with a counter that is new each time."""
+    counter = itertools.count(10)
+
+    def lie(m: Message) -> Message:
+        if m.blank or m.kind not in (kinds or tuple(Kind)):
+            return m
+        base = np.zeros(1, dtype=np.int64) if m.g is None else m.g
+        return replace(m, s=m.s + next(counter), f=value(base))
+
+    return lie
+
+
+def asking(amount: int) -> Lie:
+    return lambda m: replace(m, x=m.x + amount) if m.x is not None else m
+
+
+def rounds(number: int) -> Lie:
+    narrow = np.array([50_000_000]), np.array([50_000_000])
+    return lambda m: replace(m, stop=Stop(number, *narrow, *narrow, contributors=255, previous_contributors=255))
+
+
+def lives(m: Message) -> Message:
+    return replace(m, src_sid=m.src_sid + 2**50, dst_sid=m.dst_sid)
+
+
+LIES: dict[str, Lie] = {
+    "a register of minus a million millions": register(lambda base: base - 10**18),
+    "a HELLO of minus a million millions": register(lambda base: base - 10**18, Kind.HELLO),
+    "a register at the least number there is": register(lambda _: np.array([-(2**63)])),
+    "a register at the limit": register(lambda base: base + 600_000_000),
+    "always a little more": asking(50_000_000),
+    "far too much": asking(2**58),
+    "round 2**40": rounds(2**40),
+    "round 2**62 - 1": rounds(2**62 - 1),
+    "round 0 for ever": rounds(0),
+    "lives from the future": lives,
+    "never answers": lambda m: None if m.kind in (Kind.REP, Kind.BUSY) else m,
+    "never a ledger": lambda m: (
+        replace(m, blank=True, s=0, f=None, r=0, g=None, stop=None) if m.kind is Kind.HELLO else m
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_dropping_a_liar_restores_the_honest_mean(what: str) -> None:
+    """Whatever it said for 30 seconds: within its bound while it stayed, and nothing of it afterwards (R47, R48)."""
+    net = network(seed=1)
+    net.run(3.0)
+    net.liars[LIAR] = LIES[what]
+    bound = 2 * 2 * net.peers["p0"].settings.limits.edge * net.unit.number  # two edges, 2 L each
+    for _ in range(30):
+        net.run(1.0)
+        assert shift(net) <= bound
+    recovers(net)
+
+
+def test_the_liars_bound_is_near_what_a_liar_can_do() -> None:
+    """A register at exactly 2L on each of its k edges shifts the honest peers' sum by 2 k L, and not a unit more."""
+    net = network(seed=2)
+    net.run(3.0)
+    limit = net.peers["p0"].settings.limits.edge
+
+    def lie(m: Message) -> Message:
+        if m.blank or m.kind is not Kind.HELLO:
+            return m
+        theirs = net.peers[m.dst].protocol
+        assert theirs is not None
+        edge = theirs.state.edges[LIAR]
+        return replace(m, s=edge.r + 1, f=edge.f - 2 * limit, r=edge.s)
+
+    protocol = net.peers[LIAR].protocol
+    assert protocol is not None
+    for name in ("p2", "p4"):
+        target = net.peers[name].protocol
+        assert target is not None
+        target.receive(lie(protocol.greet(name)))
+    assert shift(net) == pytest.approx(2 * 2 * limit * net.unit.number, rel=0.01)
+    net.liars[LIAR] = lambda _: None
+    recovers(net)
+
+
+def test_the_message_that_bricked_a_network() -> None:
+    """One HELLO with its own register at −10¹² units of the old kind: refused, and honest peers go on (R47)."""
+    net = network(seed=3)
+    net.run(3.0)
+    liar, victim = net.peers[LIAR].protocol, net.peers["p4"].protocol
+    assert liar is not None
+    assert victim is not None
+    before = victim.state.edges[LIAR]
+    hello = replace(liar.greet("p4"), s=before.r + 1, f=np.array([-(10**18)]), r=before.s)
+    net._deliver(hello)
+    assert victim.state.edges[LIAR].g is before.g
+    net._deliver(replace(hello, f=before.f + 2 * victim.settings.edge_limit(LIAR)))  # the most that it can say
+    net.liars[LIAR] = lambda _: None
+    net.run(20.0)
+    recovers(net)
+
+
+@pytest.mark.parametrize("lie", [2**40, 2**62 - 1, 0])
+def test_a_lying_round_makes_nobody_settle_wrongly(lie: int) -> None:
+    """It lies from the start and about nothing else: whoever says settled is right, and later all find together."""
+    net = network(seed=4)
+    net.liars[LIAR] = rounds(lie)
+    for _ in range(60):
+        net.run(0.5)
+        protocols = [net.peers[name].protocol for name in HONEST]
+        if any(protocol is not None and protocol.settled for protocol in protocols):
+            assert net.largest_error() <= TOLERANCE
+    recovers(net)
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 100))])
+def test_a_fuzzing_liar_is_forgotten(seed: int) -> None:
+    """Random fields of random messages changed at random; then it is dropped (R47, R48)."""
+    rng = random.Random(seed)
+
+    def lie(m: Message) -> Message | None:
+        if rng.random() < 0.5:
+            return m
+        number = lambda: rng.choice([0, 1, 2**40, 2**62 - 1, m.s, m.r, m.s + 1, m.r + 1])  # noqa: E731
+        vector = np.array([rng.choice([0, 1, 10**9, -(10**9), 2**60, -(2**60)])])
+        changes = [
+            {"f": vector}, {"g": vector}, {"f": vector, "s": m.s + 1}, {"s": number()}, {"r": number()},
+            {"xid": number()},
+            {"src_sid": m.src_sid + rng.choice([-1, 1, 2**40])}, {"dst_sid": m.dst_sid + rng.choice([-1, 1, 2**40])},
+            {"blank": True}, {"kind": rng.choice([Kind.HELLO, Kind.REP, Kind.BUSY, Kind.BYE]), "x": None},
+            {"stop": Stop(number(), vector, vector + 1)}, {"stop": None},
+        ]  # fmt: skip
+        return replace(m, **rng.choice(changes))  # type: ignore[arg-type]
+
+    net = network(seed=100 + seed)
+    net.run(1.0)
+    net.liars[LIAR] = lie
+    bound = 2 * 2 * net.peers["p0"].settings.limits.edge * net.unit.number
+    for _ in range(20):
+        net.run(1.0)
+        assert shift(net) <= bound
+    recovers(net)

@@ -1,0 +1,133 @@
+"""Recorded errors and masses are those of the values, however they are summed, and stopping is exact to the step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.simulation import recording, running
+
+RING = sv.graphs.cycle(40)
+VALUES = np.random.default_rng(0).random(40)
+NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
+LAZY = sv.HeavyBallGossip(momentum=0.3)
+METHODS = [sv.StandardGossip(), NOISY, sv.SynchronousAveraging(), sv.PushSum(), sv.BlockGossip(block_size=3), LAZY]
+
+
+def exact(values: np.ndarray) -> float:
+    """Σ (x − c̄)² without any rounding of the sum."""
+    return math.fsum(((values - VALUES.mean()) ** 2).tolist())
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_recorded_step_is_that_of_a_run_which_ends_there(method):
+    """All steps recorded, or a few: the error at a step is the exact sum over the values of a run of that length."""
+    every = sv.simulate(RING, VALUES, method, num_steps=400, seed=3, record=400)
+    few = sv.simulate(RING, VALUES, method, num_steps=400, seed=3, record=[1, 63, 64, 65, 128, 399])
+    np.testing.assert_allclose(every.squared_error[few.steps], few.squared_error, rtol=1e-13)
+    for step in few.steps.tolist():
+        values = sv.simulate(RING, VALUES, method, num_steps=step, seed=3, record=[]).values
+        assert every.squared_error[step] == pytest.approx(exact(values), rel=1e-12)
+    np.testing.assert_array_equal(every.values, few.values)
+
+
+def agrees_with_the_exact_sum(method: sv.methods.Method, num_steps: int, looks: int) -> float:
+    """Record every step in pieces; compare with the exact sum where a piece ends; return the last relative error."""
+    run = sv.simulate(RING, VALUES, method, num_steps=num_steps, seed=1, record=num_steps)
+    for step in np.linspace(1, num_steps, looks).astype(int).tolist():
+        values = sv.simulate(RING, VALUES, method, num_steps=step, seed=1, record=[]).values
+        assert run.squared_error[step] == pytest.approx(exact(values), rel=1e-12, abs=0.0)
+    return float(run.relative_error[-1])
+
+
+@pytest.mark.parametrize("method", [sv.StandardGossip(), NOISY], ids=lambda method: method.name)
+def test_carried_sums_stay_exact_while_the_error_vanishes(method):
+    """With every step recorded the error agrees with the exact sum to 1e−12 while it falls by more than 10²⁵."""
+    assert agrees_with_the_exact_sum(method, 400_000, 60) < 1e-25
+
+
+def test_sums_made_anew_are_what_keeps_them_exact():
+    """The carried sums are made anew when the error has fallen far: the rule says so at its limits."""
+    assert recording.good_enough(1e-6, 1.0, 1)
+    assert not recording.good_enough(0.99e-6, 1.0, 1)
+    assert not recording.good_enough(1.0, 1.0, 10**7 + 1)
+    assert not recording.good_enough(math.nan, 1.0, 1)
+
+
+@pytest.mark.slow
+def test_carried_sums_stay_exact_over_a_long_run():
+    """10⁸ steps, every one carried: noise that hardly decays keeps the error up, and it agrees to 1e−12 throughout."""
+    graph, n = sv.graphs.cycle(1000), 1000
+    values = np.random.default_rng(1).random(n)
+    run = sv.simulate(graph, values, sv.NoiseInsertion(1.0, 0.99999), num_steps=1, seed=1, record=[])
+    for _ in range(10):
+        run = run.without_records().resume(10**7, record=10**6)
+        assert len(run.steps) == 10**6
+        off = run.values - values.mean()
+        assert run.squared_error[-1] == pytest.approx(math.fsum((off * off).tolist()), rel=1e-12, abs=0.0)
+
+
+def test_recorded_errors_do_not_depend_on_spans_or_others(monkeypatch):
+    """Looking up every 256 steps, on one thread or two, among others or alone: the same bits are recorded."""
+    whole = sv.simulate(RING, VALUES, NOISY, num_steps=3000, seed=1, replicas=3, record=3000, threads=2)
+    monkeypatch.setattr(running, "CHUNK", 1)
+    cut = sv.simulate(RING, VALUES, NOISY, num_steps=3000, seed=1, replicas=2, record=3000, threads=1)
+    np.testing.assert_array_equal(cut.squared_error, whole.squared_error[:2])
+    np.testing.assert_array_equal(cut.records.masses, whole.records.masses[:, :2])
+
+
+def test_coordinates_add_up():
+    """The error of vectors is the sum over coordinates, on any number of threads."""
+    vectors = np.stack([VALUES, -3 * VALUES, VALUES**2], axis=1)
+    runs = [sv.simulate(RING, vectors, NOISY, num_steps=500, seed=1, record=500, threads=k) for k in (1, 2)]
+    np.testing.assert_array_equal(runs[0].squared_error, runs[1].squared_error)
+    off = runs[0].values - vectors.mean(axis=0)
+    assert runs[0].squared_error[-1] == pytest.approx(math.fsum((off * off).ravel().tolist()), rel=1e-12)
+
+
+# -- stopping ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS[:4], ids=lambda method: method.name)
+@pytest.mark.parametrize("vectors", [False, True])
+def test_it_stops_at_the_first_step_that_reaches_the_error(method, vectors):
+    """Each replica stops exactly where a run with every step recorded is first at or below the wanted error."""
+    values = np.stack([VALUES, VALUES**2], axis=1) if vectors else VALUES
+    every = sv.simulate(RING, values, method, num_steps=20_000, seed=1, replicas=4, record=20_000)
+    run = sv.simulate(RING, values, method, num_steps=20_000, seed=1, replicas=4, record=7, stop_at=1e-3)
+    first = (every.relative_error <= 1e-3).argmax(axis=1)
+    np.testing.assert_array_equal(run.steps_done, first)
+    assert run.status is sv.Status.STOPPED_AT_ERROR
+    assert np.all(run.final_relative_error <= 1e-3)
+    for r, stop in enumerate(first.tolist()):
+        alone = sv.simulate(RING, values, method, num_steps=stop, seed=1, replicas=4, record=[])
+        np.testing.assert_array_equal(run.values[r], alone.values[r])
+    assert run.steps[-1] == first.max()
+
+
+@pytest.mark.parametrize("method", METHODS[4:], ids=lambda method: method.name)
+def test_others_stop_at_a_resolution_that_is_said(method):
+    """Sets of edges and lazy methods stop at the first multiple of n/2 exchanges, whatever is recorded."""
+    every = 40 // (2 * getattr(method, "block_size", 1))
+    found = [
+        sv.simulate(RING, VALUES, method, num_steps=steps, seed=1, record=record, stop_at=1e-3).num_steps
+        for steps, record in ((50_000, None), (60_001, 13))
+    ]
+    looks = sv.simulate(RING, VALUES, method, num_steps=50_000, seed=1, record=np.arange(0, 50_001, every))
+    first = int(looks.steps[(looks.relative_error <= 1e-3).argmax()])
+    assert found == [first, first]
+
+
+def test_it_goes_on_to_a_smaller_error():
+    """Replicas that stopped at different steps go on to a smaller error as if it had been asked for at once."""
+    coarse = sv.simulate(RING, VALUES, NOISY, num_steps=30_000, seed=1, replicas=5, stop_at=1e-2)
+    fine = sv.simulate(RING, VALUES, NOISY, num_steps=30_000, seed=1, replicas=5, stop_at=1e-6)
+    went_on = coarse.resume(30_000, stop_at=1e-6)
+    np.testing.assert_array_equal(went_on.steps_done, fine.steps_done)
+    np.testing.assert_array_equal(went_on.values, fine.values)
+    assert went_on.status is sv.Status.STOPPED_AT_ERROR
+    assert np.all(np.diff(went_on.steps) > 0)
+    np.testing.assert_array_equal(went_on.resume(100, stop_at=1e-2).values, fine.values)
