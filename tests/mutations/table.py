@@ -41,7 +41,6 @@ _ACCOUNT = (
     "tests/agreement/test_account_is_audit.py",
 )
 _ACCOUNT_PARTS = (
-    "shown_information",
     "Account.__post_init__",
     "Account.with_budget",
     "Account.std",
@@ -74,8 +73,9 @@ TARGETS = (
     Target("sottovoce.foundation.arguments", _ARGUMENTS),
     Target("sottovoce.foundation.files", ("tests/foundation/test_files.py",)),
     Target("sottovoce.privacy.gaussian.gdp", _GDP),
-    # Not `Account.remaining`: its formula is only a first guess, so that most mistakes in it cost time and nothing else.
+    # Not `Account.remaining`: its formula is only a first guess, and most mistakes in it cost nothing but time.
     *(Target(f"sottovoce.privacy.gaussian.account.{name}", _ACCOUNT) for name in _ACCOUNT_PARTS),
+    Target("sottovoce.methods.noise_insertion.information", _ACCOUNT),
     Target("sottovoce.privacy.gaussian.fisher", _AUDIT),
     Target("sottovoce.methods.noise_insertion.update", _RULES),
     Target("sottovoce.methods.standard.update", _RULES),
