@@ -12,9 +12,10 @@ from sottovoce.foundation.arguments import brief, checked, number, per_node, who
 @pytest.mark.parametrize("value", [10, 10.0, np.int32(10), np.float32(10), np.array(10)])
 def test_a_whole_number_of_any_type_becomes_an_int(value: object) -> None:
     """What NumPy, JSON and ``1e1`` give."""
-    found = whole("n", value, low=0)
-    assert found == 10
-    assert type(found) is int
+    for high in (None, 10, 11):
+        found = whole("n", value, low=10, high=high)
+        assert found == 10
+        assert type(found) is int
 
 
 @pytest.mark.parametrize("value", [True, np.True_, 2.5, np.nan, np.inf, "10", None, [10], np.array(2.5), -1, 11])
@@ -42,9 +43,10 @@ def test_what_is_no_number_in_the_interval_is_refused(value: object) -> None:
 def test_a_number_in_the_interval_is_returned_as_a_float(value: float, ends: dict[str, bool]) -> None:
     """A closed end belongs to the interval."""
     for given in (value, np.float32(value), np.array(value)):
-        found = checked("share", given, low=0.0, high=1.0, **ends)
-        assert type(found) is float
-        assert found == value
+        for function in (checked, number):
+            found = function("share", given, low=0.0, high=1.0, **ends)
+            assert type(found) is float
+            assert found == value
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])

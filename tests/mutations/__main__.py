@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import random
 import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .mutants import Mutant, named, usual
@@ -32,13 +31,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(*(mutant.name for mutant in chosen))
         return 0
     verdicts: list[Verdict] = []
-    with tempfile.TemporaryDirectory(prefix="sottovoce-mutants-") as folder, contextlib.suppress(KeyboardInterrupt):
-        limits: dict[tuple[str, ...], float] = {}
-        workshops = [Workshop(ROOT, Path(folder) / str(k), limits) for k in range(asked.jobs)]
-        for verdict in try_all(chosen, workshops, seconds=60.0 * asked.minutes):
+    try:
+        for verdict in _tried(chosen, jobs=asked.jobs, seconds=60.0 * asked.minutes):
             verdicts.append(verdict)
             _say(f"{verdict.how:9} {verdict.mutant.name}")
+    except KeyboardInterrupt:
+        _say("interrupted")
+        _summary(verdicts, special, len(chosen), asked.seed)
+        return 130
     return _summary(verdicts, special, len(chosen), asked.seed)
+
+
+def _tried(mutants: list[Mutant], *, jobs: int, seconds: float) -> Iterator[Verdict]:
+    limits: dict[tuple[str, ...], float] = {}
+    with tempfile.TemporaryDirectory(prefix="sottovoce-mutants-") as folder:
+        workshops = [Workshop(ROOT, Path(folder) / str(k), limits) for k in range(jobs)]
+        yield from try_all(mutants, workshops, seconds=seconds)
 
 
 def _summary(verdicts: list[Verdict], special: list[Mutant], num_chosen: int, seed: int) -> int:

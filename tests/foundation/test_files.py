@@ -1,0 +1,103 @@
+"""A file is whole or not there, and readable by whom it should be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sottovoce.foundation.files import is_file, write_atomically
+
+
+def writes(text: str) -> Callable[[Path], object]:
+    return lambda path: path.write_text(text)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def mode_of(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_a_new_file_and_its_folders_are_made_and_an_old_one_is_replaced(tmp_path: Path) -> None:
+    """Nothing else is left in the folder, and no file stays open."""
+    path, before = tmp_path / "a" / "b" / "run.txt", open_files()
+    for text in ("first", "second"):
+        write_atomically(path, writes(text))
+        assert path.read_text() == text
+    assert [each.name for each in path.parent.iterdir()] == ["run.txt"]
+    assert open_files() == before
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()], ids=["failure", "Ctrl-C"])
+def test_what_fails_half_way_leaves_the_old_file(tmp_path: Path, error: BaseException) -> None:
+    """The error is the caller's, the old content is untouched, and the half-written file is gone."""
+    path = tmp_path / "run.txt"
+    path.write_text("old")
+
+    def half(draft: Path) -> None:
+        draft.write_text("ne")
+        raise error
+
+    with pytest.raises(type(error)):
+        write_atomically(path, half)
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["run.txt"]
+
+
+@pytest.mark.parametrize(("mask", "expected"), [(0o022, 0o644), (0o077, 0o600)])
+def test_an_ordinary_file_has_the_permissions_that_the_user_wants(tmp_path: Path, mask: int, expected: int) -> None:
+    """Those of the user's umask, which is as before afterwards."""
+    previous = os.umask(mask)
+    try:
+        write_atomically(tmp_path / "run.txt", writes("x"))
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(previous)
+    assert mode_of(tmp_path / "run.txt") == expected
+
+
+def test_a_private_file_is_never_readable_by_others(tmp_path: Path) -> None:
+    """Not while it is written either, and whatever the bits for the kind of file say."""
+    seen = []
+
+    def write(draft: Path) -> None:
+        draft.write_text("secret")
+        seen.append(mode_of(draft))
+
+    write_atomically(tmp_path / "key", write, mode=0o100600)
+    assert [*seen, mode_of(tmp_path / "key")] == [0o600, 0o600]
+
+
+def test_content_is_on_disk_before_the_rename_and_the_rename_before_it_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut at any time leaves the old file or the new one."""
+    path, events = tmp_path / "run.txt", []
+    sync, rename = os.fsync, Path.replace
+
+    def synced(handle: int) -> None:
+        events.append("folder" if os.path.samestat(os.fstat(handle), tmp_path.stat()) else "content")
+        sync(handle)
+
+    def renamed(draft: Path, target: Any) -> Path:
+        events.append("rename")
+        return rename(draft, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    write_atomically(path, writes("x"))
+    assert events == ["content", "rename", "folder"]
+
+
+def test_any_text_may_be_asked_about(tmp_path: Path) -> None:
+    """What cannot be a path is no file, and no error."""
+    (tmp_path / "x").write_text("")
+    assert is_file(str(tmp_path / "x")) is True
+    for text in (str(tmp_path), str(tmp_path / "y"), "a\0b", "x" * 10_000):
+        assert is_file(text) is False
