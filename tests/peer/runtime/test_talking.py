@@ -53,8 +53,11 @@ async def test_the_sender_is_who_the_transport_says() -> None:
         await asyncio.sleep(5.0)
         true = peers["p2"]._protocol.greet("p0")
         before = peers["p0"]._protocol.state.edges["p2"]
-        await told(peers["p0"], replace(true, s=true.s + 1, f=np.array([1000.0])))  # type: ignore[arg-type]
+        later = replace(true, s=true.s + 1, f=before.g + 1000)
+        await told(peers["p0"], later)  # type: ignore[arg-type]
         assert peers["p0"]._protocol.state.edges["p2"] is before
+        await peers["p0"]._talker.hear("p2", later)  # type: ignore[union-attr]
+        assert peers["p0"]._protocol.state.edges["p2"].g.tolist() == (before.g + 1000).tolist()
 
 
 @virtually
