@@ -126,10 +126,10 @@ class GrpcTransport:
         self._handler = handler
         if self._listen is None:
             return
-        # The configuration is fetched anew at every handshake: neighbours come and go without a restart.
-        credentials = grpc.dynamic_ssl_server_credentials(
-            self._server_certificates(), self._server_certificates, require_client_authentication=True
-        )
+        # Fixed for the life of the process: certificates that gRPC fetches at each handshake crashed peers (signal 11)
+        # in a network of thirty. Members that are no neighbours pass the handshake and are refused by `_tell`.
+        own = [(self._credentials.key, self._credentials.certificate)]
+        credentials = grpc.ssl_server_credentials(own, self._anchors(), require_client_auth=True)
         server = aio.server(options=_server_options(self._codec), maximum_concurrent_rpcs=16 + 4 * len(self._addresses))
         tell = grpc.unary_unary_rpc_method_handler(self._tell)  # bytes in, bytes out: decoding is ours
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Tell": tell}),))
@@ -140,13 +140,10 @@ class GrpcTransport:
         await server.start()
         self._server = server
 
-    def _server_certificates(self) -> grpc.ServerCertificateConfiguration:
-        """The own pair, and as trust anchors exactly the present neighbours' certificates."""
-        known = self._credentials.members
-        anchors = b"".join(known[name] for name in tuple(self._addresses) if name in known)
-        pair = (self._credentials.key, self._credentials.certificate)
-        # gRPC refuses an empty list; without neighbours only we ourselves are believed, and we are no neighbour.
-        return grpc.ssl_server_certificate_configuration([pair], anchors or self._credentials.certificate)
+    def _anchors(self) -> bytes:
+        """Whom TLS believes: exactly the certificates of the roster's members."""
+        # gRPC refuses an empty list; without members only we ourselves are believed, and we are no neighbour.
+        return b"".join(self._credentials.members.values()) or self._credentials.certificate
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
         """Send and wait; see :class:`.base.Transport`."""
