@@ -156,8 +156,8 @@ NAMED = (
     Named(
         "callers need no certificate",
         "sottovoce.peer.transport.grpc.GrpcTransport.serve",
-        "require_client_authentication=True",
-        "require_client_authentication=False",
+        "require_client_auth=True",
+        "require_client_auth=False",
         _TLS,
     ),
     Named(
