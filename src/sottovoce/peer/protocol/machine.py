@@ -1,4 +1,4 @@
-"""A peer's state machine: rules R14 to R31, R44, R46 to R50, on top of the ledger of each edge.
+"""A peer's state machine: rules R14 to R31, R44, R46 to R51, on top of the ledger of each edge.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call
@@ -21,9 +21,10 @@ from ...errors import ConfigError, InvalidParameter, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .calling import exponential, own_rate
 from .disclosure import may_show, own_interval
-from .ledger import Edge, Reaction, compose, farewell, meet, step
+from .ledger import Edge, Reaction, compose, meet, step
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, extremes, within
 from .noise import draw_if_needed, draw_seal, rearm
+from .parting import farewell, heard_without_record, part
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .stopping import RangeRule
@@ -196,17 +197,21 @@ class Protocol:
             raise InvalidParameter(f"a peer cannot be its own neighbour: {name!r}")
         if name not in self.state.edges:
             self._put(name, Edge(sid=self._new_sid()))
+            self.gone(name)  # R51: from here on the new life is what counts
             self._links[name] = Link()
             self.rule.disturbed()
         return self.greet(name)
 
     def drop(self, name: str) -> Message | None:
-        """R23: forget a neighbour and the flow to it. Returns the BYE to send, best effort."""
+        """R23, R51: forget a neighbour and the flow to it. Returns the BYE to send, again and again until answered."""
         edge = self.state.edges.get(name)
         if edge is None:
             return None
         edges = {other: kept for other, kept in self.state.edges.items() if other != name}
         state = replace(self.state, edges=edges)
+        parting = part(edge, self._stamp() >> 16)
+        if parting is not None:
+            state = replace(state, partings={**state.partings, name: parting})
         if not edge.blank:
             state = rearm(state)
         self.state = state if edges else replace(state, noise=None)
@@ -214,7 +219,18 @@ class Protocol:
         self._unlock(name)
         self.rule.forget(name)
         self.rule.disturbed()
-        return self._farewell(name, edge.psid)
+        return self.farewell(name)
+
+    def farewell(self, name: str) -> Message | None:
+        """R51: the BYE for a neighbour that was dropped and has not answered for it yet; ``None`` if there is none."""
+        parting = self.state.partings.get(name)
+        return None if parting is None else self._farewell(name, parting.psid, src_sid=parting.sid)
+
+    def gone(self, name: str) -> None:
+        """R51: nobody need hear of the drop any more: the roster says that ``name`` is gone, or it is taken back."""
+        if name in self.state.partings:
+            kept = {other: parting for other, parting in self.state.partings.items() if other != name}
+            self.state = replace(self.state, partings=kept)
 
     def reconfigure(self, settings: Settings) -> None:
         """R49: what a new roster says, from now on. Neighbours are another matter: :meth:`align`."""
@@ -245,12 +261,12 @@ class Protocol:
         if m.topic != self.topic:
             raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
-        reaction = meet(self.state.edges.get(m.src), m, self._new_sid, self._seal)
-        if reaction.edge is not None:
-            self._check_flow(m, reaction)
-            self._accept(m.src, reaction)
-        elif reaction.answer is Kind.BYE:
-            self._count(reaction.event, m.src)
+        if m.src not in self.state.edges:
+            return self._without_record(m)
+        reaction = meet(self.state.edges[m.src], m, self._new_sid, self._seal)
+        self._check_flow(m, reaction)
+        self._accept(m.src, reaction)
+        if reaction.answer is Kind.BYE:  # R52
             return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
@@ -258,10 +274,23 @@ class Protocol:
             self._count("round-ahead", m.src)  # R48
         return self._payload(m)
 
+    def _without_record(self, m: Message) -> Message | None:
+        """R4, R51, R52: the sender is no neighbour, or not any more."""
+        before = self.state.partings.get(m.src)
+        parting, ended = heard_without_record(before, m)
+        if before is None:
+            self._count("stranger", m.src)
+        elif parting is None:
+            self.gone(m.src)
+            self._count("parting-heard", m.src)
+        elif parting != before:
+            self.state = replace(self.state, partings={**self.state.partings, m.src: parting})
+        return None if ended is None else self._farewell(m.src, m.src_sid, src_sid=ended)
+
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
         edge, limit = reaction.edge, self.settings.edge_limit(m.src)
-        if reaction.moved and edge is not None and not within(edge.f - edge.g, 2 * limit):
+        if reaction.moved and not within(edge.f - edge.g, 2 * limit):
             raise ProtocolViolation(
                 f"{m.kind.name} from {m.src}: the flow of an edge must stay within {2 * limit} units of "
                 f"{self.settings.unit}"
@@ -275,7 +304,7 @@ class Protocol:
         if reaction.new_life:
             self._links[name].last_xid = 0
             self.rule.forget(name)
-        if edge is None or edge is self.state.edges[name]:
+        if edge is self.state.edges[name]:
             return
         opened = self.state.edges[name].blank and not edge.blank
         self._put(name, edge)
@@ -368,8 +397,8 @@ class Protocol:
             topic=self.topic, roster=self.settings.roster, digest=digest,
         )  # fmt: skip
 
-    def _farewell(self, name: str, sid: int) -> Message:
-        return farewell(self.settings.name, name, sid, topic=self.topic, roster=self.settings.roster)
+    def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
+        return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)
 
     def _seal(self) -> Vector:
         return draw_seal(self.settings, self._draw)

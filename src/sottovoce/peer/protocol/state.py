@@ -18,6 +18,7 @@ from ...errors import InvalidValues
 from ...privacy.gaussian.account import Account
 from .ledger import Edge
 from .messages import Message, Vector
+from .parting import Parting
 
 __all__ = ["Link", "PeerState", "Pending", "check_value"]
 
@@ -42,6 +43,8 @@ class PeerState:
         The last life id issued.
     edges
         One record per neighbour.
+    partings
+        Neighbours that were dropped and have not answered for it yet (R51).
     """
 
     value: Vector
@@ -51,6 +54,7 @@ class PeerState:
     requests: int = 0
     last_sid: int = 0
     edges: Mapping[str, Edge] = field(default_factory=dict)
+    partings: Mapping[str, Parting] = field(default_factory=dict)
 
     @property
     def shown(self) -> Vector:

@@ -18,6 +18,7 @@ from .disclosure import shown_error, shown_estimate, too_noisy
 from .ledger import Edge
 from .machine import Protocol
 from .noise import noise_in_place
+from .state import PeerState
 
 _TEXTS = 8
 """Coordinates that a status shows as text."""
@@ -32,13 +33,17 @@ class NeighbourStatus:
     Parameters
     ----------
     state
-        ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
+        ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer;
+        ``parting``: it was dropped here and has not heard of it yet (R51).
     last_heard
         Seconds since its last message; ``None``: not since the start.
+    parting_since
+        When it was dropped, in seconds since 1970, as long as it has not heard of it.
     """
 
     state: str
     last_heard: float | None
+    parting_since: float | None = None
 
 
 @dataclass(frozen=True)
@@ -131,8 +136,15 @@ def status_of(
         exchanges=protocol.exchanges,
         round=protocol.rule.round,
         uptime=now - started,
-        neighbours={name: _neighbour(edge, name, contacts, now) for name, edge in sorted(state.edges.items())},
+        neighbours=_neighbours(state, contacts, now),
     )
+
+
+def _neighbours(state: PeerState, contacts: Contacts, now: float) -> dict[str, NeighbourStatus]:
+    found = {name: _neighbour(edge, name, contacts, now) for name, edge in state.edges.items()}
+    for name, parting in state.partings.items():
+        found[name] = NeighbourStatus("parting", contacts.silence(name, now), parting.since / 1000.0)
+    return dict(sorted(found.items()))
 
 
 def _neighbour(edge: Edge, name: str, contacts: Contacts, now: float) -> NeighbourStatus:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
-from ..protocol.calling import Contacts
+from ..protocol.calling import Contacts, jittered, timeouts
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
@@ -116,8 +116,10 @@ class Peer:
             draw=self._draw(),
             coin=self._coin(),
             stamp=self._clock.stamp,
-            on_event=self._observer.count,
+            on_event=self._happened,
         )
+        for name in set(protocol.state.partings).difference(config.others):
+            protocol.gone(name)  # R51: the roster does not know it any more
         self._value = None  # kept in one place only
         assert self._store is not None  # without a store and without a value there is nothing to resume
         self._keeper = Keeper(protocol, self._store, self._observer)
@@ -139,14 +141,19 @@ class Peer:
             from ..transport.grpc import GrpcTransport
 
             self._transport = GrpcTransport.from_config(self.config, self._observer)
-        callers = frozenset(name for name, address in self.config.neighbours.items() if address is None)
+        known = {**self.config.others, **self.config.neighbours}
+        callers = frozenset(name for name, address in known.items() if address is None)
         self._talker = Talker(self._kept, self._transport, self._clock, self._observer, self._contacts, callers)
         self._started = self._clock.now()
+        # R51: whoever was dropped may ask, and is told, until it has heard it.
+        for name in {*self._protocol.state.partings, *self.config.without}.intersection(self.config.others):
+            self._transport.add_neighbour(name, self.config.others[name])
         await self._transport.serve(self._talker.hear)
         for name in self.config.neighbours:
             self._spawn(self._talker.greet, name)
         self._spawn(self._patience)
         self._spawn(self._keep_time)
+        self._spawn(self._finish_partings)
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
@@ -255,12 +262,15 @@ class Peer:
         self._spawn(talker.talk, message)
 
     async def drop_neighbour(self, name: str) -> bool:
-        """Forget a neighbour and the flow to it (R23). Returns whether it could be told."""
-        talker, transport = self._reached
+        """Forget a neighbour and the flow to it (R23). Returns whether it has heard it.
+
+        If not, this peer goes on telling it, also after a restart, until it answers or a roster says that it is gone
+        (R51); until then its state in :meth:`status` is ``parting``.
+        """
+        talker, _ = self._reached
         if name not in self._protocol.state.edges:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
         told = await talker.part(name)
-        await transport.drop_neighbour(name)
         self._kept.tell()
         return told
 
@@ -311,7 +321,25 @@ class Peer:
         await self._clock.sleep(self.config.grace)
         self._protocol.recovering = False
 
+    async def _finish_partings(self) -> None:
+        """R51: tell those that were dropped and have not answered, less and less often."""
+        talker, _ = self._reached
+        wait = next(timeouts(self.config))
+        while True:
+            await self._kept.until(lambda: bool(self._protocol.state.partings))
+            for name in list(self._protocol.state.partings):
+                now = self._clock.now()
+                if self._contacts.choose([name], now) is not None and not await talker.say_goodbye(name, wait):
+                    self._contacts.failed(name, now, late=False)
+            await self._clock.sleep(jittered(self.config.sync_interval, self._clock.uniform()))
+
     # -- helpers --------------------------------------------------------------------------------
+
+    def _happened(self, event: str, name: str) -> None:
+        """Count what the protocol reports, and log what an operator must know."""
+        self._observer.count(event, name)
+        if event in _TOLD:
+            self._observer.log(*_TOLD[event], neighbour=name)
 
     @property
     def _kept(self) -> Keeper:
@@ -346,6 +374,13 @@ class Peer:
             await work(*arguments)
         except PeerError as failure:
             self._kept.fail(failure)
+
+
+_TOLD = {
+    "parting-heard": ("info", "a neighbour that was dropped has heard it"),
+    "store-went-back": ("error", "store went back: this peer's state is older than what a neighbour remembers"),
+}
+"""Events that are logged, too: at which level and in which words."""
 
 
 def _has_store(config: PeerConfig) -> bool:
