@@ -27,7 +27,7 @@ def command_lines(text: str) -> list[str]:
     found = []
     for block in BLOCK.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
-            words = re.sub(r"^\s*\$\s*", "", line)
+            words = re.sub(r"^\s*(?:\w+:~)?\$\s*", "", line)
             for part in re.split(r"\s(?:&&|\|\||\||;)\s", words):
                 bare = re.sub(r"^(?:[A-Z_]+=\S+\s+|time\s+|uvx\s+|\S*/bin/)*", "", part.strip())
                 if re.match(r"sottovoce(\s|$)", bare):
@@ -113,7 +113,12 @@ def test_a_wrong_option_in_a_page_is_noticed() -> None:
 
 def test_shell_blocks_are_found() -> None:
     """Prompts, environment variables, pipes and continuations do not hide a command line."""
-    lines = ["$ A=1 sottovoce demo --json | head", "$ cd x && .venv/bin/sottovoce plan \\", "  --x 1", "sottovoce: no"]
+    lines = [
+        "ada:~$ A=1 sottovoce demo --json | head",
+        "$ cd x && .venv/bin/sottovoce plan \\",
+        "  --x 1",
+        "sottovoce: no",
+    ]
     text = "\n".join(["```console", *lines, "```", ""])
     assert [line.split() for line in command_lines(text)] == [
         ["sottovoce", "demo", "--json"],
