@@ -131,23 +131,23 @@ def rekey(folder: Path, card: Path, as_json: bool) -> None:
 @FOLDER
 @JSON
 def status(folder: Path, as_json: bool) -> None:
-    """Show the peers of FOLDER that run on this machine; peers elsewhere are asked by their own operators."""
-    from ..peer.membership.changes import current
-    from ..peer.membership.founding import members
-    from ..peer.process.control import peek
+    """Show the peers of FOLDER, or beside it, that run on this machine, and what they see of those on others.
 
-    found = {name: peek(config.data_dir) for name, config in members(folder).items()}
-    elsewhere = sorted(set(current(folder).members) - set(found)) if (folder / "roster.json").exists() else []
+    A peer on another machine answers its own operator only; it is named as one that cannot be asked.
+    """
+    from ._network_status import look_at
+
+    found = look_at(folder)
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(found.to_dict()))
         return
     from rich.console import Console
 
     from ._peer_view import network_table
 
-    Console().print(network_table(found))
-    if elsewhere:
-        click.echo(f"not on this machine, so not asked: {', '.join(elsewhere)}")
+    Console().print(network_table(found.here))
+    for sentence in found.sentences():
+        click.echo(sentence)
 
 
 @command.command()
