@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import resource
 import socket
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,11 +18,15 @@ import numpy as np
 import pytest
 
 from sottovoce import graphs
+from sottovoce.peer.process.control import encode_value
+from sottovoce.testing.proof import prove
 from sottovoce.testing.stage import Stage, free_addresses
 
-from .test_processes import SETTINGS
+from .test_processes import SETTINGS, MakeStage, agreed, make_stage
 
+__all__ = ["make_stage"]  # a fixture
 WAIT = 120.0
+ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PATH": "/usr/bin:/bin", "HOME": "/tmp"}
 
 
 @pytest.fixture
@@ -90,3 +96,32 @@ def test_a_peer_without_descriptors_logs_json_and_comes_back(stage: Stage) -> No
     assert told[0]["error"] == "OSError"
     assert set(stage.stop().values()) == {0}
     assert all("event" in line for line in lines(stage, "p01"))
+
+
+def sottovoce(*arguments: str | Path) -> str:
+    """The command, which must succeed."""
+    command = [sys.executable, "-m", "sottovoce", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT, check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_backup_is_restored_long_after_and_the_mean_is_exact(make_stage: MakeStage, tmp_path: Path) -> None:
+    """Much has moved since it was taken, at its neighbours and through it; nothing of that is lost or counted twice."""
+    stage = make_stage(graphs.complete(3), [10.0, 20.0, 60.0])
+    stage.start()
+    stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)
+    file = tmp_path / "p02.backup"
+    sottovoce("peer", "backup", stage.configs["p02"], file)
+    stage.ask("p01", "set-value", value=encode_value(np.array([5000.0])))
+    stage.wait_until(agreed(5080.0 / 3), seconds=WAIT)
+    stage.kill("p02")
+    stage.wipe("p02")
+    sottovoce("peer", "restore", stage.configs["p02"], file)
+    stage.ask("p03", "set-value", value=encode_value(np.array([90.0])))
+    stage.start("p02")
+    stage.wait_until(agreed(5110.0 / 3), seconds=WAIT)
+    assert set(stage.stop().values()) == {0}
+    proof = prove({name: stage.data_dir(name) for name in stage.names})
+    assert proof.exact
+    assert proof.largest_error < 0.01

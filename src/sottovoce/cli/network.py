@@ -128,6 +128,28 @@ def rekey(folder: Path, card: Path, as_json: bool) -> None:
 
 
 @command.command()
+@click.argument("roster", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to make; must not exist.")
+@JSON
+def refound(roster: Path, out: Path, as_json: bool) -> None:
+    """Make a new founder's key for the network of ROSTER: the old one is lost, stolen, or passes into other hands.
+
+    Members, edges and terms stay. No member believes the new key before its own operator says so.
+    """
+    from ..peer.membership.changes import refound as again
+    from ..peer.membership.roster import SignedRoster
+
+    signed = again(SignedRoster.load(roster), out)
+    tell_roster(signed.roster, as_json=as_json)
+    if not as_json:
+        fingerprint = signed.roster.founder_fingerprint
+        click.echo(
+            f"\nSend {out / 'roster.json'} to every member and tell them the fingerprint yourself, by telephone say.\n"
+            f"Each runs: sottovoce peer roster peer.toml roster.json --founder {fingerprint}"
+        )
+
+
+@command.command()
 @FOLDER
 @JSON
 def status(folder: Path, as_json: bool) -> None:

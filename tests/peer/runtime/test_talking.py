@@ -72,6 +72,7 @@ async def test_a_peer_whose_clock_has_stopped_is_in_trouble() -> None:
         peer._talker.turn = broken  # type: ignore[union-attr, method-assign]
         await asyncio.sleep(30.0)
         assert peer.trouble == "its own clock has stopped"
+        assert isinstance(peer._clockwork.exception(), RuntimeError)  # type: ignore[union-attr]
 
 
 @virtually

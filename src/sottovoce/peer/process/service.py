@@ -32,6 +32,7 @@ from ..runtime.node import Peer
 from ..transport.base import Transport
 from ..transport.handshakes import HandshakeWatch
 from . import logs
+from .backup import write_backup
 from .control import ControlServer, decode_value
 from .health import health_of
 from .metrics import PeerObserver
@@ -269,6 +270,7 @@ class _Commands:
             "add": self.add,
             "drop": self.drop,
             "leave": self.leave,
+            "backup": self.backup,
             "stop": self.stop,
         }
 
@@ -317,6 +319,15 @@ class _Commands:
         edit_without(self.checked.path, name, dropped=True)
         await self.peer.drop_neighbour(name)
         self.observer.log("info", "neighbour dropped", neighbour=name)
+        return {}
+
+    async def backup(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Write a backup into the named file: the private value must not go out over the socket."""
+        path = Path(str(asked.get("path")))
+        if not path.is_absolute():
+            raise InvalidParameter(f"path must be absolute, got {str(path)!r}")
+        write_backup(path, self.checked.config, self.peer.durable_state)
+        self.observer.log("info", "backup written")
         return {}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:

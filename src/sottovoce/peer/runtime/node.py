@@ -219,6 +219,11 @@ class Peer:
         raise AssertionError("never comes true")
 
     @property
+    def durable_state(self) -> PeerState:
+        """What is kept on disk, the private value included: for backups only."""
+        return self._protocol.state
+
+    @property
     def trouble(self) -> str:
         """Why this peer does not work any more; empty as long as it does."""
         if self._keeper is not None and self._keeper.failure is not None:
