@@ -126,6 +126,17 @@ def test_shell_blocks_are_found() -> None:
     ]
 
 
+def test_promises_name_attacks_that_exist() -> None:
+    """Whatever the page on threats says was tried has a file of attempts, and each promise names one."""
+    page = (ROOT / "docs" / "explanation" / "threat-model-peers.md").read_text(encoding="utf-8")
+    table = page[page.index("| promise |") : page.index("## What it rests on")].splitlines()[2:]
+    for row in filter(None, table):
+        named = re.findall(r"`(test_\w+)`", row)
+        assert named, row
+        for name in named:
+            assert (ROOT / "tests" / "attacks" / f"{name}.py").exists(), name
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_keeps_its_examples(name: str) -> None:
     """Click's mark for "keep these lines as they are" is understood, and not shown to readers."""
