@@ -1,18 +1,20 @@
 """The command line: a group that imports a command's module only when that command is used.
 
-Exit codes: 0 done, 1 failed, 2 bad input (one sentence on standard error), 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 bad input (one sentence on standard error), 75 not now, try again later (``EX_TEMPFAIL``
+of sysexits.h), 130 interrupted.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from contextlib import nullcontext
 
 import click
 
 from .._version import __version__
-from ..errors import InvalidInput, MissingDependency, SottovoceError, Unsupported
+from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
 from ..foundation.interrupting import remembered
 
 # Command → (module with a click command named ``command``, one line for the overview).
@@ -89,8 +91,14 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except SottovoceError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1)
+        sys.exit(_exit_code(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"error: {where}{error.strerror or error}", err=True)
         sys.exit(2)
+
+
+def _exit_code(error: SottovoceError) -> int:
+    if isinstance(error, TemporaryFailure):
+        return os.EX_TEMPFAIL
+    return 2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1
