@@ -10,7 +10,7 @@ from ...errors import ProtocolViolation
 from ..protocol import Protocol
 from ..protocol.calling import LONGEST_TALK, Contacts, jittered, timeouts
 from ..protocol.messages import Message
-from ..transport.base import CallFailed, Observer, Transport
+from ..transport.base import CallFailed, Observer, Quiet, Transport
 from .clock import Clock
 from .keeping import Keeper
 
@@ -43,6 +43,7 @@ class Talker:
     ) -> None:
         self._keeper, self._transport, self._clock = keeper, transport, clock
         self._observer, self._contacts, self._callers = observer, contacts, callers
+        self._worth_saying = Quiet()
 
     @property
     def _protocol(self) -> Protocol:
@@ -128,7 +129,8 @@ class Talker:
             reply = self._protocol.receive(message)
         except ProtocolViolation as violation:
             self._observer.count("violation", name)
-            self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
+            if self._worth_saying("message refused", name):
+                self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
             return None
         self._heard(name)
         if reply is not None:
