@@ -18,7 +18,8 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
-from ..protocol.calling import Contacts, jittered, timeouts
+from ..protocol.calling import Contacts, jittered
+from ..protocol.messages import Kind
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
@@ -80,6 +81,7 @@ class Peer:
         self._keeper: Keeper | None = None
         self._talker: Talker | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._clockwork: asyncio.Task[None] | None = None
         self._started = 0.0
 
     def __repr__(self) -> str:
@@ -152,7 +154,7 @@ class Peer:
         for name in self.config.neighbours:
             self._spawn(self._talker.greet, name)
         self._spawn(self._patience)
-        self._spawn(self._keep_time)
+        self._clockwork = self._spawn(self._keep_time)
         self._spawn(self._finish_partings)
 
     async def close(self) -> None:
@@ -223,6 +225,20 @@ class Peer:
         except PeerError as failure:
             return failure
         raise AssertionError("never comes true")
+
+    @property
+    def durable_state(self) -> PeerState:
+        """What is kept on disk, the private value included: for backups only."""
+        return self._protocol.state
+
+    @property
+    def trouble(self) -> str:
+        """Why this peer does not work any more; empty as long as it does."""
+        if self._keeper is not None and self._keeper.failure is not None:
+            return str(self._keeper.failure)
+        if self._clockwork is None or self._clockwork.done():
+            return "its own clock has stopped"
+        return ""
 
     def status(self) -> PeerStatus:
         """What may be said about this peer now; no private value, no noise, no flow."""
@@ -324,11 +340,10 @@ class Peer:
     async def _finish_partings(self) -> None:
         """R51: tell those that were dropped and have not answered, less and less often."""
         talker, _ = self._reached
-        wait = next(timeouts(self.config))
         while True:
             await self._kept.until(lambda: bool(self._protocol.state.partings))
             for name in list(self._protocol.state.partings):
-                now = self._clock.now()
+                now, wait = self._clock.now(), self._contacts.wait(name, Kind.BYE)
                 if self._contacts.choose([name], now) is not None and not await talker.say_goodbye(name, wait):
                     self._contacts.failed(name, now, late=False)
             await self._clock.sleep(jittered(self.config.sync_interval, self._clock.uniform()))
@@ -363,10 +378,11 @@ class Peer:
             check_value(value, dimension=config.dimension, low=config.low, high=config.high)
         )
 
-    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> asyncio.Task[None]:
         task = asyncio.ensure_future(self._guarded(work, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         """A failed store ends the background work; it is told to whoever waits for the peer."""

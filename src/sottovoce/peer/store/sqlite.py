@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import StoreError
+from ...errors import StoreError, UnusableStore
 from ...privacy.gaussian.account import Account
 from ..protocol.ledger import Edge
 from ..protocol.messages import DEFAULT_TOPIC, Vector
@@ -56,9 +56,8 @@ MIGRATIONS: list[str] = [
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
 _APPLICATION_ID = 0x736F7474  # "sott"
-_DAMAGED = (
-    "the state in the store is damaged: a checksum does not fit; move the data folder away and start with the value, "
-    "as after a lost disk"
+_AS_AFTER_A_LOST_DISK = (
+    "move the data folder away and start with the private value, as after a lost disk: neighbours give the ledger back"
 )
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
 
@@ -116,13 +115,13 @@ class SqliteStore:
         db.execute("PRAGMA journal_size_limit = 67108864")
         answer = db.execute("PRAGMA integrity_check").fetchone()[0]
         if answer != "ok":
-            raise StoreError(f"{str(self.path)!r} is damaged ({answer}); move it away to start as after a lost disk")
+            raise UnusableStore(f"{str(self.path)!r} is damaged ({answer}); {_AS_AFTER_A_LOST_DISK}")
         migrate(db, self.path)
         row = db.execute("SELECT network, name, dimension, unit FROM identity").fetchone()
         if row is None:
             db.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", tuple(vars(self._identity).values()))
         elif Identity(*row) != self._identity:
-            raise StoreError(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
+            raise UnusableStore(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
 
     def _translated(self, verb: str) -> _Translated:
         return _Translated(f"cannot {verb} {str(self.path)!r}")
@@ -179,12 +178,15 @@ class _Translated:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.DatabaseError):
-            full = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+            code = getattr(error, "sqlite_errorcode", None)
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise UnusableStore(f"{self._what}: it is damaged ({error}); {_AS_AFTER_A_LOST_DISK}") from None
+            full = code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
             raise StoreError(f"{self._what}: {_SMALL_DISK if full else error}") from None
         if isinstance(error, OSError):
             raise StoreError(f"{self._what}: {error.strerror}") from None
-        if isinstance(error, UnicodeDecodeError):  # SQLite's own sentence quotes a damaged name
-            raise StoreError(f"{self._what}: {_DAMAGED}") from None
+        if isinstance(error, ValueError | TypeError) and not isinstance(error, StoreError):  # a row that makes no sense
+            raise UnusableStore(f"{self._what}: it is damaged; {_AS_AFTER_A_LOST_DISK}") from None
 
 
 def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = None) -> None:
@@ -197,12 +199,12 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = N
     application = db.execute("PRAGMA application_id").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and application != _APPLICATION_ID:
-        raise StoreError(f"{str(path)!r} is a database of something else")
+        raise UnusableStore(f"{str(path)!r} is a database of something else")
     known = _FIRST_WIRE + len(steps)
     if version > known:
-        raise StoreError(f"{str(path)!r} was written by a later version (schema {version}, this knows {known})")
+        raise UnusableStore(f"{str(path)!r} was written by a later version (schema {version}, this knows {known})")
     if version == _FIRST_WIRE:
-        raise StoreError(
+        raise UnusableStore(
             f"{str(path)!r} was written by version 1, whose numbers are not whole: its network cannot be continued; "
             "found a new one, and let each party give its private value again to a peer with a new data folder"
         )
@@ -311,7 +313,7 @@ class _Rows:
         numbers, vectors = {}, {}
         for topic, what, text, data, checksum in self._db.execute("SELECT * FROM state"):
             if checksum != _checksum(topic, what, text, data):
-                raise StoreError(_DAMAGED)
+                raise UnusableStore(f"a row in the store is damaged: its checksum does not fit; {_AS_AFTER_A_LOST_DISK}")
             if topic == self._topic and text is not None:
                 numbers[what] = json.loads(text)
             elif topic == self._topic:
@@ -320,7 +322,7 @@ class _Rows:
             return None
         std, decay, budget, information, draws, fresh, requests, last_sid = numbers["peer"]
         if "value" not in vectors:
-            raise StoreError("the store holds no private value")
+            raise UnusableStore(f"the store holds no private value; {_AS_AFTER_A_LOST_DISK}")
         return PeerState(
             vectors["value"],
             Account(std, decay, budget=budget, information=information, messages=draws),
@@ -341,13 +343,13 @@ def _edge(name: str, numbers: Any, vectors: Mapping[str, Vector]) -> Edge:
     sid, psid, blank, parted, s, r = numbers
     f, g = vectors.get(f"f {name}"), vectors.get(f"g {name}")
     if not blank and (f is None or g is None):
-        raise StoreError(f"the ledger for neighbour {name!r} is incomplete")
+        raise UnusableStore(f"the ledger for neighbour {name!r} is incomplete; {_AS_AFTER_A_LOST_DISK}")
     return Edge(sid, psid, blank, s, f, r, g, parted)
 
 
 def _vector(what: str, data: bytes, dimension: int) -> Vector:
     if len(data) != 8 * dimension:
-        raise StoreError(f"vector {what!r} has {len(data)} bytes, not {8 * dimension}")
+        raise UnusableStore(f"vector {what!r} has {len(data)} bytes, not {8 * dimension}; {_AS_AFTER_A_LOST_DISK}")
     return np.frombuffer(data, dtype="<i8").astype(np.int64, copy=False)
 
 
