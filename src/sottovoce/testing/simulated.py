@@ -194,9 +194,9 @@ class SimulatedNetwork:
         if told:
             for other in others:
                 self._act(other, lambda protocol: protocol.drop(name))
-        for other in self.peers.values():
-            if other.protocol is not None:
-                other.protocol.gone(name)  # as a roster with its tombstone says
+        for rest in self.peers.values():
+            if rest.protocol is not None:
+                rest.protocol.gone(name)  # as a roster with its tombstone says
 
     def set_value(self, name: str, value: Any) -> None:
         """Another private value; the operator would also provide this one after a disk loss."""

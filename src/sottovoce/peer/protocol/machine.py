@@ -1,4 +1,4 @@
-"""A peer's state machine: rules R14 to R31, R44, R46 to R51, on top of the ledger of each edge.
+"""A peer's state machine: rules R14 to R31, R44, R46 to R53, on top of the ledger of each edge.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call
@@ -23,7 +23,7 @@ from .calling import exponential, own_rate
 from .disclosure import may_show, own_interval
 from .ledger import Edge, Reaction, compose, meet, step
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, extremes, within
-from .noise import draw_if_needed, draw_seal, rearm
+from .noise import begin_afresh, draw_if_needed, draw_seal, rearm
 from .parting import farewell, heard_without_record, part
 from .settings import Settings
 from .state import Link, PeerState, Pending
@@ -118,8 +118,9 @@ class Protocol:
         if stored is not None:
             before = stored.account
             state = replace(stored, account=replace(account, information=before.information, messages=before.messages))
+            state = begin_afresh(state) if state.noise is None else state
         elif value is not None:
-            state = PeerState(value, account)
+            state = begin_afresh(PeerState(value, account))  # R3: the account may know of an earlier disk
         else:
             raise ConfigError(f"peer {settings.name!r} has no stored state, so it needs its private value")
         protocol = cls(settings, state, recovering=not state.edges, **outside)  # R3: also from a backup
@@ -214,7 +215,8 @@ class Protocol:
             state = replace(state, partings={**state.partings, name: parting})
         if not edge.blank:
             state = rearm(state)
-        self.state = state if edges else replace(state, noise=None)
+        alone = not edges and state.account.affords()  # with a spent budget no other noise can ever cover the value
+        self.state = replace(state, noise=None) if alone else state
         self._links.pop(name, None)
         self._unlock(name)
         self.rule.forget(name)
@@ -243,7 +245,7 @@ class Protocol:
         ``new_secret``: the new value tells nothing about the old one, so the account starts at zero too.
         """
         account = self.state.account.new_secret() if new_secret else self.state.account
-        self.state = rearm(replace(self.state, value=value, account=account))
+        self.state = begin_afresh(replace(self.state, value=value, account=account))
         self.rule.disturbed()
 
     # -- inputs: messages -----------------------------------------------------------------------
@@ -263,8 +265,15 @@ class Protocol:
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
-        reaction = meet(self.state.edges[m.src], m, self._new_sid, self._seal)
+        edge = self.state.edges[m.src]
+        if edge.parted and m.kind is not Kind.BYE and not self._links[m.src].openings.has(self._seconds()):
+            self._count("opened-too-often", m.src)  # R53
+            return None
+        reaction = meet(edge, m, self._new_sid, self._seal)
         self._check_flow(m, reaction)
+        if edge.blank and not reaction.edge.blank and not self._links[m.src].openings.take(self._seconds()):
+            self._stay_parted(m.src, edge)
+            return None
         self._accept(m.src, reaction)
         if reaction.answer is Kind.BYE:  # R52
             return self._farewell(m.src, m.src_sid)
@@ -286,6 +295,12 @@ class Protocol:
         elif parting != before:
             self.state = replace(self.state, partings={**self.state.partings, m.src: parting})
         return None if ended is None else self._farewell(m.src, m.src_sid, src_sid=ended)
+
+    def _stay_parted(self, name: str, edge: Edge) -> None:
+        """R53: the edge was opened too often of late. It stays closed, and nobody waits for it."""
+        self._put(name, replace(edge, parted=max(edge.parted, 1)))
+        self.rule.forget(name)
+        self._count("opened-too-often", name)
 
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
@@ -310,7 +325,8 @@ class Protocol:
         self._put(name, edge)
         if reaction.replaced:
             self._unlock(name)
-            self._links[name] = Link(tokens=self._links[name].tokens)
+            before = self._links[name]
+            self._links[name] = Link(tokens=before.tokens, openings=before.openings)
         if reaction.forgotten:  # as R23: without that flow the old noise may be all that covers the value
             self.state = rearm(self.state)
         if reaction.forgotten or opened:
@@ -411,6 +427,10 @@ class Protocol:
         sid = max(self.state.last_sid + 1, self._stamp())
         self.state = replace(self.state, last_sid=sid)
         return sid
+
+    def _seconds(self) -> float:
+        """The time, as far as the protocol needs one: that of the stamps."""
+        return (self._stamp() >> 16) / 1000.0
 
     def _unlock(self, name: str) -> None:
         if self.pending is not None and self.pending.peer == name:

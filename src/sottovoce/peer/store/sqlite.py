@@ -313,7 +313,9 @@ class _Rows:
         numbers, vectors = {}, {}
         for topic, what, text, data, checksum in self._db.execute("SELECT * FROM state"):
             if checksum != _checksum(topic, what, text, data):
-                raise UnusableStore(f"a row in the store is damaged: its checksum does not fit; {_AS_AFTER_A_LOST_DISK}")
+                raise UnusableStore(
+                    f"a row in the store is damaged: its checksum does not fit; {_AS_AFTER_A_LOST_DISK}"
+                )
             if topic == self._topic and text is not None:
                 numbers[what] = json.loads(text)
             elif topic == self._topic:
