@@ -160,6 +160,12 @@ class GrpcTransport:
             raise self._failed(dst, _reason(error), error.code().name) from None
         except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
             raise self._failed(dst, "unreachable", "CLOSED") from None
+        except asyncio.CancelledError:
+            # Closing a channel cancels the calls under way, and not whoever waits for them: that would be the peer's
+            # own clock.
+            if _cancelled_ourselves():
+                raise
+            raise self._failed(dst, "unreachable", "CLOSED") from None
         try:
             return self._codec.decode(content, src=dst, dst=self.name)
         except ProtocolViolation as violation:
@@ -256,6 +262,11 @@ class GrpcTransport:
         for name in list(self._channels):
             self._calls.pop(name, None)
             await self._channels.pop(name).close(grace=None)
+
+
+def _cancelled_ourselves() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _names(context: Context) -> Sequence[str]:
