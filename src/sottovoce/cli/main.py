@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from contextlib import nullcontext
 
 import click
 
 from .._version import __version__
 from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
+from ..foundation.interrupting import remembered
 
 # Command → (module with a click command named ``command``, one line for the overview).
 COMMANDS = {
@@ -31,7 +33,8 @@ COMMANDS = {
     "peer": ("peer", "Start, inspect and stop one peer."),
     "studio": ("studio", "A page where you watch private gossip happen."),
 }
-
+SERVERS = (["network"], ["peer"], ["studio"])
+"""Commands that end by themselves what they started when Ctrl-C is pressed."""
 
 # Package → the extra that brings it. A core install has none of them.
 EXTRAS = {
@@ -68,8 +71,10 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
+    named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
-        sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
+        with nullcontext() if named[:1] in SERVERS else remembered():
+            sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:

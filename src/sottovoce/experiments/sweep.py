@@ -29,6 +29,7 @@ import numpy as np
 from .._version import __version__
 from ..errors import SottovoceError
 from ..foundation.cores import available_cores
+from ..foundation.interrupting import uninterrupted
 from ..foundation.progress import Progress, Report
 from ..scenario.graphs import parse_graph
 from ..scenario.methods import MethodSpec
@@ -90,10 +91,10 @@ def _rows(task: Task) -> list[Row]:
     graph = parse_graph(task.graph)
     method = MethodSpec(task.method, task.parameters).build(graph)
     values = ValuesSpec.parse(task.values).build(graph.num_nodes, task.seed)
-    run = simulate(
+    run = uninterrupted(simulate(
         graph, values, method, num_steps=task.num_steps, replicas=task.replicas, seed=task.seed,
         record=min(task.record, task.num_steps), threads=1, progress=False,
-    )  # fmt: skip
+    ))  # fmt: skip
     base = _which(task) | {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "status": str(run.status)}
     if task.audit is not None:
         audit = task.audit
