@@ -33,8 +33,8 @@ COMMANDS = {
     "peer": ("peer", "Start, inspect and stop one peer."),
     "studio": ("studio", "A page where you watch private gossip happen."),
 }
-SERVERS = (["network"], ["peer"], ["studio"])
-"""Commands that end by themselves what they started when Ctrl-C is pressed."""
+ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
+"""Commands that answer Ctrl-C by themselves: they end what they started."""
 
 # Package → the extra that brings it. A core install has none of them.
 EXTRAS = {
@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
     named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
-        with nullcontext() if named[:1] in SERVERS else remembered():
+        with nullcontext() if named[:1] in ANSWERING else remembered():
             sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
