@@ -246,6 +246,7 @@ class _Commands:
             "add": self.add,
             "drop": self.drop,
             "leave": self.leave,
+            "roster": self.roster,
             "stop": self.stop,
         }
 
@@ -256,7 +257,7 @@ class _Commands:
             status["estimate"] = status["estimate"][:_SHOWN]
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
-        roster = {"number": self.checked.credentials.roster, "digest": self.checked.credentials.digest}
+        roster = {"number": self.peer.config.roster, "digest": self.peer.config.roster_digest.hex()}
         known = await asyncio.to_thread(lambda: self.known_to)
         return {"status": status | {"roster": roster, **known}, "refusals": counts}
 
@@ -295,6 +296,10 @@ class _Commands:
         await self.peer.drop_neighbour(name)
         self.observer.log("info", "neighbour dropped", neighbour=name)
         return {}
+
+    async def roster(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        """A later roster was put in place: take it up."""
+        return {"notice": await self.peer.follow_roster()}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:
         untold = await self.peer.leave()
