@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
+from ..errors import InvalidGraph, InvalidParameter, InvalidValues
 from ..foundation.arguments import whole
 from ..foundation.progress import Report
 from ..graphs.graph import Graph
@@ -71,7 +71,8 @@ def simulate(
         Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
         watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
         (heavy ball, accelerated gossip: every node moves in every step) or every n/2 exchanges (sets of edges); the
-        replica then stops at the first of these looks. Recorded steps make no difference.
+        replica then stops at the first of these looks. Recorded steps make no difference. On a GPU an ensemble stops
+        at the step, one huge run looks every n/2 steps.
     threads
         Cores to use; ``None``: all.
     device
@@ -111,9 +112,9 @@ def simulate(
         notes=_notes(graph, method, equal_edges=probabilities is None),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
-    state = State.at_start(setup, len(steps))
     if device == "gpu":
-        return _advance_on_gpu(state, num_steps, steps, stop_at=stop_at, report=progress)
+        return _advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress)
+    state = State.at_start(setup, len(steps))
     return advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
 
 
@@ -141,7 +142,7 @@ def resume(
 
 
 def _advance_on_gpu(
-    state: State,
+    setup: Setup,
     end: int,
     record: npt.NDArray[np.int64],
     *,
@@ -149,15 +150,14 @@ def _advance_on_gpu(
     report: Report | bool | None,
 ) -> Solution:
     """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
-    if stop_at is not None:
-        raise Unsupported("stop_at is not supported with device='gpu'; record more often and look at the errors")
+    state = State.empty(setup, len(record))
     if state.tables.shape[:2] == (1, 1):
         from .gpu.huge import advance as advance_one
 
-        return advance_one(state, end, record, report=report)
+        return advance_one(state, end, record, stop_at=stop_at, report=report)
     from .gpu.ensemble import advance as advance_many
 
-    return advance_many(state, end, record, report=report)
+    return advance_many(state, end, record, stop_at=stop_at, report=report)
 
 
 # -- input ------------------------------------------------------------------------------------------
