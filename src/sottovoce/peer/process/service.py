@@ -271,6 +271,7 @@ class _Commands:
             "drop": self.drop,
             "leave": self.leave,
             "backup": self.backup,
+            "roster": self.roster,
             "stop": self.stop,
         }
 
@@ -281,7 +282,7 @@ class _Commands:
             status["estimate"] = status["estimate"][:_SHOWN]
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
-        roster = {"number": self.checked.credentials.roster, "digest": self.checked.credentials.digest}
+        roster = {"number": self.peer.config.roster, "digest": self.peer.config.roster_digest.hex()}
         known = await asyncio.to_thread(lambda: self.known_to)
         return {"status": status | {"roster": roster, **known}, "refusals": counts}
 
@@ -329,6 +330,10 @@ class _Commands:
         write_backup(path, self.checked.config, self.peer.durable_state)
         self.observer.log("info", "backup written")
         return {}
+
+    async def roster(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        """A later roster was put in place: take it up."""
+        return {"notice": await self.peer.follow_roster()}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:
         untold = await self.peer.leave()

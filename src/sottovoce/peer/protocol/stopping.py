@@ -150,6 +150,7 @@ class RangeRule:
         """R49: another roster. This epoch ends without a declaration, and peers with another one are not heard."""
         self.epoch_rounds, self.tolerance, self._self = 2 * diameter, tolerance, 1 << member
         self._gathered, self._gathered_before = self._self, 0
+        self._seen.clear()
         self.disturbed()
 
     def forget(self, name: str) -> None:

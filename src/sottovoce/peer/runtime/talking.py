@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import replace
 
 from ...errors import ProtocolViolation
@@ -29,6 +29,8 @@ class Talker:
         Who answers.
     callers
         Neighbours without an address: they call, and are never called.
+    noticed
+        Told of every message that comes, before it is looked at.
     """
 
     def __init__(
@@ -39,10 +41,12 @@ class Talker:
         observer: Observer,
         contacts: Contacts,
         callers: Container[str] = (),
+        noticed: Callable[[str, Message], None] = lambda *_: None,
     ) -> None:
         self._keeper, self._transport, self._clock = keeper, transport, clock
         self._observer, self._contacts, self._callers = observer, contacts, callers
         self._worth_saying = Quiet()
+        self._noticed = noticed
 
     @property
     def _protocol(self) -> Protocol:
@@ -131,6 +135,7 @@ class Talker:
         was_settled = self._protocol.settled
         if message.src != name:  # the sender is who the transport has authenticated, whatever the message says
             message = replace(message, src=name)
+        self._noticed(name, message)
         try:
             reply = self._protocol.receive(message)
         except ProtocolViolation as violation:
