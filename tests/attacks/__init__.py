@@ -12,6 +12,7 @@ test_kept_for_ever               what a report says stays hidden for ever does, 
 test_last_bits_tell_nothing      no private value can be ruled out by the digits of a message
 test_liars                       a liar shifts no more than its bound, and nothing once it is dropped
 test_seals_hold                  no coalition, draining or refusing, knows more than the theorem on seals allows
+test_settled_in_time             settled is declared soon after it is true, never before, with few messages more
 test_nothing_is_lost             loss, crashes, lost disks, partitions: the average is that of the members
 ===============================  =========================================================================
 """
