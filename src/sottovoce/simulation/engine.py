@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, InvalidValues
 from ..foundation.arguments import whole
+from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
 from ..graphs.graph import Graph
+from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .kinds import kind_of
 from .random.aliases import alias_table, checked_probabilities
@@ -66,7 +68,7 @@ def simulate(
         ``None`` chooses enough for a smooth curve.
     edge_probabilities
         ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
-        in which one edge fires at a time.
+        in which one edge fires at a time. Edges that can fire must connect the graph.
     stop_at
         Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
         watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
@@ -86,7 +88,7 @@ def simulate(
     -------
     Solution
         Values, recorded errors, status, seed. Ctrl-C returns what was done so far, with the status
-        saying so.
+        saying so; if the code that made this call calls again, that Ctrl-C stops it.
 
     Examples
     --------
@@ -95,6 +97,7 @@ def simulate(
     >>> run.values.round(9).tolist()
     [3.0, 3.0, 3.0, 3.0]
     """
+    stop_if_interrupted()
     _check_graph(graph)
     values = _check_values(private_values, graph)
     _check_method(method, graph)
@@ -113,9 +116,9 @@ def simulate(
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
     if device == "gpu":
-        return _advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress)
+        return hand_back(_advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress))
     state = State.at_start(setup, len(steps))
-    return advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
+    return hand_back(advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
 def resume(
@@ -138,7 +141,8 @@ def resume(
     end = begin + whole("num_steps", num_steps, low=1, high=2**62)
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
     steps = steps[steps > begin]
-    return advance(State.after(solution, len(steps)), end, steps, stop_at=stop_at, threads=threads, report=progress)
+    state = State.after(solution, len(steps))
+    return hand_back(advance(state, end, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
 def _advance_on_gpu(
@@ -183,7 +187,13 @@ def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Metho
         raise InvalidParameter(
             f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
         )
-    return checked_probabilities(edge_probabilities, graph.num_edges)
+    chances = checked_probabilities(edge_probabilities, graph.num_edges)
+    if not chances.all():
+        try:
+            check_connected(graph.edges[chances > 0], graph.num_nodes, "the graph of edges that can fire")
+        except InvalidGraph as error:
+            raise InvalidParameter(f"edge_probabilities leave no way to a common average: {error}") from None
+    return chances
 
 
 def _notes(graph: Graph, method: Method, *, equal_edges: bool) -> tuple[str, ...]:

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.cores import available_cores
+from ..foundation.interrupting import Interrupt
 from ..foundation.progress import Progress, Report
 from ..methods.base import Array
-from .interrupting import Interrupt
 from .kinds import kind_of
 from .solution import Solution
 from .state import State

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,14 @@ class NeighbourStatus:
         Seconds since its last message; ``None``: not since the start.
     roster
         Number of the roster that it showed last; ``None``: none since the start.
+    unanswered
+        Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     """
 
     state: str
     last_heard: float | None
-    roster: int | None
+    roster: int | None = None
+    unanswered: float | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,11 @@ def status_of(
         plus_minus=None if bound is None else bound * unit.number,
         settled=protocol.settled,
         contributors=protocol.rule.contributors.bit_count() if protocol.rule.certified is not None else 0,
-        statement=explain(protocol, [name for name in state.active if contacts.unreachable(name)]),
+        statement=explain(
+            protocol,
+            [name for name in state.active if contacts.unreachable(name)],
+            {name: seconds for name in state.active if (seconds := contacts.unanswered_for(name, now)) is not None},
+        ),
         roster=settings.roster,
         notices=[*filter(None, [notice]), *protocol.disputes.values()],
         noise_left=noise_in_place(state, unit) * unit.number,
@@ -150,10 +158,15 @@ def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) ->
     state = "parted" if edge.parted else "blank" if edge.blank else "open"
     if contacts.unreachable(name) and not edge.parted:
         state = "unreachable"
-    return NeighbourStatus(state, contacts.silence(name, now), protocol.rosters.get(name))
+    return NeighbourStatus(
+        state,
+        contacts.silence(name, now),
+        roster=protocol.rosters.get(name),
+        unanswered=contacts.unanswered_for(name, now),
+    )
 
 
-def explain(protocol: Protocol, unreachable: list[str]) -> str:
+def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str, float] = MappingProxyType({})) -> str:
     """An honest statement of the error, or of what stands in the way of one."""
     state, unit = protocol.state, protocol.settings.units
     bound = shown_error(state, protocol.rule)
@@ -169,6 +182,9 @@ def explain(protocol: Protocol, unreachable: list[str]) -> str:
         return f"no bound: waiting for {_few(blank)}; if one is gone for good, its neighbours must drop it"
     if unreachable:
         return f"no bound: no answer from {_few(unreachable)}; if one is gone for good, its neighbours must drop it"
+    if unanswering:
+        name, seconds = max(unanswering.items(), key=lambda item: item[1])
+        return f"no bound: {name} greets but has not answered a request for {seconds:.0f} s; its operator must look"
     if state.sealed_edges < protocol.settings.min_open_edges:
         return f"silent: {state.sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
     others = [

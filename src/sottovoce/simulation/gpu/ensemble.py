@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.interrupting import Interrupt
 from ...foundation.numbers import NEGLIGIBLE
 from ...foundation.progress import Progress, Report
 from ...methods.base import VALUE, Array
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
-from ..interrupting import Interrupt
 from ..recording import CARRYING, FALL, LONGEST
 from ..solution import Solution
 from ..state import State, start_of

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.interrupting import Interrupt
 from ...foundation.numbers import NEGLIGIBLE
 from ...foundation.progress import Progress, Report
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 from ...methods.base import VALUE, Array, Method
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
-from ..interrupting import Interrupt
 from ..random.aliases import AliasTable
 from ..random.streams import check_seed
 from ..recording import NEVER
