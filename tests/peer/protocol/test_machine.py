@@ -400,6 +400,25 @@ def test_units_are_compared_whatever_the_rosters() -> None:
         b.receive(replace(hello, terms=hello.terms._replace(wire=3)))
 
 
+def test_news_are_paid_from_a_bucket() -> None:
+    """A neighbour that claims round after round gets two greetings for each own call, and what was saved up (R62)."""
+    a, b = acquainted()
+    wide = np.array([0]), np.array([10 * b.settings.tolerance_units])
+    b.rule._sample = lambda: wide
+    saved = 2 * b.rule.epoch_rounds
+    for calls in (50, 0, 3):
+        for _ in range(calls):
+            b.tick(None)
+        before, told = min(saved, b._links["ada"].news), 0
+        for _ in range(200):
+            stop = Stop(b.rule.round, *wide, *wide)
+            answer = b.receive(replace(a.greet("bob"), stop=stop))
+            told += (answer is not None) + len(b.news())
+        assert told <= before
+        assert told >= before - b.rule.epoch_rounds - 1
+    assert b.news() == []
+
+
 def test_a_large_difference_unsettles() -> None:
     """A settled peer that meets a difference above twice the tolerance is settled no longer (R36)."""
     a, b = acquainted()

@@ -272,8 +272,8 @@ class _Commands:
             "add": self.add,
             "drop": self.drop,
             "leave": self.leave,
-            "backup": self.backup,
             "roster": self.roster,
+            "backup": self.backup,
             "stop": self.stop,
         }
 

@@ -36,6 +36,10 @@ PRESUME_FROM = 64
 """R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
 
 
+NEWS_REFILL = 2.0
+"""R62: greetings with news per own call, on average; twice an epoch's worth can be saved up."""
+
+
 class Protocol:
     """One peer's state machine, for one topic (R50).
 
@@ -140,6 +144,7 @@ class Protocol:
         for neighbour in active:
             link = self._links[neighbour]
             link.tokens = min(link.tokens + self.settings.bucket_refill / len(active), self.settings.bucket_burst)
+            link.news = min(link.news + NEWS_REFILL / len(active), 2.0 * self.rule.epoch_rounds)
         if self.pending is not None or name is None or name not in self.state.edges:
             return None
         edge = self.state.edges[name]
@@ -184,6 +189,24 @@ class Protocol:
     def greet(self, name: str) -> Message:
         """R22: a HELLO, which may be sent at any time."""
         return self._say(Kind.HELLO, name)
+
+    def has_news(self, name: str) -> bool:
+        """R62: whether ``name`` should be greeted now.
+
+        Paid from a bucket that fills with the own clock; enough for a whole epoch is kept for one that may be declared.
+        """
+        if name not in self._links or not self.rule.has_news_for(name):
+            return False
+        kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
+        return self._links[name].news >= 1.0 + kept
+
+    def news(self) -> list[Message]:
+        """R62: the greetings to send now, because this peer has entered a round that all wait for."""
+        return [self._tell_news(name) for name in self.state.active if self.has_news(name)]
+
+    def _tell_news(self, name: str) -> Message:
+        self._links[name].news -= 1.0
+        return self.greet(name)
 
     # -- inputs: membership and value -----------------------------------------------------------
 
@@ -320,7 +343,9 @@ class Protocol:
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
             return self._respond(m)
-        if m.kind is Kind.HELLO:  # R22
+        if m.kind is Kind.HELLO:  # R22, R62
+            if self.has_news(m.src):
+                return self._tell_news(m.src)
             return self._say(Kind.HELLO, m.src) if m.r < self.state.edges[m.src].s else None
         if self.pending is not None and self.pending.peer == m.src and self.pending.message.xid == m.xid:  # R21
             self.pending = None

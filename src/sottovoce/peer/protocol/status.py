@@ -35,16 +35,16 @@ class NeighbourStatus:
         ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
     last_heard
         Seconds since its last message; ``None``: not since the start.
-    unanswered
-        Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     roster
         Number of the roster that it showed last; ``None``: none since the start.
+    unanswered
+        Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     """
 
     state: str
     last_heard: float | None
-    unanswered: float | None = None
     roster: int | None = None
+    unanswered: float | None = None
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,8 @@ def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) ->
     return NeighbourStatus(
         state,
         contacts.silence(name, now),
-        unanswered=contacts.unanswered_for(name, now),
         roster=protocol.rosters.get(name),
+        unanswered=contacts.unanswered_for(name, now),
     )
 
 

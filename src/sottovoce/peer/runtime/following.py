@@ -76,6 +76,7 @@ class Follower:
         self._clock, self._observer = clock, observer
         self._spawn, self._apply, self._stop = spawn, apply, stop
         self._tried: dict[str, float] = {}
+        self._refused: dict[str, str] = {}
         self._busy = False
 
     # -- what neighbours say --------------------------------------------------------------------
@@ -133,7 +134,9 @@ class Follower:
             install(config, signed)
         except ConfigError as error:
             self._observer.count("roster-refused", name)
-            self._observer.log("warning", "roster refused", neighbour=name, why=str(error))
+            if self._refused.get(name) != str(error):
+                self._refused[name] = str(error)
+                self._observer.log("warning", "roster refused", neighbour=name, why=str(error))
             return
         self._observer.log(
             "info", "roster received", neighbour=name, number=signed.roster.number, digest=signed.roster.digest.hex()

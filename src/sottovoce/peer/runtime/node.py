@@ -155,6 +155,7 @@ class Peer:
             self._spawn(self._talker.greet, name)
         self._spawn(self._patience)
         self._clockwork = self._spawn(self._keep_time)
+        self._spawn(self._spread_news)
 
     def _new_follower(self, transport: Transport) -> Follower | None:
         """Who keeps the roster up to date; nobody for a peer without one."""
@@ -366,6 +367,15 @@ class Peer:
             hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
             if not hurried:
                 await talker.turn()
+
+    async def _spread_news(self) -> None:
+        """R62: greet at once whoever waits for the round that this peer has entered."""
+        talker, _ = self._reached
+        while True:
+            await self._kept.until(lambda: any(map(self._protocol.has_news, self._protocol.state.active)))
+            for greeting in self._protocol.news():
+                if greeting.dst not in self._callers:
+                    self._spawn(talker.talk, greeting)
 
     async def _sleep_unless_unsettled(self, seconds: float, *, quiet: bool) -> bool:
         """Sleep; a settled peer wakes early when that ends. Returns whether it did."""

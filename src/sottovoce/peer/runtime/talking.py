@@ -45,8 +45,8 @@ class Talker:
     ) -> None:
         self._keeper, self._transport, self._clock = keeper, transport, clock
         self._observer, self._contacts, self._callers = observer, contacts, callers
-        self._worth_saying = Quiet()
         self._noticed = noticed
+        self._worth_saying = Quiet()
 
     @property
     def _protocol(self) -> Protocol:

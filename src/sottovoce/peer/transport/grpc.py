@@ -59,11 +59,14 @@ _CONNECTIONS = 256
 _REFUSED = ("handshake failed", "verification check failed", "is not in peer certificate")
 
 
+def _longest(codec: Codec) -> int:
+    return max(codec.max_bytes, codec.max_roster_bytes)
+
+
 def _common_options(codec: Codec) -> list[tuple[str, Any]]:
-    longest = max(codec.max_bytes, codec.max_roster_bytes)
     return [
-        ("grpc.max_send_message_length", longest),
-        ("grpc.max_receive_message_length", longest),
+        ("grpc.max_send_message_length", _longest(codec)),
+        ("grpc.max_receive_message_length", _longest(codec)),
         ("grpc.keepalive_time_ms", 20_000),
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
@@ -118,7 +121,7 @@ class GrpcTransport:
         self.name, self.network = config.name, config.network
         self._listen, self._backoff_max = config.listen, config.backoff_max
         self._codec = Codec.from_config(config)
-        self._admission = Admission(max(self._codec.max_bytes, self._codec.max_roster_bytes))
+        self._admission = Admission(_longest(self._codec))
         self._credentials = credentials
         self._observer: Observer = observer or SilentObserver()
         self._addresses: dict[str, str | None] = {}
@@ -153,7 +156,8 @@ class GrpcTransport:
         credentials = grpc.ssl_server_credentials(own, self._anchors(), require_client_auth=True)
         # No limit on calls in all: those of one caller would use it up for everybody.
         server = aio.server(options=_server_options(self._codec))
-        handlers = {  # bytes in, bytes out: decoding is ours
+        # Bytes in, bytes out: decoding is ours.
+        handlers = {
             "Tell": grpc.stream_unary_rpc_method_handler(self._tell),
             "Roster": grpc.stream_unary_rpc_method_handler(self._swap),
         }
@@ -222,24 +226,6 @@ class GrpcTransport:
         )
         return self._calls[dst]
 
-    async def _swap(self, _stream: object, context: Context) -> bytes:
-        """A neighbour's roster and ours: the end that is behind gets the later one."""
-        src = await self._admit(context)
-        if self._rosters is None:
-            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "no rosters here")
-        assert self._rosters is not None
-        async with self._admission.turn(src):
-            try:
-                async with asyncio.timeout(self._admission.read_seconds):
-                    request = pb.RosterRequest.FromString(await context.read())
-            except (TimeoutError, DecodeError, TypeError):
-                self._refuse("refused-invalid-message", src, reason="not a request for a roster")
-                await self._admission.after_nonsense(0)
-                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a request for a roster")
-            given = request.document if request.HasField("document") else None
-            ours = await asyncio.shield(self._rosters(src, request.number, given))
-        return pb.RosterDocument(document=ours).SerializeToString()
-
     async def _tell(self, _stream: object, context: Context) -> bytes:
         """One call: who makes it, whether it may have one now, and only then what it says."""
         src = await self._admit(context)
@@ -252,8 +238,22 @@ class GrpcTransport:
                 self._compare_clocks(src, context)
             return await self._answer(src, message, context)
 
+    async def _swap(self, _stream: object, context: Context) -> bytes:
+        """A neighbour's roster and ours: the end that is behind gets the later one."""
+        src = await self._admit(context)
+        async with self._admission.turn(src):
+            try:
+                async with asyncio.timeout(self._admission.read_seconds):
+                    request = pb.RosterRequest.FromString(await context.read())
+            except (TimeoutError, DecodeError, TypeError):
+                self._refuse("refused-invalid-message", src, reason="not a request for a roster")
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a request for a roster")
+            given = request.document if request.HasField("document") else None
+            ours = None if self._rosters is None else await asyncio.shield(self._rosters(src, request.number, given))
+            return pb.RosterDocument(document=ours).SerializeToString()
+
     async def _admit(self, context: Context) -> str:
-        """The neighbour that calls, if it is one and may have one more call; everybody else is refused."""
+        """The neighbour that calls; the call is aborted if it is none, or has too many under way."""
         src = self._neighbour(context)
         if src is None:
             names = ", ".join(name[:80] for name in _names(context))
