@@ -18,11 +18,12 @@ import numpy.typing as npt
 from .._version import __version__
 from ..errors import InvalidFile, SottovoceError
 from ..foundation.files import is_file
+from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
 from ..scenario.graphs import parse_graph
 from ..scenario.methods import MethodSpec
 from ..scenario.values import ValuesSpec
-from ..simulation import Status, simulate
+from ..simulation import simulate
 from .bench import cpu_model
 from .neighbour import curious_neighbour
 from .spec import Task, content_digest
@@ -150,8 +151,7 @@ def _run(task: Task) -> Outcome:
         graph, values, method, num_steps=task.num_steps, replicas=task.replicas, seed=task.seed,
         record=min(task.record, task.num_steps), threads=1, progress=False,
     )  # fmt: skip
-    if run.status is Status.INTERRUPTED:  # a run is whole or it is not there
-        raise KeyboardInterrupt
+    uninterrupted(run)
     shared = _which(task) | {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "status": str(run.status)}
     if task.audit is not None:
         audit = task.audit

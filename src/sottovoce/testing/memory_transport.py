@@ -26,10 +26,12 @@ class Faults:
     duplication: float = 0.0
     delay: float = 0.0
     """Longest delay of one message, in seconds; each message waits a uniform share of it."""
+    distance: float = 0.0
+    """Seconds that every message takes at least, as over a long line."""
 
     def __post_init__(self) -> None:
-        if not (0 <= self.loss <= 1 and 0 <= self.duplication <= 1 and self.delay >= 0):
-            raise ValueError("loss and duplication must lie in [0, 1] and delay must not be negative")
+        if not (0 <= self.loss <= 1 and 0 <= self.duplication <= 1 and min(self.delay, self.distance) >= 0):
+            raise ValueError("loss and duplication must lie in [0, 1], delay and distance must not be negative")
 
 
 @dataclass
@@ -61,8 +63,8 @@ class Medium:
 
     async def travel(self) -> None:
         """The time one message takes."""
-        if self.faults.delay:
-            await asyncio.sleep(self.random.random() * self.faults.delay)
+        if self.faults.delay or self.faults.distance:
+            await asyncio.sleep(self.faults.distance + self.random.random() * self.faults.delay)
 
 
 class MemoryTransport:

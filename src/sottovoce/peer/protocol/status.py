@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,13 @@ class NeighbourStatus:
         ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
     last_heard
         Seconds since its last message; ``None``: not since the start.
+    unanswered
+        Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     """
 
     state: str
     last_heard: float | None
+    unanswered: float | None = None
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,11 @@ def status_of(
         plus_minus=None if bound is None else bound * unit.number,
         settled=protocol.settled,
         contributors=protocol.rule.contributors.bit_count() if protocol.rule.certified is not None else 0,
-        statement=explain(protocol, [name for name in state.active if contacts.unreachable(name)]),
+        statement=explain(
+            protocol,
+            [name for name in state.active if contacts.unreachable(name)],
+            {name: seconds for name in state.active if (seconds := contacts.unanswered_for(name, now)) is not None},
+        ),
         noise_left=noise_in_place(state, unit) * unit.number,
         noise_std=account.noise_std,
         draws=account.messages,
@@ -139,10 +147,10 @@ def _neighbour(edge: Edge, name: str, contacts: Contacts, now: float) -> Neighbo
     state = "parted" if edge.parted else "blank" if edge.blank else "open"
     if contacts.unreachable(name) and not edge.parted:
         state = "unreachable"
-    return NeighbourStatus(state, contacts.silence(name, now))
+    return NeighbourStatus(state, contacts.silence(name, now), unanswered=contacts.unanswered_for(name, now))
 
 
-def explain(protocol: Protocol, unreachable: list[str]) -> str:
+def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str, float] = MappingProxyType({})) -> str:
     """An honest statement of the error, or of what stands in the way of one."""
     state, unit = protocol.state, protocol.settings.units
     bound = shown_error(state, protocol.rule)
@@ -156,6 +164,9 @@ def explain(protocol: Protocol, unreachable: list[str]) -> str:
         return f"no bound: waiting for {_few(blank)}; if one is gone for good, its neighbours must drop it"
     if unreachable:
         return f"no bound: no answer from {_few(unreachable)}; if one is gone for good, its neighbours must drop it"
+    if unanswering:
+        name, seconds = max(unanswering.items(), key=lambda item: item[1])
+        return f"no bound: {name} greets but has not answered a request for {seconds:.0f} s; its operator must look"
     if state.sealed_edges < protocol.settings.min_open_edges:
         return f"silent: {state.sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
     account = state.account

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container
 from dataclasses import replace
-from itertools import islice
 
 from ...errors import ProtocolViolation
 from ..protocol import Protocol
-from ..protocol.calling import LONGEST_TALK, Contacts, jittered, timeouts
-from ..protocol.messages import Message
-from ..transport.base import CallFailed, Observer, Transport
+from ..protocol.calling import LONGEST_TALK, Contacts, jittered
+from ..protocol.messages import Kind, Message
+from ..transport.base import CallFailed, Observer, Quiet, Transport
 from .clock import Clock
 from .keeping import Keeper
 
@@ -43,6 +42,7 @@ class Talker:
     ) -> None:
         self._keeper, self._transport, self._clock = keeper, transport, clock
         self._observer, self._contacts, self._callers = observer, contacts, callers
+        self._worth_saying = Quiet()
 
     @property
     def _protocol(self) -> Protocol:
@@ -80,8 +80,8 @@ class Talker:
             return True
         if name in self._callers:
             return False
-        settings = self._protocol.settings
-        for wait in islice(timeouts(settings), settings.retries + 1):
+        for repeated in range(self._protocol.settings.retries + 1):
+            wait = self._contacts.wait(name, message.kind, repeated)
             try:
                 await self._transport.call(name, message, wait)
             except CallFailed as failure:
@@ -95,18 +95,23 @@ class Talker:
     async def _ask(self, first: Message) -> Message | None:
         """One call, repeated as long as the protocol says so (R17); ``None`` if there is no reply."""
         message: Message | None = first
+        name, kind, began, repeated, late = first.dst, first.kind, self._clock.now(), 0, False
         self._keeper.commit()
-        for wait in timeouts(self._protocol.settings):
-            if message is None:
-                break
+        while message is not None:
+            sent = self._clock.now()
             try:
-                reply = await self._transport.call(first.dst, message, wait)
+                reply = await self._transport.call(name, message, self._contacts.wait(name, kind, repeated))
             except CallFailed as failure:
                 self._failed(failure)
-                message = self._protocol.unanswered(message, late=failure.reason == "timeout")
+                repeated += 1
+                late = failure.reason == "timeout"
+                message = self._protocol.unanswered(message, late=late and not self._contacts.once_only(name))
             else:
-                self._heard(first.dst)
+                self._contacts.answered(name, kind, self._clock.now(), self._clock.now() - sent)
+                self._heard(name)
                 return reply
+        if late:
+            self._gave_up(name, kind, began)
         return None
 
     # -- being spoken to ------------------------------------------------------------------------
@@ -128,7 +133,8 @@ class Talker:
             reply = self._protocol.receive(message)
         except ProtocolViolation as violation:
             self._observer.count("violation", name)
-            self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
+            if self._worth_saying("message refused", name):
+                self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
             return None
         self._heard(name)
         if reply is not None:
@@ -148,6 +154,13 @@ class Talker:
         pause = self._contacts.failed(name, now, late=failure.reason == "timeout")
         if first and pause is not None:
             self._observer.log("warning", "neighbour unreachable", neighbour=name, reason=failure.reason, seconds=pause)
+
+    def _gave_up(self, name: str, kind: Kind, began: float) -> None:
+        now = self._clock.now()
+        before = self._contacts.unanswered_for(name, now)
+        self._contacts.gave_up(name, kind, now, now - began)
+        if before is None and self._contacts.unanswered_for(name, now) is not None:
+            self._observer.log("warning", "neighbour greets but does not answer requests", neighbour=name)
 
     def _heard(self, name: str) -> None:
         if self._contacts.unreachable(name):

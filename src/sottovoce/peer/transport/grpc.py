@@ -9,7 +9,13 @@ Refusals and where they are noticed:
 - *wrong name*: the called side compares the certificate's name with its neighbours and answers PERMISSION_DENIED (so it
   is for a neighbour that was dropped while it was connected); the caller trusts only the certificate of the neighbour
   it meant to call. Both count.
-- *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted.
+- *a neighbour with too many calls at once*: RESOURCE_EXHAUSTED, counted; see :mod:`.admission`.
+- *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted; so are
+  streams that end without a whole message, or say nothing for too long.
+
+Who calls is known from the first bytes of a call, before its message. So the message of a call is read by us
+and not by gRPC (the handler is one of a *stream* of requests, of which the first is read): a call that is refused costs
+no memory for its body, and calls that stay silent take up nothing that others need.
 
 The module is called like the library it wraps; absolute imports keep the two apart.
 """
@@ -25,11 +31,12 @@ from typing import TYPE_CHECKING, Any
 import grpc
 from grpc import aio
 
-from ...errors import ConfigError, ProtocolViolation, TransportError
+from ...errors import ProtocolViolation, TemporaryFailure, TransportError
 from ..membership.config import PeerConfig
 from ..membership.credentials import Credentials, check_identity
 from ..membership.names import split_address
 from ..protocol.messages import Kind, Message
+from .admission import Admission
 from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
 from .codec import Codec
 
@@ -42,6 +49,9 @@ _SERVICE = "sottovoce.peer.v2.Peer"
 _METHOD = f"/{_SERVICE}/Tell"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
+_HANDSHAKE_MS = 10_000
+_CONNECTIONS = 256
+"""Open connections, strangers that have not finished their handshake included; a process may often open 1024 files."""
 # How gRPC 1.62 to 1.85 say that this side refused the other's certificate.
 _REFUSED = ("handshake failed", "verification check failed", "is not in peer certificate")
 
@@ -62,8 +72,11 @@ def _server_options(codec: Codec) -> list[tuple[str, Any]]:
     return [
         *_common_options(codec),
         ("grpc.so_reuseport", 0),  # a port in use must be an error, not a shared port
-        ("grpc.max_concurrent_streams", 32),
-        ("grpc.server_handshake_timeout_ms", 10_000),  # a stranger that says nothing is not waited for
+        ("grpc.max_concurrent_streams", 32),  # of one connection
+        # Without it gRPC may take in megabytes of a body before it asks us who is calling.
+        ("grpc.http2.bdp_probe", 0),
+        ("grpc.max_allowed_incoming_connections", _CONNECTIONS),
+        ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),  # a stranger that says nothing is not waited for
         ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         # A certificate is looked at when a connection is made; so no connection lasts much longer than an hour.
         ("grpc.max_connection_age_ms", 3_600_000),
@@ -101,6 +114,7 @@ class GrpcTransport:
         self.name, self.network = config.name, config.network
         self._listen, self._backoff_max = config.listen, config.backoff_max
         self._codec = Codec.from_config(config)
+        self._admission = Admission(self._codec.max_bytes)
         self._credentials = credentials
         self._observer: Observer = observer or SilentObserver()
         self._addresses: dict[str, str | None] = {}
@@ -120,7 +134,7 @@ class GrpcTransport:
         return cls(config, check_identity(config), observer)
 
     async def serve(self, handler: Handler) -> None:
-        """Listen, unless this peer only calls; :class:`~sottovoce.errors.ConfigError` if the address cannot be had."""
+        """Listen, unless this peer only calls; :class:`~sottovoce.errors.TemporaryFailure` if it cannot now."""
         if self._handler is not None:
             raise TransportError("this transport is already serving")
         self._handler = handler
@@ -130,13 +144,14 @@ class GrpcTransport:
         # in a network of thirty. Members that are no neighbours pass the handshake and are refused by `_tell`.
         own = [(self._credentials.key, self._credentials.certificate)]
         credentials = grpc.ssl_server_credentials(own, self._anchors(), require_client_auth=True)
-        server = aio.server(options=_server_options(self._codec), maximum_concurrent_rpcs=16 + 4 * len(self._addresses))
-        tell = grpc.unary_unary_rpc_method_handler(self._tell)  # bytes in, bytes out: decoding is ours
+        # No limit on calls in all: those of one caller would use it up for everybody.
+        server = aio.server(options=_server_options(self._codec))
+        tell = grpc.stream_unary_rpc_method_handler(self._tell)  # bytes in, bytes out: decoding is ours
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Tell": tell}),))
         try:
             self.port = server.add_secure_port(self._listen, credentials)
         except RuntimeError:
-            raise ConfigError(f"listen: cannot listen on {self._listen}: address in use or not ours") from None
+            raise TemporaryFailure(f"listen: cannot listen on {self._listen}: address in use or not ours") from None
         await server.start()
         self._server = server
 
@@ -174,21 +189,58 @@ class GrpcTransport:
         self._calls[dst] = channel.unary_unary(_METHOD, request_serializer=None, response_deserializer=None)
         return self._calls[dst]
 
-    async def _tell(self, content: bytes, context: Context) -> bytes:
+    async def _tell(self, _stream: object, context: Context) -> bytes:
+        """One call: who makes it, whether it may have one now, and only then what it says."""
         src = self._neighbour(context)
         if src is None:
             names = ", ".join(name[:80] for name in _names(context))
             self._refuse("refused-not-a-neighbour", "", certificate=names)
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not a neighbour")
         assert src is not None
+        if not self._admission.enter(src):
+            self._refuse("refused-too-many-calls", src, most=self._admission.calls)
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many calls at once")
+        context.add_done_callback(lambda _context: self._admission.leave(src))  # type: ignore[arg-type]
+        async with self._admission.turn(src):
+            message = await self._read(src, context)
+            if message is None:
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
+            assert message is not None
+            if message.kind is Kind.HELLO:
+                self._compare_clocks(src, context)
+            return await self._answer(src, message, context)
+
+    async def _read(self, src: str, context: Context) -> Message | None:
+        """The message of a call; ``None`` if it is not there in time, too long or invalid.
+
+        The bytes must be forgotten before the call is aborted: that makes a circle of references around the stack.
+        """
         try:
-            message = self._decode(content, src)
+            async with asyncio.timeout(self._admission.read_seconds):
+                content: object = await context.read()
+        except TimeoutError:
+            self._refuse("refused-silent-call", src)
+            return None
+        if not isinstance(content, bytes):
+            if context.time_remaining() != 0.0:  # otherwise the caller has only lost patience
+                self._refuse("refused-no-whole-message", src, most_bytes=self._codec.max_bytes)
+                await self._admission.after_nonsense(0)
+            return None
+        try:
+            return self._decode(content, src)
         except ProtocolViolation as violation:
             self._refuse("refused-invalid-message", src, reason=str(violation))
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
+            await self._admission.after_nonsense(len(content))
+            return None
+
+    def _decode(self, content: bytes, src: str) -> Message:
+        message = self._codec.decode(content, src=src, dst=self.name)
+        if message is None:
+            raise ProtocolViolation("a call carries a message")
+        return message
+
+    async def _answer(self, src: str, message: Message, context: Context) -> bytes:
         assert self._handler is not None
-        if message.kind is Kind.HELLO:
-            self._compare_clocks(src, context)
         try:
             # Shielded: a caller that hangs up must not interrupt a state change half way.
             return self._codec.encode(await asyncio.shield(self._handler(src, message)))
@@ -199,12 +251,6 @@ class GrpcTransport:
             self._observer.log("error", "handler failed", neighbour=src, error=type(error).__name__)
         await context.abort(grpc.StatusCode.UNAVAILABLE, "cannot handle messages now")
         raise AssertionError("abort always raises")
-
-    def _decode(self, content: bytes, src: str) -> Message:
-        message = self._codec.decode(content, src=src, dst=self.name)
-        if message is None:
-            raise ProtocolViolation("a call carries a message")
-        return message
 
     def _neighbour(self, context: Context) -> str | None:
         """The configured neighbour that this caller's certificate names, if it names exactly one."""
