@@ -30,7 +30,7 @@ def recursive_tree(n: int) -> Specimen:
 
 
 def uniform_tree(n: int) -> Specimen:
-    """Every labelled tree equally likely: long arms, diameter about √n (a random walk's first entries, Aldous–Broder)."""
+    """Every labelled tree equally likely, by the first entries of a random walk (Aldous, Broder); diameter about √n."""
     walk = _rng().integers(n, size=40 * n)
     _, first = np.unique(walk, return_index=True)
     assert len(first) == n, "the walk must visit every node"

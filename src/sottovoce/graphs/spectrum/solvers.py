@@ -114,7 +114,8 @@ def multigrid(problem: Problem, *, tolerance: float = 1e-9) -> Estimate | None:
     state = np.random.get_state()  # noqa: NPY002 (pyamg draws from the global generator; put it back as it was)
     try:
         np.random.seed(0)  # noqa: NPY002
-        hierarchy = pyamg.smoothed_aggregation_solver(matrix, max_coarse=300)
+        # No measure of strength: the default one keeps every entry too, in a copy of the matrix.
+        hierarchy = pyamg.smoothed_aggregation_solver(matrix, max_coarse=300, strength=None, keep=False)
     finally:
         np.random.set_state(state)  # noqa: NPY002
     cycle = hierarchy.aspreconditioner(cycle="V")
