@@ -62,7 +62,7 @@ def alias_table(edge_probabilities: npt.ArrayLike | AliasTable | None, graph: Gr
         return AliasTable(np.empty(0), np.empty(0, dtype=np.int64))
     probabilities = checked_probabilities(edge_probabilities, graph.num_edges)
     known: dict[bytes, AliasTable] = graph.__dict__.setdefault("_alias_tables", {})
-    key = hashlib.sha256(memoryview(probabilities)).digest()
+    key = hashlib.sha256(probabilities.data).digest()
     table = known.pop(key, None) or _vose(probabilities / float(probabilities.sum()) * graph.num_edges)
     while len(known) >= TABLES_PER_GRAPH:
         known.pop(next(iter(known)), None)
