@@ -6,6 +6,7 @@ few hundred megabytes. Errors name the first thing that is wrong, in the caller'
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ __all__ = [
     "as_pairs",
     "canonical",
     "check_connected",
+    "check_fits",
     "check_range",
     "chunks",
     "components",
@@ -33,7 +35,24 @@ CHUNK = 1 << 22
 MAX_NODES = int(np.iinfo(np.int32).max)
 """Nodes are numbered in 32 bits: half the memory, and such a graph already has gigabytes of edges."""
 
+BYTES_PER_EDGE = 24
+"""Held while a graph is made, at least."""
+
 Pairs = npt.NDArray[np.int32]
+
+
+def check_fits(name: str, num_nodes: float, num_edges: float) -> None:
+    """Refuse, before anything is made, a graph that this machine's memory does not hold."""
+    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if BYTES_PER_EDGE * max(num_nodes, num_edges) > here:
+        raise InvalidGraph(
+            f"{name} would have {_count(num_nodes)} nodes and {_count(num_edges)} edges; this "
+            f"machine's memory ({here / 1e9:.0f} GB) does not hold that"
+        )
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if number < 1e15 else f"{number:.3g}"
 
 
 def chunks(length: int) -> Iterator[slice]:
