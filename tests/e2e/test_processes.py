@@ -179,7 +179,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_bad_input_is_one_sentence_and_changes_nothing(make_stage: MakeStage) -> None:
-    """A port in use is refused with exit code 2 and a store in use with exit code 1 or 2, both in one sentence."""
+    """A port in use is refused with exit code 75 and a store in use with exit code 1 or 2, both in one sentence."""
     stage = make_stage(graphs.path(2), [1.0, 2.0])
     stage.start("p01")
     stage.wait_until(lambda status: True, seconds=WAIT, names=["p01"])
@@ -188,7 +188,7 @@ def test_bad_input_is_one_sentence_and_changes_nothing(make_stage: MakeStage) ->
     (p02 / "port.toml").write_text((p02 / "peer.toml").read_text().replace(own, taken, 1))
     before = files(p02)
     ended = start_and_wait(p02 / "port.toml", "--value-from", p02 / "value.txt")
-    assert ended.returncode == 2
+    assert ended.returncode == 75
     assert ended.stderr.strip() == f"error: listen: cannot listen on {taken}: Address already in use"
     assert files(p02) == before
     # The same store twice: the listening port is moved, so that it is the store that refuses.

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._version import __version__
 from ..foundation.cores import available_cores
+from ..foundation.interrupting import uninterrupted
 from ..graphs import cycle, random_geometric, random_regular
 from ..graphs.graph import Graph
 from ..methods import NoiseInsertion, StandardGossip
@@ -112,17 +113,8 @@ def _per_step(
     values = np.random.default_rng(0).random(shape)
 
     def work(steps: int = num_steps) -> None:
-        simulate(
-            graph,
-            values,
-            method,
-            num_steps=steps,
-            seed=1,
-            replicas=replicas,
-            record=[],
-            threads=threads,
-            progress=False,
-        )
+        how: dict[str, Any] = {"seed": 1, "record": [], "threads": threads, "progress": False}
+        uninterrupted(simulate(graph, values, method, num_steps=steps, replicas=replicas, **how))
 
     work(1)  # compile
     return _best(work, repeats) / (num_steps * replicas * coordinates) * 1e9

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..foundation.arguments import number
+from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
 from ..methods import METHODS, Method
 from ..simulation import Solution, simulate
@@ -199,8 +200,9 @@ def compare(
     runs = []
     for method in chosen:
         steps = _steps(method, graph, num_steps) if budget == "messages" else num_steps
-        length = {"num_steps": steps, "seed": seed, "replicas": replicas, "record": 200}
-        runs.append(simulate(graph, private_values, method, **length, threads=threads, progress=progress))  # type: ignore[arg-type]
+        how: dict[str, Any] = {"num_steps": steps, "seed": seed, "replicas": replicas, "record": 200}
+        run = simulate(graph, private_values, method, **how, threads=threads, progress=progress)
+        runs.append(uninterrupted(run))
     spread = float(np.std(runs[0].private_values)) if prior_std is None else prior_std
     if spread == 0.0:
         raise InvalidParameter(

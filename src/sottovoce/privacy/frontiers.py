@@ -217,6 +217,7 @@ def _summary(
 
 
 def _steps_until(wish: _Wish, method: Method) -> int | None:
+    from ..foundation.interrupting import uninterrupted
     from ..simulation import simulate
 
     size = wish.graph.num_nodes
@@ -224,6 +225,7 @@ def _steps_until(wish: _Wish, method: Method) -> int | None:
     values *= wish.prior_std / max(float(values.std()), 1e-300)
     grid = np.unique(np.linspace(0, wish.max_steps, 401).astype(int))
     run = simulate(wish.graph, values, method, num_steps=wish.max_steps, seed=wish.seed, replicas=200, record=grid)
+    uninterrupted(run)
     late = np.flatnonzero(run.squared_error.mean(axis=0) / size > wish.accuracy**2)
     first = 0 if len(late) == 0 else int(late[-1]) + 1
     return None if first >= len(run.steps) else int(run.steps[first])

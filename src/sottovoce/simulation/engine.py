@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
+from ..errors import InvalidGraph, InvalidParameter, InvalidValues
 from ..foundation.arguments import whole
+from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
 from ..graphs.graph import Graph
+from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .kinds import kind_of
 from .random.aliases import alias_table, checked_probabilities
@@ -66,12 +68,13 @@ def simulate(
         ``None`` chooses enough for a smooth curve.
     edge_probabilities
         ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
-        in which one edge fires at a time.
+        in which one edge fires at a time. Edges that can fire must connect the graph.
     stop_at
         Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
         watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
         (heavy ball, accelerated gossip: every node moves in every step) or every n/2 exchanges (sets of edges); the
-        replica then stops at the first of these looks. Recorded steps make no difference.
+        replica then stops at the first of these looks. Recorded steps make no difference. On a GPU an ensemble stops
+        at the step, one huge run looks every n/2 steps.
     threads
         Cores to use; ``None``: all.
     device
@@ -85,7 +88,7 @@ def simulate(
     -------
     Solution
         Values, recorded errors, status, seed. Ctrl-C returns what was done so far, with the status
-        saying so.
+        saying so; if the code that made this call calls again, that Ctrl-C stops it.
 
     Examples
     --------
@@ -94,6 +97,7 @@ def simulate(
     >>> run.values.round(9).tolist()
     [3.0, 3.0, 3.0, 3.0]
     """
+    stop_if_interrupted()
     _check_graph(graph)
     values = _check_values(private_values, graph)
     _check_method(method, graph)
@@ -111,10 +115,10 @@ def simulate(
         notes=_notes(graph, method, equal_edges=probabilities is None),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
-    state = State.at_start(setup, len(steps))
     if device == "gpu":
-        return _advance_on_gpu(state, num_steps, steps, stop_at=stop_at, report=progress)
-    return advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
+        return hand_back(_advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress))
+    state = State.at_start(setup, len(steps))
+    return hand_back(advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
 def resume(
@@ -137,11 +141,12 @@ def resume(
     end = begin + whole("num_steps", num_steps, low=1, high=2**62)
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
     steps = steps[steps > begin]
-    return advance(State.after(solution, len(steps)), end, steps, stop_at=stop_at, threads=threads, report=progress)
+    state = State.after(solution, len(steps))
+    return hand_back(advance(state, end, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
 def _advance_on_gpu(
-    state: State,
+    setup: Setup,
     end: int,
     record: npt.NDArray[np.int64],
     *,
@@ -149,15 +154,14 @@ def _advance_on_gpu(
     report: Report | bool | None,
 ) -> Solution:
     """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
-    if stop_at is not None:
-        raise Unsupported("stop_at is not supported with device='gpu'; record more often and look at the errors")
+    state = State.empty(setup, len(record))
     if state.tables.shape[:2] == (1, 1):
         from .gpu.huge import advance as advance_one
 
-        return advance_one(state, end, record, report=report)
+        return advance_one(state, end, record, stop_at=stop_at, report=report)
     from .gpu.ensemble import advance as advance_many
 
-    return advance_many(state, end, record, report=report)
+    return advance_many(state, end, record, stop_at=stop_at, report=report)
 
 
 # -- input ------------------------------------------------------------------------------------------
@@ -183,7 +187,13 @@ def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Metho
         raise InvalidParameter(
             f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
         )
-    return checked_probabilities(edge_probabilities, graph.num_edges)
+    chances = checked_probabilities(edge_probabilities, graph.num_edges)
+    if not chances.all():
+        try:
+            check_connected(graph.edges[chances > 0], graph.num_nodes, "the graph of edges that can fire")
+        except InvalidGraph as error:
+            raise InvalidParameter(f"edge_probabilities leave no way to a common average: {error}") from None
+    return chances
 
 
 def _notes(graph: Graph, method: Method, *, equal_edges: bool) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..methods.base import Array
 from .edge_noise import share_edge_noise
 from .solution import Records, Setup, Solution, Status
 
-__all__ = ["Recorder", "State"]
+__all__ = ["Recorder", "State", "start_of"]
 
 
 class Recorder:
@@ -45,6 +46,10 @@ class Recorder:
         squared, masses = self.rows(np.array([step]))
         return squared[0], masses[0]
 
+    def forget_after(self, step: int) -> None:
+        """Give back the rows of later steps."""
+        self.count = int(np.searchsorted(self.steps[: self.count], step, side="right"))
+
     def after(self, before: Records) -> Records:
         """The records of an earlier part of the run, then these."""
         new = Records(self.steps[: self.count], self.squared[: self.count], self.masses[: self.count])
@@ -72,20 +77,28 @@ class State:
     @classmethod
     def at_start(cls, setup: Setup, num_records: int) -> State:
         """Before the first step, with room for so many records and one at an interruption."""
-        graph, replicas = setup.graph, setup.replicas
-        columns = setup.private_values.reshape(graph.num_nodes, -1)
-        tables = _aligned((replicas, columns.shape[1], graph.num_nodes, setup.method.num_fields))
-        for c, column in enumerate(columns.T):
-            tables[:, c] = setup.method.initial(graph, column)
-        share_edge_noise(tables, setup.method, graph, setup.seed)
+        state = cls.empty(setup, num_records)
+        state.fill()
+        return state
+
+    @classmethod
+    def empty(cls, setup: Setup, num_records: int) -> State:
+        """The same with tables that hold nothing yet: for an executor that fills them by itself."""
+        nodes, replicas, coordinates = setup.graph.num_nodes, setup.replicas, setup.private_values[0].size
         return cls(
             setup,
-            tables,
+            _aligned((replicas, coordinates, nodes, setup.method.num_fields)),
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
-            recorder=Recorder(num_records + 1, replicas, columns.shape[1]),
-            before=Records.none(replicas, columns.shape[1]),
+            recorder=Recorder(num_records + 1, replicas, coordinates),
+            before=Records.none(replicas, coordinates),
         )
+
+    def fill(self) -> None:
+        """Put every replica at the start."""
+        for c, nodes in enumerate(start_of(self.setup)):
+            self.tables[:, c] = nodes
+        share_edge_noise(self.tables, self.setup.method, self.setup.graph, self.setup.seed)
 
     @classmethod
     def after(cls, solution: Solution, num_records: int) -> State:
@@ -120,26 +133,38 @@ class State:
         """The least step at which a replica is that has not stopped, or ``end``."""
         return int(self.steps_done.min(initial=end, where=~self.stopped))
 
-    def solution(self, *, interrupted: bool = False) -> Solution:
-        """What has been found, from now on unchangeable."""
+    def solution(self, *, interrupted: bool = False, finite: bool | None = None) -> Solution:
+        """What has been found, from now on unchangeable; ``finite`` if it is known whether all numbers are."""
         return Solution(
             **self.setup.as_dict(),
             tables=self.tables,
             steps_done=self.steps_done,
             stopped=self.stopped,
-            status=self._status(interrupted=interrupted),
+            status=self._status(interrupted=interrupted, finite=_all_finite(self.tables) if finite is None else finite),
             elapsed=self.elapsed,
             records=self.recorder.after(self.before),
         )
 
-    def _status(self, *, interrupted: bool) -> Status:
-        if not np.isfinite(self.tables).all():
+    def _status(self, *, interrupted: bool, finite: bool) -> Status:
+        if not finite:
             return Status.DIVERGED
         if interrupted:
             return Status.INTERRUPTED
         if self.stopped.all():
             return Status.STOPPED_AT_ERROR
         return Status.OUTSIDE_GUARANTEE if self.setup.notes else Status.COMPLETED
+
+
+def start_of(setup: Setup) -> Iterator[Array]:
+    """The node table of each coordinate before the first step, the same for all replicas but for shared edge noise."""
+    columns = setup.private_values.reshape(setup.graph.num_nodes, -1)
+    return (setup.method.initial(setup.graph, column) for column in columns.T)
+
+
+def _all_finite(tables: Array) -> bool:
+    """A sum that is finite says so at once; one that is not may be that of large numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(tables.sum()) or np.isfinite(tables).all())
 
 
 def _aligned(shape: tuple[int, ...]) -> Array:

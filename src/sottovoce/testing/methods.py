@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import SottovoceError
+from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.registry import METHODS
@@ -96,7 +97,7 @@ class _Trial:
 
     def run(self, data: Array | None = None, *, num_steps: int = STEPS, **how: Any) -> Solution:
         settings: dict[str, Any] = {"seed": SEED, "record": [], "progress": False, "num_steps": num_steps, **how}
-        return simulate(self.graph, self.data if data is None else data, self.method, **settings)
+        return uninterrupted(simulate(self.graph, self.data if data is None else data, self.method, **settings))
 
     def require(self, condition: object, reason: str) -> None:
         if not condition:

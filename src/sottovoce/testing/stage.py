@@ -30,6 +30,7 @@ from ..peer.membership.founding import found_network, join
 from ..peer.membership.keys import make_identity, write_private
 from ..peer.membership.roster import SignedRoster
 from ..peer.process.control import ask, peek
+from .worker import LIE
 
 __all__ = ["Stage", "free_addresses"]
 
@@ -67,6 +68,8 @@ class Stage:
         Let every peer write down when it applied an exchange and with whom, for :meth:`fired_edges`.
     outbound_only
         Names of peers that do not listen; peers are called p01, p02, …
+    liars
+        Names of peers that lie, and how (see :mod:`.liars`), from :meth:`let_lie` on.
     **settings
         Shared settings and fields of :class:`PeerConfig` for all peers, see :func:`found_network`.
     """
@@ -80,10 +83,11 @@ class Stage:
         loss: float = 0.0,
         journal: bool = False,
         outbound_only: Sequence[str] = (),
+        liars: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
         self.folder, self.graph = folder, graph
-        self._loss, self._disturbed = loss, journal or loss > 0
+        self._loss, self._disturbed, self._liars = loss, journal or loss > 0, dict(liars or {})
         self.names = [f"p{number:02d}" for number in range(1, graph.num_nodes + 1)]
         values = np.asarray(private_values, dtype=np.float64).reshape(graph.num_nodes, -1)
         free = dict(zip(self.names, free_addresses(graph.num_nodes), strict=True))
@@ -146,8 +150,9 @@ class Stage:
     def _command(self, name: str) -> list[str]:
         """The real command, or the worker that can also keep a journal and lose messages."""
         config, value = str(self.configs[name]), str(self.folder / name / "value.txt")
-        if self._disturbed:
-            return ["sottovoce.testing.worker", config, value, str(self.journal_file(name)), str(self._loss)]
+        if self._disturbed or name in self._liars:
+            lie = self._liars.get(name, "")
+            return ["sottovoce.testing.worker", config, value, str(self.journal_file(name)), str(self._loss), lie]
         return ["sottovoce", "peer", "start", config, "--value-from", value]
 
     def add(self, name: str, neighbours: Sequence[str], value: NDArray[np.float64]) -> None:
@@ -174,6 +179,10 @@ class Stage:
         if running:
             self.stop(*running)
             self.start(*running)
+
+    def let_lie(self, name: str) -> None:
+        """From now on this liar lies."""
+        (self.folder / name / LIE).touch()
 
     def kill(self, name: str) -> None:
         """End a peer at whatever it is doing, as a power cut would."""

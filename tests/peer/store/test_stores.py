@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.errors import StoreError
+from sottovoce.errors import StoreError, UnusableStore
 from sottovoce.peer.store import Identity, MemoryStore
 from sottovoce.peer.store.sqlite import MIGRATIONS, SCHEMA_VERSION, SqliteStore, migrate, read_state
 from sottovoce.testing import StoreConformance
@@ -121,8 +121,18 @@ def test_damage_is_found_on_start(store: SqliteStore) -> None:
     data = bytearray(store.path.read_bytes())
     data[4096 : 4096 * 3] = os.urandom(4096 * 2)
     store.path.write_bytes(data)
-    with pytest.raises(StoreError):
+    with pytest.raises(UnusableStore, match="move the data folder away"):
         SqliteStore(store.path.parent, WHO)
+
+
+@pytest.mark.parametrize("row", ["peer", "edge ada"])
+def test_a_row_that_makes_no_sense_says_what_to_do(store: SqliteStore, row: str) -> None:
+    """SQLite finds nothing wrong with the file, and yet it cannot be used: one sentence with the way out."""
+    assert store._db is not None
+    for numbers in ("no numbers", "[1, 2]", "7"):
+        store._db.execute("UPDATE state SET numbers = ? WHERE what = ?", (numbers, row))
+        with pytest.raises(UnusableStore, match="move the data folder away"):
+            store.load()
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, sorry" * 100, None], ids=["text", "foreign database"])

@@ -11,7 +11,7 @@ import grpc
 import pytest
 from grpc import aio
 
-from sottovoce.errors import ConfigError
+from sottovoce.errors import TemporaryFailure
 from sottovoce.peer.membership.credentials import Credentials
 from sottovoce.peer.membership.keys import key_pem, new_key, self_signed
 from sottovoce.peer.protocol.messages import Message
@@ -240,7 +240,7 @@ def test_a_port_in_use_is_bad_input() -> None:
     async def scenario() -> None:
         async with serving(Called(), Recorder()) as b:
             other = SOCIETY.transport("c", listen=f"127.0.0.1:{b.port}")
-            with pytest.raises(ConfigError, match="listen"):
+            with pytest.raises(TemporaryFailure, match="listen"):
                 await other.serve(Called())
 
     asyncio.run(scenario())

@@ -13,11 +13,11 @@ from pathlib import Path
 from ...errors import ConfigError
 from .config import IdentityFiles, PeerConfig
 from .credentials import trusted_roster
-from .founding import FOUNDER_KEY, ROSTER, check_terms
-from .keys import Card, certificate_of, key_pem, load_key, new_key, self_signed, write_private
+from .founding import FOUNDER_KEY, ROSTER, check_terms, put_down
+from .keys import Card, certificate_of, key_pem, load_key, new_key, public_pem, self_signed, write_private
 from .roster import Member, Roster, SignedRoster
 
-__all__ = ["current", "install", "new_card", "publish", "with_card", "with_member", "without_member"]
+__all__ = ["current", "install", "new_card", "publish", "refound", "with_card", "with_member", "without_member"]
 
 
 def current(folder: Path) -> Roster:
@@ -91,10 +91,29 @@ def new_card(config: PeerConfig) -> Path:
     return path
 
 
-def install(config: PeerConfig, signed: SignedRoster) -> None:
+def refound(signed: SignedRoster, folder: Path) -> SignedRoster:
+    """The next roster under a new founder's key, which is made in ``folder``; that folder must not exist.
+
+    For a network whose founder's key is lost, stolen, or to pass into other hands. Nothing but the founder changes. The
+    new key has no power by itself: each member decides whether to believe it, see :func:`install`.
+    """
+    key = new_key()
+    roster = replace(signed.roster, number=signed.roster.number + 1, founder=public_pem(key))
+    return put_down(folder, key, roster)
+
+
+def install(config: PeerConfig, signed: SignedRoster, *, founder: str | None = None) -> None:
     """Put a later roster in place of the one that a peer has, and the new key if it has the new key's certificate.
 
     A roster from which this peer is gone is installed too: the peer will then say so and not start.
+
+    Parameters
+    ----------
+    config, signed
+        The peer as it is configured; the roster.
+    founder
+        The fingerprint of another founder's key whom this peer is to believe from now on; its own file has to say so
+        too, see :func:`.files.edit_founder`.
 
     Raises
     ------
@@ -103,7 +122,12 @@ def install(config: PeerConfig, signed: SignedRoster) -> None:
         peer does not have. Nothing is changed.
     """
     files, roster = _files(config), signed.roster
-    roster.check_replaces(trusted_roster(files, config.network))
+    earlier = trusted_roster(files, config.network)
+    if founder is not None:
+        if founder != roster.founder_fingerprint:
+            raise ConfigError(f"the roster is signed by {roster.founder_fingerprint}, not by {founder}")
+        earlier = replace(earlier, founder=roster.founder)
+    roster.check_replaces(earlier)
     if config.name in roster.members:
         own = certificate_of(roster.members[config.name].certificate, config.certificate_name, "the roster")
         keys = [path for path in (files.key, _waiting(files)) if path.exists()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import functools
 import signal
 import socket
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import ConfigError, InvalidParameter, PeerError
+from ...errors import ConfigError, InvalidParameter, PeerError, TemporaryFailure
 from ..membership.config import PeerConfig
 from ..membership.credentials import Credentials, check_identity, trusted_roster
 from ..membership.exposure import what_others_learn
@@ -31,8 +32,11 @@ from ..runtime.node import Peer
 from ..transport.base import Transport
 from ..transport.handshakes import HandshakeWatch
 from . import logs
+from .backup import write_backup
 from .control import ControlServer, decode_value
-from .metrics import MetricsServer, PeerObserver
+from .health import health_of
+from .metrics import PeerObserver
+from .pages import Pages
 
 __all__ = ["Checked", "check_everything", "run_peer", "start_peer"]
 
@@ -40,6 +44,9 @@ Wrap = Callable[[Transport], Transport]
 
 LEFT = "left"
 """File in the data folder of a peer that has left: a restart must not undo that."""
+
+_PASSING = (errno.EADDRINUSE, errno.EADDRNOTAVAIL)
+"""Why one cannot listen for the moment."""
 
 _SHOWN = 8
 """Coordinates of a long estimate that a status shows."""
@@ -82,7 +89,16 @@ def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
 
 
 def check_port(address: str, what: str) -> None:
-    """Whether this machine can listen there now."""
+    """Refuse an address at which this machine cannot listen.
+
+    Raises
+    ------
+    TemporaryFailure
+        Somebody else listens there, the address is not this machine's (yet), or the name is not resolved (yet): so it
+        is while a machine starts, or while the last process of this peer ends.
+    ConfigError
+        It will never be allowed.
+    """
     host, port = split_address(address, what)
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -90,7 +106,9 @@ def check_port(address: str, what: str) -> None:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind(where)
     except OSError as error:
-        raise ConfigError(f"{what}: cannot listen on {address}: {error.strerror}") from None
+        passing = isinstance(error, socket.gaierror) or error.errno in _PASSING
+        sentence = f"{what}: cannot listen on {address}: {error.strerror}"
+        raise (TemporaryFailure if passing else ConfigError)(sentence) from None
 
 
 def start_peer(
@@ -123,7 +141,8 @@ def start_peer(
         logs.configure(watch.stream, level=log_level, peer=checked.config.name, network=checked.config.network)
         observer = observe(logs.get_logger("peer"))
         watch.report_to(observer)
-        return asyncio.run(run_peer(checked, observer, wrap=wrap, replace_value=replace_value))
+        with logs.everything_as_json():
+            return asyncio.run(run_peer(checked, observer, wrap=wrap, replace_value=replace_value))
 
 
 async def run_peer(
@@ -133,11 +152,11 @@ async def run_peer(
 
     A store that fails (a full disk, say) also ends it, with that error. For the parameters see :func:`start_peer`.
     """
-    from ..transport.grpc import GrpcTransport
+    from .timing import TimedTransport
 
-    transport: Transport = GrpcTransport(checked.config, checked.credentials, observer)
+    transport: Transport = TimedTransport(checked.config, checked.credentials, observer)
     transport = transport if wrap is None else wrap(transport)
-    observer.note_expiry(checked.credentials.expires.timestamp())
+    observer.note_identity(checked.credentials.roster, checked.credentials.expires.timestamp())
     farewells: set[asyncio.Task[None]] = set()
     observer.when(
         "parted",
@@ -210,7 +229,12 @@ async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: 
     assert config.data_dir is not None
     control = ControlServer(config.data_dir, _Commands(peer, checked, observer, ending).by_name())
     page = (
-        MetricsServer(config.metrics_listen, observer, lambda: peer.status().to_dict())
+        Pages(
+            config.metrics_listen,
+            observer,
+            lambda: peer.status().to_dict(),
+            lambda: health_of(peer.status().to_dict(), peer.trouble, config.min_open_edges),
+        )
         if config.metrics_listen
         else None
     )
@@ -246,6 +270,7 @@ class _Commands:
             "add": self.add,
             "drop": self.drop,
             "leave": self.leave,
+            "backup": self.backup,
             "stop": self.stop,
         }
 
@@ -294,6 +319,15 @@ class _Commands:
         edit_without(self.checked.path, name, dropped=True)
         await self.peer.drop_neighbour(name)
         self.observer.log("info", "neighbour dropped", neighbour=name)
+        return {}
+
+    async def backup(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Write a backup into the named file: the private value must not go out over the socket."""
+        path = Path(str(asked.get("path")))
+        if not path.is_absolute():
+            raise InvalidParameter(f"path must be absolute, got {str(path)!r}")
+        write_backup(path, self.checked.config, self.peer.durable_state)
+        self.observer.log("info", "backup written")
         return {}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:

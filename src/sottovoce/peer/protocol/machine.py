@@ -121,7 +121,7 @@ class Protocol:
             state = PeerState(value, account)
         else:
             raise ConfigError(f"peer {settings.name!r} has no stored state, so it needs its private value")
-        protocol = cls(settings, state, recovering=stored is None, **outside)
+        protocol = cls(settings, state, recovering=not state.edges, **outside)  # R3: also from a backup
         if value is not None and not np.array_equal(value, state.value):
             protocol.set_value(value, new_secret=False)
         protocol.align(neighbours)

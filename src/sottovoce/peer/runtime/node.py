@@ -80,6 +80,7 @@ class Peer:
         self._keeper: Keeper | None = None
         self._talker: Talker | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._clockwork: asyncio.Task[None] | None = None
         self._started = 0.0
 
     def __repr__(self) -> str:
@@ -146,7 +147,7 @@ class Peer:
         for name in self.config.neighbours:
             self._spawn(self._talker.greet, name)
         self._spawn(self._patience)
-        self._spawn(self._keep_time)
+        self._clockwork = self._spawn(self._keep_time)
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
@@ -216,6 +217,20 @@ class Peer:
         except PeerError as failure:
             return failure
         raise AssertionError("never comes true")
+
+    @property
+    def durable_state(self) -> PeerState:
+        """What is kept on disk, the private value included: for backups only."""
+        return self._protocol.state
+
+    @property
+    def trouble(self) -> str:
+        """Why this peer does not work any more; empty as long as it does."""
+        if self._keeper is not None and self._keeper.failure is not None:
+            return str(self._keeper.failure)
+        if self._clockwork is None or self._clockwork.done():
+            return "its own clock has stopped"
+        return ""
 
     def status(self) -> PeerStatus:
         """What may be said about this peer now; no private value, no noise, no flow."""
@@ -335,10 +350,11 @@ class Peer:
             check_value(value, dimension=config.dimension, low=config.low, high=config.high)
         )
 
-    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> asyncio.Task[None]:
         task = asyncio.ensure_future(self._guarded(work, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         """A failed store ends the background work; it is told to whoever waits for the peer."""

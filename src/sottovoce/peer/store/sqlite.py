@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import StoreError
+from ...errors import StoreError, UnusableStore
 from ...privacy.gaussian.account import Account
 from ..protocol.ledger import Edge
 from ..protocol.messages import DEFAULT_TOPIC, Vector
@@ -52,6 +52,9 @@ MIGRATIONS: list[str] = [
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
 _APPLICATION_ID = 0x736F7474  # "sott"
+_AS_AFTER_A_LOST_DISK = (
+    "move the data folder away and start with the private value, as after a lost disk: neighbours give the ledger back"
+)
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
 
 
@@ -108,13 +111,13 @@ class SqliteStore:
         db.execute("PRAGMA journal_size_limit = 67108864")
         answer = db.execute("PRAGMA integrity_check").fetchone()[0]
         if answer != "ok":
-            raise StoreError(f"{str(self.path)!r} is damaged ({answer}); move it away to start as after a lost disk")
+            raise UnusableStore(f"{str(self.path)!r} is damaged ({answer}); {_AS_AFTER_A_LOST_DISK}")
         migrate(db, self.path)
         row = db.execute("SELECT network, name, dimension, unit FROM identity").fetchone()
         if row is None:
             db.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", tuple(vars(self._identity).values()))
         elif Identity(*row) != self._identity:
-            raise StoreError(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
+            raise UnusableStore(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
 
     def _translated(self, verb: str) -> _Translated:
         return _Translated(f"cannot {verb} {str(self.path)!r}")
@@ -171,10 +174,15 @@ class _Translated:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.DatabaseError):
-            full = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+            code = getattr(error, "sqlite_errorcode", None)
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise UnusableStore(f"{self._what}: it is damaged ({error}); {_AS_AFTER_A_LOST_DISK}") from None
+            full = code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
             raise StoreError(f"{self._what}: {_SMALL_DISK if full else error}") from None
         if isinstance(error, OSError):
             raise StoreError(f"{self._what}: {error.strerror}") from None
+        if isinstance(error, ValueError | TypeError) and not isinstance(error, StoreError):  # a row that makes no sense
+            raise UnusableStore(f"{self._what}: it is damaged; {_AS_AFTER_A_LOST_DISK}") from None
 
 
 def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = None) -> None:
@@ -187,12 +195,12 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = N
     application = db.execute("PRAGMA application_id").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and application != _APPLICATION_ID:
-        raise StoreError(f"{str(path)!r} is a database of something else")
+        raise UnusableStore(f"{str(path)!r} is a database of something else")
     known = _FIRST_WIRE + len(steps)
     if version > known:
-        raise StoreError(f"{str(path)!r} was written by a later version (schema {version}, this knows {known})")
+        raise UnusableStore(f"{str(path)!r} was written by a later version (schema {version}, this knows {known})")
     if version == _FIRST_WIRE:
-        raise StoreError(
+        raise UnusableStore(
             f"{str(path)!r} was written by version 1, whose numbers are not whole: its network cannot be continued; "
             "found a new one, and let each party give its private value again to a peer with a new data folder"
         )
@@ -293,11 +301,10 @@ class _Rows:
         std, decay, budget, information, draws, fresh, requests, last_sid = json.loads(rows.pop("peer"))
         value, checksum = self._vector("value", dimension), rows.pop("value", None)
         if value is None:
-            raise StoreError("the store holds no private value")
+            raise UnusableStore(f"the store holds no private value; {_AS_AFTER_A_LOST_DISK}")
         if checksum != _checksum(_bytes(value)):
-            raise StoreError(
-                "the private value in the store is damaged: its checksum does not fit; move the data folder away and "
-                "start with the value, as after a lost disk"
+            raise UnusableStore(
+                f"the private value in the store is damaged: its checksum does not fit; {_AS_AFTER_A_LOST_DISK}"
             )
         edges = {what.removeprefix("edge "): self._edge(what, numbers, dimension) for what, numbers in rows.items()}
         account = Account(std, decay, budget=budget, information=information, messages=draws)
@@ -308,7 +315,7 @@ class _Rows:
         sid, psid, blank, parted, s, r = json.loads(numbers)
         f, g = self._vector(f"f {name}", dimension), self._vector(f"g {name}", dimension)
         if not blank and (f is None or g is None):
-            raise StoreError(f"the ledger for neighbour {name!r} is incomplete")
+            raise UnusableStore(f"the ledger for neighbour {name!r} is incomplete; {_AS_AFTER_A_LOST_DISK}")
         return Edge(sid, psid, blank, s, f, r, g, parted)
 
     def _vector(self, what: str, dimension: int) -> Vector | None:
@@ -317,7 +324,9 @@ class _Rows:
         if row is None:
             return None
         if len(row[0]) != 8 * dimension:
-            raise StoreError(f"vector {what!r} has {len(row[0])} bytes, not {8 * dimension}")
+            raise UnusableStore(
+                f"vector {what!r} has {len(row[0])} bytes, not {8 * dimension}; {_AS_AFTER_A_LOST_DISK}"
+            )
         return np.frombuffer(row[0], dtype="<i8").astype(np.int64, copy=False)
 
 

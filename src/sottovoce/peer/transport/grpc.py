@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 from grpc import aio
 
-from ...errors import ConfigError, ProtocolViolation, TransportError
+from ...errors import ProtocolViolation, TemporaryFailure, TransportError
 from ..membership.config import PeerConfig
 from ..membership.credentials import Credentials, check_identity
 from ..membership.names import split_address
@@ -134,7 +134,7 @@ class GrpcTransport:
         return cls(config, check_identity(config), observer)
 
     async def serve(self, handler: Handler) -> None:
-        """Listen, unless this peer only calls; :class:`~sottovoce.errors.ConfigError` if the address cannot be had."""
+        """Listen, unless this peer only calls; :class:`~sottovoce.errors.TemporaryFailure` if it cannot now."""
         if self._handler is not None:
             raise TransportError("this transport is already serving")
         self._handler = handler
@@ -151,7 +151,7 @@ class GrpcTransport:
         try:
             self.port = server.add_secure_port(self._listen, credentials)
         except RuntimeError:
-            raise ConfigError(f"listen: cannot listen on {self._listen}: address in use or not ours") from None
+            raise TemporaryFailure(f"listen: cannot listen on {self._listen}: address in use or not ours") from None
         await server.start()
         self._server = server
 
