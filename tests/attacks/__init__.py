@@ -17,6 +17,7 @@ test_disclosed_means_disclosed   an audit calls a value disclosed only if it is,
 test_drops_hold                  a drop holds at both ends, whoever is down and whatever is lost
 test_kept_for_ever               what a report says stays hidden for ever does, whatever fires later
 test_last_bits_tell_nothing      no private value can be ruled out by the digits of a message
+test_the_account_survives        no restored copy and no lost disk gives any of a budget back
 test_liars                       a liar shifts no more than its bound, and nothing once it is dropped
 test_liars_with_real_processes   the same for every liar as a process over real TLS
 test_seals_hold                  no coalition, draining or refusing, knows more than the theorem on seals allows
