@@ -23,6 +23,7 @@ COMMANDS = {
     "simulate": ("simulate", "Run one method on one graph."),
     "reproduce": ("reproduce", "Redo a published experiment."),
     "compare": ("compare", "Several methods side by side."),
+    "frontier": ("frontier", "What privacy costs in time, at equal accuracy."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
     "sweep": ("sweep", "Many runs, here or on a cluster, kept as a dataset."),
@@ -33,8 +34,8 @@ COMMANDS = {
     "peer": ("peer", "Start, inspect and stop one peer."),
     "studio": ("studio", "A page where you watch private gossip happen."),
 }
-SERVERS = (["network"], ["peer"], ["studio"])
-"""Commands that end by themselves what they started when Ctrl-C is pressed."""
+ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
+"""Commands that answer Ctrl-C by themselves: they end what they started."""
 
 # Package → the extra that brings it. A core install has none of them.
 EXTRAS = {
@@ -73,7 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
     named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
-        with nullcontext() if named[:1] in SERVERS else remembered():
+        with nullcontext() if named[:1] in ANSWERING else remembered():
             sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)

@@ -215,7 +215,7 @@ def _unit_responses(chances: Chances, num_steps: int, runs: int, seed: int) -> A
 
 def _simulated(chances: Chances, values: Array, method: Method, num_steps: int, runs: int, seed: int) -> Array:
     from ...foundation.interrupting import uninterrupted
-    from ...simulation import simulate
+    from ...simulation.engine import simulate
 
     run = uninterrupted(simulate(
         chances.graph, values, method, num_steps=num_steps, seed=seed, replicas=runs,
