@@ -266,10 +266,12 @@ def roster(config: Path, roster: Path | None, founder: str | None, as_json: bool
         return
     signed = SignedRoster.load(roster)
     install(settings, signed, founder=founder)
-    if founder is not None:
+    if founder is None:
+        use = _take_up(settings)
+    else:  # whom a peer believes it reads when it starts
         edit_founder(config, founder)
+        use = "restart the peer to use it"
     number, digest = signed.roster.number, signed.roster.digest.hex()
-    use = _take_up(settings) if founder is None else "restart the peer to use it"
     if as_json:
         click.echo(json.dumps({"number": number, "digest": digest, "use": use}))
     else:

@@ -42,7 +42,7 @@ class Overheard(MemoryTransport):
             self.note(reply)
             return reply
 
-        await super().serve(noting)
+        await super().serve(noting, rosters)
 
 
 def overheard(town: Town, store: Store) -> tuple[SeededPeer, Overheard]:

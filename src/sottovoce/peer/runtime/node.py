@@ -424,11 +424,17 @@ class Peer:
         return task
 
     async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
-        """A failed store ends the background work; it is told to whoever waits for the peer."""
+        """A failed store ends the background work; it is told to whoever waits for the peer.
+
+        So is a mistake of ours: without its clock a peer would live on and do nothing, and a restart loses nothing.
+        """
         try:
             await work(*arguments)
         except PeerError as failure:
             self._kept.fail(failure)
+        except Exception as error:
+            self._observer.log("error", "background work failed", exc_info=error)
+            self._kept.fail(PeerError(f"background work failed: {type(error).__name__}"))
 
 
 def _has_store(config: PeerConfig) -> bool:

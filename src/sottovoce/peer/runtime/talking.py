@@ -69,12 +69,14 @@ class Talker:
     async def talk(self, first: Message) -> None:
         """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
         message: Message | None = first
-        for _ in range(LONGEST_TALK):
-            if message is None or self._keeper.failure is not None:
-                break
-            reply = await self._ask(message)
-            message = None if reply is None else self._receive(first.dst, reply)
-        self._protocol.give_up(first)
+        try:
+            for _ in range(LONGEST_TALK):
+                if message is None or self._keeper.failure is not None:
+                    break
+                reply = await self._ask(message)
+                message = None if reply is None else self._receive(first.dst, reply)
+        finally:
+            self._protocol.give_up(first)
 
     async def part(self, name: str) -> bool:
         """R23: drop a neighbour and say so; whether it heard it."""

@@ -207,6 +207,12 @@ class GrpcTransport:
             raise self._failed(dst, _reason(error), _detail(error)) from None
         except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
             raise self._failed(dst, "unreachable", "CLOSED") from None
+        except asyncio.CancelledError:
+            # Closing a channel cancels the calls under way, and not whoever waits for them: that would be the peer's
+            # own clock.
+            if _cancelled_ourselves():
+                raise
+            raise self._failed(dst, "unreachable", "CLOSED") from None
 
     def _connect(self, dst: str) -> Any:
         own = self._credentials
@@ -401,6 +407,11 @@ def _detail(error: aio.AioRpcError) -> str:
     if error.code() is grpc.StatusCode.FAILED_PRECONDITION:
         return (error.details() or "")[:200]
     return error.code().name
+
+
+def _cancelled_ourselves() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _names(context: Context) -> Sequence[str]:
