@@ -7,6 +7,7 @@ wrong with a file is said with its line.
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections.abc import Iterator, Sequence
@@ -49,7 +50,8 @@ def read_edges(path: str | os.PathLike[str]) -> Graph:
     try:
         return Graph.from_edges(pairs, name=path.stem)
     except InvalidGraph as error:
-        where = "" if parquet or isinstance(pairs, list) else _offending_line(path)
+        row = None if parquet or isinstance(pairs, list) else _offending_row(pairs)
+        where = "" if row is None else f", line {_line_of(row, path, len(pairs))}"
         raise InvalidFile(f"{path}{where}: {error}") from None
 
 
@@ -58,11 +60,13 @@ def _read_text(path: Path) -> npt.NDArray[np.int64] | list[list[str]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # an empty file, or 1.0 read as 1
-            pairs = np.loadtxt(path, dtype=np.int64, comments="#", ndmin=2, encoding="utf-8")
+            pairs = np.loadtxt(
+                path, dtype=np.int64, comments="#", ndmin=2, encoding="utf-8", delimiter=_delimiter(path)
+            )
         if pairs.shape[1:] == (2,) and len(pairs):
             return pairs
     except (ValueError, OverflowError, Warning):
-        pass  # commas, comments with odd characters, or not a graph: line by line
+        pass  # both spaces and commas, comments with odd characters, or not a graph: line by line
     if (names := _read_names(path)) is not None:
         return names
     found = [pair for _, pair in _lines(path)]
@@ -93,6 +97,13 @@ def _read_names(path: Path) -> list[list[str]] | None:
     return found or None
 
 
+def _delimiter(path: Path) -> str | None:
+    """A comma if the first line with numbers has one; ``None`` stands for spaces and tabs."""
+    with path.open(encoding="utf-8") as file:
+        first = next((text for line in file if (text := line.split("#", 1)[0].strip())), "")
+    return "," if "," in first else None
+
+
 def _lines(path: Path) -> Iterator[tuple[int, tuple[int, int]]]:
     """(line number, pair) for every line that has one."""
     try:
@@ -116,15 +127,31 @@ def _lines(path: Path) -> Iterator[tuple[int, tuple[int, int]]]:
         raise InvalidFile(f"{path} is not a text file of node pairs") from None
 
 
-def _offending_line(path: Path) -> str:
-    """', line k' of the first loop, negative number or repeated edge; '' if it is none of these."""
-    seen: set[tuple[int, int]] = set()
-    for number, (first, second) in _lines(path):
-        pair = (min(first, second), max(first, second))
-        if first == second or pair[0] < 0 or pair in seen:
-            return f", line {number}"
-        seen.add(pair)
-    return ""
+def _offending_row(pairs: npt.NDArray[np.int64]) -> int | None:
+    """The first row with a loop, a negative number or an edge of an earlier row; ``None`` if there is no such row."""
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    order = np.lexsort((high, low))  # equal edges beside each other, earlier rows first
+    again = (low[order][1:] == low[order][:-1]) & (high[order][1:] == high[order][:-1])
+    wrong = (low == high) | (low < 0)
+    wrong[order[1:][again]] = True
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def _line_of(row: int, path: Path, num_rows: int) -> int:
+    """The line, from one, of the row-th pair. Usually all lines after the head of the file are pairs."""
+    with path.open("rb") as file:
+        head = next(number for number, line in enumerate(file) if _has_pair(line))
+        file.seek(0)
+        lines = sum(1 for _ in file)
+        if lines - head == num_rows:
+            return head + row + 1
+        file.seek(0)
+        pairs = (number for number, line in enumerate(file, start=1) if _has_pair(line))
+        return next(itertools.islice(pairs, row, None))
+
+
+def _has_pair(line: bytes) -> bool:
+    return bool(line.split(b"#", 1)[0].strip(b" ,\t\r\n"))
 
 
 def _parquet() -> Any:

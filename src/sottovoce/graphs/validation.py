@@ -6,6 +6,7 @@ few hundred megabytes. Errors name the first thing that is wrong, in the caller'
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ __all__ = [
     "as_pairs",
     "canonical",
     "check_connected",
+    "check_fits",
     "check_range",
     "chunks",
     "components",
@@ -30,10 +32,30 @@ __all__ = [
 CHUNK = 1 << 22
 """Edges handled at a time where a temporary array is needed."""
 
+FEW_EDGES = 10_000
+"""So many are joined one by one."""
+
 MAX_NODES = int(np.iinfo(np.int32).max)
 """Nodes are numbered in 32 bits: half the memory, and such a graph already has gigabytes of edges."""
 
+BYTES_PER_EDGE = 24
+"""Held while a graph is made, at least."""
+
 Pairs = npt.NDArray[np.int32]
+
+
+def check_fits(name: str, num_nodes: float, num_edges: float) -> None:
+    """Refuse, before anything is made, a graph that this machine's memory does not hold."""
+    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if BYTES_PER_EDGE * max(num_nodes, num_edges) > here:
+        raise InvalidGraph(
+            f"{name} would have {_count(num_nodes)} nodes and {_count(num_edges)} edges; this "
+            f"machine's memory ({here / 1e9:.0f} GB) does not hold that"
+        )
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if number < 1e15 else f"{number:.3g}"
 
 
 def chunks(length: int) -> Iterator[slice]:
@@ -147,7 +169,8 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     """Number of connected components, and the component of each node.
 
     Edges are taken in pieces; each piece is contracted to the components found so far, so memory
-    stays at a few numbers per node whatever the number of edges.
+    stays at a few numbers per node whatever the number of edges. A few edges are joined one by one, without SciPy: the
+    process of a peer, which looks at its network's graph, stays small.
 
     Examples
     --------
@@ -155,6 +178,8 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     >>> count, label.tolist()
     (2, [0, 0, 1, 1])
     """
+    if len(edges) <= FEW_EDGES:
+        return _joined(edges, num_nodes)
     import scipy.sparse
     import scipy.sparse.csgraph
 
@@ -169,6 +194,22 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
         count, merged = scipy.sparse.csgraph.connected_components(matrix, directed=False)
         label = merged[label]
     return int(count), label
+
+
+def _joined(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]]:
+    """The same, edge by edge: each node points to a smaller one of its component, the smallest to itself."""
+    to = list(range(num_nodes))
+
+    def smallest(node: int) -> int:
+        while to[node] != node:
+            to[node] = node = to[to[node]]
+        return node
+
+    for one, other in edges.tolist():
+        first, second = smallest(one), smallest(other)
+        to[max(first, second)] = min(first, second)
+    roots, label = np.unique([smallest(node) for node in range(num_nodes)], return_inverse=True)
+    return len(roots), label.astype(np.int32)
 
 
 def check_connected(edges: Pairs, num_nodes: int, name: str, labels: Sequence[str] | None = None) -> None:

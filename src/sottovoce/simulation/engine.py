@@ -112,7 +112,7 @@ def simulate(
         seed=secrets.randbits(63) if seed is None else check_seed(seed),
         replicas=whole("replicas", replicas, low=1, high=MAX_REPLICAS),
         edge_probabilities=probabilities,
-        aliases=alias_table(probabilities, graph.num_edges),
+        aliases=alias_table(probabilities, graph),
         notes=_notes(graph, method, equal_edges=probabilities is None),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)

@@ -133,7 +133,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         seed=header["seed"],
         replicas=header["replicas"],
         edge_probabilities=arrays.get("edge_probabilities"),
-        aliases=alias_table(arrays.get("edge_probabilities"), graph.num_edges),
+        aliases=alias_table(arrays.get("edge_probabilities"), graph),
         notes=tuple(header.get("notes", ())),
         tables=arrays["tables"],
         steps_done=arrays["steps_done"],
