@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ConfigError, InvalidParameter, PeerError
-from ..membership.config import PeerConfig
+from ..membership.config import IdentityFiles, PeerConfig
 from ..membership.credentials import trusted_roster
-from ..membership.exposure import what_others_learn
+from ..membership.exposure import Knowledge, what_others_know
 from ..membership.files import edit_without
 from ..membership.keys import write_private
 from ..protocol.state import check_value
@@ -135,6 +135,12 @@ async def _watch_store(peer: Peer, ending: _Ending) -> None:
     ending.come("failed")
 
 
+@functools.lru_cache(maxsize=8)
+def _known(files: IdentityFiles, network: str, name: str, _number: int, sealed: frozenset[str]) -> Knowledge:
+    """What others can know of a peer's value, from its roster of that number and its own ledger."""
+    return what_others_know(trusted_roster(files, network), name, sealed)
+
+
 class _Ending:
     """The one event that ends a peer's process, and why it came."""
 
@@ -217,17 +223,11 @@ class _Commands:
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
         roster = {"number": self.peer.config.roster, "digest": self.peer.config.roster_digest.hex()}
-        known = await asyncio.to_thread(self.known_to, self.peer.config.roster)
-        return {"status": status | {"roster": roster, **known}, "refusals": counts}
-
-    @functools.lru_cache(maxsize=1)  # noqa: B019 - one of these objects per process
-    def known_to(self, _roster: int) -> dict[str, str]:
-        """What one other member, and two, can ever know of this peer's value, from the roster and the theorem alone."""
-        config = self.checked.config
+        sealed = frozenset(name for name, neighbour in status["neighbours"].items() if neighbour["sealed"])
+        config = self.peer.config
         assert config.identity is not None
-        rows = what_others_learn(trusted_roster(config.identity, config.network))
-        [(_, beforehand, one, two, _)] = [row for row in rows if row[0] == config.name]
-        return {"known_beforehand": beforehand, "known_to_one": one, "known_to_two": two}
+        known = await asyncio.to_thread(_known, config.identity, config.network, config.name, config.roster, sealed)
+        return {"status": status | {"roster": roster, "known": known.to_dict()}, "refusals": counts}
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config
