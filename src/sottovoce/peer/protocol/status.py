@@ -35,6 +35,8 @@ class NeighbourStatus:
         ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
     last_heard
         Seconds since its last message; ``None``: not since the start.
+    sealed
+        Whether the edge was opened with a seal that still stands in this peer's value.
     roster
         Number of the roster that it showed last; ``None``: none since the start.
     unanswered
@@ -43,6 +45,7 @@ class NeighbourStatus:
 
     state: str
     last_heard: float | None
+    sealed: bool = False
     roster: int | None = None
     unanswered: float | None = None
 
@@ -161,6 +164,7 @@ def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) ->
     return NeighbourStatus(
         state,
         contacts.silence(name, now),
+        sealed=edge.sealed,
         roster=protocol.rosters.get(name),
         unanswered=contacts.unanswered_for(name, now),
     )
