@@ -222,9 +222,10 @@ class GrpcTransport:
             self._refuse("refused-silent-call", src)
             return None
         if not isinstance(content, bytes):
-            if context.time_remaining() != 0.0:  # otherwise the caller has only lost patience
-                self._refuse("refused-no-whole-message", src, most_bytes=self._codec.max_bytes)
-                await self._admission.after_nonsense(0)
+            if context.time_remaining() == 0.0:  # the caller has only lost patience, and nobody is there to answer
+                raise asyncio.CancelledError
+            self._refuse("refused-no-whole-message", src, most_bytes=self._codec.max_bytes)
+            await self._admission.after_nonsense(0)
             return None
         try:
             return self._decode(content, src)
