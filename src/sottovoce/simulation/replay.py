@@ -68,7 +68,7 @@ def fired_edges(
     True
     """
     method = StandardGossip() if method is None else method
-    aliases = alias_table(edge_probabilities, graph.num_edges)
+    aliases = alias_table(edge_probabilities, graph)
     return kind_of(method).fired(method, graph, aliases, _stream(seed, replica), _steps(start, num_steps))
 
 
@@ -99,7 +99,7 @@ def activations(
     if method.in_rounds:
         return np.full(graph.num_nodes, num_steps)
     counts = np.zeros(graph.num_nodes, dtype=np.int64)
-    aliases = alias_table(edge_probabilities, graph.num_edges)
+    aliases = alias_table(edge_probabilities, graph)
     for start in range(0, num_steps, CHUNK):
         size = min(CHUNK, num_steps - start)
         fired = fired_edges(

@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
 from ..protocol.messages import Kind, Message, Stop, Vector, check_message
+from ..protocol.terms import Terms
 from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
@@ -56,11 +57,18 @@ class Codec:
         """No valid message is longer: seven vectors, two sets of contributors and the header."""
         return 7 * 8 * self.dimension + self.members // 4 + 4096
 
+    @property
+    def max_roster_bytes(self) -> int:
+        """No later roster that is handed over is longer: room for twice as many members as there are, and some."""
+        return 2048 * (2 * self.members + 64)
+
     def encode(self, message: Message | None) -> bytes:
         """Bytes of a message; of ``None``, the empty answer."""
         if message is None:
             return b""
         fields = dict(zip(_PLAIN, _plain_of(message), strict=True))
+        if message.terms is not None:
+            fields["terms"] = pb.Terms(**message.terms._asdict())
         if message.stop is not None:
             fields["stop"] = _stop_to_wire(message.stop)
         wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
@@ -108,6 +116,10 @@ class Codec:
         if kind is None:
             raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE")
         fields = dict(zip(_PLAIN, _plain_of(wire), strict=True))
+        if wire.HasField("terms"):
+            terms = fields["terms"] = Terms(*(getattr(wire.terms, name) for name in Terms._fields))
+            if terms.dimension != self.dimension:
+                return Message(kind, **fields)  # R60: refused for its terms, which say more than a length
         fields |= {name: self._vector(wire, name) for name in _VECTORS if wire.HasField(name)}
         if wire.HasField("stop"):
             fields["stop"] = self._stop(wire.stop)
