@@ -190,6 +190,9 @@ class Peer:
                 self._keeper.commit()
         if self._transport is not None:
             await self._transport.close()
+        if self._keeper is not None:  # what was heard meanwhile
+            with contextlib.suppress(PeerError):
+                self._keeper.commit()
         if self._store is not None:
             self._store.close()
 
