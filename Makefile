@@ -83,7 +83,7 @@ proto:  ## write the Python code for the peers' wire format anew
 	rm -rf $(VENV)-proto && $(PYTHON) -m venv $(VENV)-proto
 	$(VENV)-proto/bin/python -m pip install --quiet --disable-pip-version-check 'grpcio-tools==1.62.3' 'setuptools<81'
 	$(VENV)-proto/bin/python -m grpc_tools.protoc -I$(WIRE) --python_out=$(WIRE) --pyi_out=$(WIRE) $(WIRE)/sottovoce.proto
-	sed -i 's/\[Stop, _Mapping\]/[Stop, _Mapping[str, object]]/' $(WIRE)/sottovoce_pb2.pyi
+	sed -i 's/, _Mapping\]/, _Mapping[str, object]]/g' $(WIRE)/sottovoce_pb2.pyi
 	rm -rf $(VENV)-proto
 
 clean:  ## remove everything that was made here

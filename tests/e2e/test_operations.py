@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -18,6 +19,8 @@ import numpy as np
 import pytest
 
 from sottovoce import graphs
+from sottovoce.peer.membership.changes import install
+from sottovoce.peer.membership.roster import SignedRoster
 from sottovoce.peer.process.control import encode_value
 from sottovoce.testing.proof import prove
 from sottovoce.testing.stage import Stage, free_addresses
@@ -125,3 +128,36 @@ def test_a_backup_is_restored_long_after_and_the_mean_is_exact(make_stage: MakeS
     proof = prove({name: stage.data_dir(name) for name in stage.names})
     assert proof.exact
     assert proof.largest_error < 0.01
+
+
+def gauge(stage: Stage, name: str, series: str) -> float:
+    """One number of a peer's metrics."""
+    with urllib.request.urlopen(f"http://{stage.config(name).metrics_listen}/metrics", timeout=30) as answer:
+        [line] = [line for line in answer.read().decode().splitlines() if line.startswith(f"{series} ")]
+    return float(line.split()[1])
+
+
+def test_a_new_key_is_taken_up_without_a_restart(stage: Stage) -> None:
+    """A key changes while both run: one is told by its command, the other by SIGHUP. The same processes go on."""
+    stage.start()
+    stage.wait_until(agreed(15.0), seconds=WAIT)
+    before = {name: process.pid for name, process in stage.processes.items()}
+    ends = "sottovoce_certificate_expiry_timestamp_seconds"
+    old_end = gauge(stage, "p01", ends)
+    sottovoce("peer", "rekey", stage.configs["p01"])
+    sottovoce("network", "rekey", stage.folder, stage.folder / "p01" / "p01.card")
+    roster = stage.folder / "roster.json"
+    assert "the running peer uses it" in sottovoce("peer", "roster", stage.configs["p02"], roster)
+    install(stage.config("p01"), SignedRoster.load(roster))  # the files are there; the process does not know yet
+    assert gauge(stage, "p01", "sottovoce_roster_number") == 0
+    stage.processes["p01"].send_signal(signal.SIGHUP)
+    until(lambda: gauge(stage, "p01", "sottovoce_roster_number") == 1)
+    assert gauge(stage, "p01", ends) > old_end
+    stage.ask("p02", "set-value", value=encode_value(np.array([50.0])))
+    stage.wait_until(agreed(30.0), seconds=WAIT)
+    assert {name: process.pid for name, process in stage.processes.items()} == before
+    assert any(line["event"] == "reloaded" and line["roster"] == 1 for line in lines(stage, "p01"))
+    (stage.folder / "p01" / "roster.json").write_text("nonsense")
+    stage.processes["p01"].send_signal(signal.SIGHUP)
+    until(lambda: any(line["event"] == "cannot reload" for line in lines(stage, "p01")))
+    assert stage.ask("p01", "status")["status"]["settled"] is not None

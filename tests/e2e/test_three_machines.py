@@ -159,6 +159,10 @@ def test_the_whole_lesson(tmp_path: Path, where: str) -> None:
         played.play(part("5.", "6."))
         [status] = [said for line, said in played.said.items() if "peer status" in line]
         assert re.search(r"one other knows it to +± 20.4 \(bob\)", status)
+        assert (
+            "bob is not on this machine and cannot be asked: ada sees it open"
+            in played.said["sottovoce network status trio"]
+        )
         change, join = part("7.", "Where").split("Dora wants to join.")
         played.play(change)
         played.wait_for(["ada", "bob", "cleo"], 62.0)
@@ -190,6 +194,51 @@ def test_a_member_behind_a_firewall(tmp_path: Path) -> None:
         assert reaches(played, "cleo", "bob")
         played.play(part("1.", "5.").replace(" --address cleo.example.org:7001", ""))
         assert 'listen = ""' in (played.homes["cleo"] / "cleo" / "peer.toml").read_text()
+        played.wait_for(["ada", "bob", "cleo"], 60.0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+@pytest.mark.timeout(900)
+def test_breaking_it(tmp_path: Path) -> None:
+    """What the lesson invites its readers to do to Bob: kill him, pull his cable, delete his disk. 60, and then 62."""
+    with lesson(tmp_path, "namespaces") as played:
+        machines = played.machines
+        assert machines is not None
+        played.play(part("1.", "5."))
+        again = next(line for name, line in commands(part("4.", "5.")) if name == "bob" and "peer start" in line)
+        bob = played.running[[name for name, line in commands(part("4.", "5.")) if "peer start" in line].index("bob")]
+        for delete in (False, True):
+            bob.kill()
+            bob.wait()
+            if delete:
+                shutil.rmtree(played.data("bob"))
+            played._start("bob", again)
+            bob = played.running[-1]
+            played.wait_for(["ada", "bob", "cleo"], 60.0)
+        machines.cut_off("bob")
+        played.play(part("7.", "Where").split("Dora wants to join.")[0])
+        deadline = time.monotonic() + WAIT
+        while time.monotonic() < deadline and peek(played.data("ada"))["neighbours"]["bob"]["state"] != "unreachable":  # type: ignore[index]
+            time.sleep(0.2)
+        machines.cut_off("bob", back=True)
+        played.wait_for(["ada", "bob", "cleo"], 62.0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+@pytest.mark.timeout(600)
+def test_names_that_are_resolved_late(tmp_path: Path) -> None:
+    """All start while nobody can resolve anybody's name; when the names are there, they find together by themselves."""
+    with lesson(tmp_path, "namespaces") as played:
+        machines = played.machines
+        assert machines is not None
+        for name in PARTIES:
+            machines.let_know(name, [])
+        played.play(part("1.", "5."))
+        time.sleep(5.0)
+        for name in PARTIES:
+            machines.let_know(name, PARTIES)
         played.wait_for(["ada", "bob", "cleo"], 60.0)
 
 

@@ -48,8 +48,8 @@ def test_ways_to_write_a_pair(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 1\n1 two\n", "line 2: expected two whole numbers, got '1 two'"),
-        ("0 1\n\n1 2 3\n", "line 3: expected two whole numbers, got '1 2 3'"),
+        ("0 1\n1 two\n", "line 2: expected two whole numbers or two names, got '1 two'"),
+        ("0 1\n\n1 2 3\n", "line 3: expected two whole numbers or two names, got '1 2 3'"),
         ("0\n", "line 1: expected two whole numbers"),
         ("0 1.5\n", "line 1: expected two whole numbers"),
         ("0 1\n1 2.0\n", "line 2: expected two whole numbers"),
@@ -94,9 +94,9 @@ def test_missing_files_and_folders(tmp_path):
     ("table", "message"),
     [
         ({"from": [0], "to": [1]}, "column source|columns source and target"),
-        ({"source": [0.0], "target": [1.5]}, "column source must be whole numbers without gaps, got double"),
-        ({"source": [0, 1], "target": [1, None]}, "column target must be whole numbers without gaps"),
-        ({"source": ["a"], "target": ["b"]}, "column source must be whole numbers"),
+        ({"source": [0.0], "target": [1.5]}, "column source must be whole numbers or names without gaps, got double"),
+        ({"source": [0, 1], "target": [1, None]}, "column target must be whole numbers or names without gaps"),
+        ({"source": ["a", None], "target": ["b", "c"]}, "column source must be whole numbers or names"),
         ({"source": [0, 2], "target": [1, 3]}, "not connected"),
         ({"source": pyarrow.array([], pyarrow.int64()), "target": pyarrow.array([], pyarrow.int64())}, "empty"),
     ],

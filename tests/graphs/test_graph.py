@@ -124,7 +124,7 @@ def test_repr_is_for_people():
         ([(0, 1), (2,)], None, "pairs of node numbers"),
         ([(0, 1.5)], None, "whole numbers"),
         ([(0, float("nan"))], None, "whole numbers"),
-        ([("a", "b")], None, "whole numbers"),
+        ([("a", 1)], None, "whole numbers, or of names, got a mixture"),
         ([(True, False)], None, "whole numbers"),
         (3, None, "pairs of node numbers, got int"),
         ([(0, 10**12)], None, "num_nodes must be at most"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.simulation.edge_noise import edge_draw
+from sottovoce.simulation.edge_noise import edge_draw, own_draw
 from sottovoce.simulation.kinds.block import fired_set
 from sottovoce.simulation.kinds.pair import fired_edge
 from sottovoce.simulation.kinds.push import push_target
@@ -77,6 +77,10 @@ class Replay:
             total[i] += draw
             total[j] -= draw
         return total
+
+    def own(self) -> np.ndarray:
+        """One standard normal per node, drawn before the first step."""
+        return np.array([own_draw(self.stream, i) for i in range(self.graph.num_nodes)])
 
 
 Equation = Callable[[sv.Method, Replay], Iterator[np.ndarray]]

@@ -253,6 +253,7 @@ def roster(config: Path, roster: Path | None, founder: str | None, as_json: bool
     """Install a later ROSTER from the founder; without one, show the roster in place and who can learn what.
 
     Installed is only what the founder of this network signed, with a later number, and with this peer's own key in it.
+    A running peer takes it up at once, and its neighbours get it from there.
     """
     from ..peer.membership.changes import install
     from ..peer.membership.credentials import trusted_roster
@@ -265,13 +266,16 @@ def roster(config: Path, roster: Path | None, founder: str | None, as_json: bool
         return
     signed = SignedRoster.load(roster)
     install(settings, signed, founder=founder)
-    if founder is not None:
+    if founder is None:
+        use = _take_up(settings)
+    else:  # whom a peer believes it reads when it starts
         edit_founder(config, founder)
+        use = "restart the peer to use it"
     number, digest = signed.roster.number, signed.roster.digest.hex()
     if as_json:
-        click.echo(json.dumps({"number": number, "digest": digest}))
+        click.echo(json.dumps({"number": number, "digest": digest, "use": use}))
     else:
-        click.echo(f"roster {number} is in place, digest {digest[:32]}; restart the peer to use it")
+        click.echo(f"roster {number} is in place, digest {digest[:32]}; {use}")
 
 
 @command.command()
@@ -289,6 +293,17 @@ def rekey(config: Path, as_json: bool) -> None:
         click.echo(json.dumps({"card": str(card)}))
     else:
         click.echo(f"send {card} to the founder, who runs: sottovoce network rekey FOLDER {card.name}")
+
+
+def _take_up(settings: Any) -> str:
+    """Tell the peer, if it runs, that a later roster is in place; what came of it."""
+    from ..errors import NotRunning
+    from ..peer.process.control import ask
+
+    try:
+        return str(ask(settings.data_dir, "roster")["notice"]) or "the running peer uses it"
+    except NotRunning:
+        return "the peer uses it from its next start on"
 
 
 def _write_estimate(status: dict[str, Any], path: Path) -> None:

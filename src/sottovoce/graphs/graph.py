@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph
+from .naming import checked_labels, node_number
 from .validation import as_pairs, canonical, check_connected, check_range, chunks
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Graph:
         Set by generators with closed forms.
     positions
         ``(n, 2)`` coordinates for drawing, where the graph has natural ones.
+    labels
+        The names of the nodes, in the order of their numbers, if they have names.
 
     Examples
     --------
@@ -72,6 +75,9 @@ class Graph:
     [1, 2, 1]
     >>> graph.edges.tolist()
     [[0, 1], [1, 2]]
+    >>> friends = sv.Graph.from_edges([("ada", "bob"), ("bob", "carol")])
+    >>> friends.labels, friends.node("carol")
+    (('ada', 'bob', 'carol'), 2)
     """
 
     num_nodes: int
@@ -79,6 +85,7 @@ class Graph:
     name: str = "graph"
     family: Family | None = None
     positions: npt.NDArray[np.float64] | None = field(default=None)
+    labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Whoever calls the constructor directly gets the checks of :meth:`from_edges`."""
@@ -88,11 +95,13 @@ class Graph:
             positions = np.array(positions, dtype=np.float64)
             if positions.shape != (checked.num_nodes, 2) or not np.isfinite(positions).all():
                 raise InvalidGraph(f"positions must be ({checked.num_nodes}, 2) finite numbers, got {positions.shape}")
-        self.__setstate__({**checked.__getstate__(), "family": self.family, "positions": positions})
+        labels = checked.labels if self.labels is None else checked_labels(self.labels, checked.num_nodes)
+        given = {"family": self.family, "positions": positions, "labels": labels}
+        self.__setstate__({**checked.__getstate__(), **given})
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: the fields, not what can be worked out from them."""
-        return {key: self.__dict__[key] for key in ("num_nodes", "edges", "name", "family", "positions")}
+        return {key: self.__dict__[key] for key in ("num_nodes", "edges", "name", "family", "positions", "labels")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Arrays become read-only, also those that come out of a pickle."""
@@ -105,9 +114,13 @@ class Graph:
 
     @classmethod
     def from_edges(
-        cls, edges: Iterable[tuple[int, int]] | npt.ArrayLike, num_nodes: int | None = None, *, name: str = "graph"
+        cls,
+        edges: Iterable[tuple[int, int]] | Iterable[tuple[str, str]] | npt.ArrayLike,
+        num_nodes: int | None = None,
+        *,
+        name: str = "graph",
     ) -> Graph:
-        """Validate a list of pairs.
+        """Validate a list of pairs of numbers, or of names; also a table with two columns, as pandas and polars have.
 
         Raises
         ------
@@ -122,11 +135,13 @@ class Graph:
         ...
         sottovoce.errors.InvalidGraph: graph is not connected: it has 2 components; for instance nodes 0 and 2 ...
         """
-        pairs = as_pairs(edges)
+        pairs, labels = as_pairs(edges)
         nodes = check_range(pairs, num_nodes)
-        ends = canonical(pairs)
-        check_connected(ends, nodes, name)
-        return cls._trusted(nodes, ends, name=name)
+        if labels is not None and len(labels) != nodes:
+            raise InvalidGraph(f"num_nodes = {nodes}, but edges name {len(labels)} nodes")
+        ends = canonical(pairs, labels)
+        check_connected(ends, nodes, name, labels)
+        return cls._trusted(nodes, ends, name=name, labels=labels)
 
     @classmethod
     def _trusted(
@@ -137,6 +152,7 @@ class Graph:
         name: str = "graph",
         family: Family | None = None,
         positions: npt.NDArray[np.float64] | None = None,
+        labels: tuple[str, ...] | None = None,
     ) -> Graph:
         """Wrap arrays that are valid by construction (smaller end first, connected, no repeats)."""
         graph = object.__new__(cls)
@@ -147,13 +163,14 @@ class Graph:
                 "name": name,
                 "family": family,
                 "positions": positions,
+                "labels": labels,
             }
         )
         return graph
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any]) -> Graph:
-        """Convert a networkx graph; nodes are numbered in its iteration order."""
+        """Convert a networkx graph; nodes are numbered in its iteration order and keep their names."""
         from .convert import from_networkx
 
         return from_networkx(graph)
@@ -172,8 +189,8 @@ class Graph:
 
         return read_edges(path)
 
-    def to_networkx(self) -> networkx.Graph[int]:
-        """Convert to networkx, nodes 0..n−1."""
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """Convert to networkx, nodes 0..n−1, or by their names."""
         from .convert import to_networkx
 
         return to_networkx(self)
@@ -196,6 +213,19 @@ class Graph:
     def num_edges(self) -> int:
         """Number of edges m."""
         return len(self.edges)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Name → number, for the nodes that have names."""
+        return {label: number for number, label in enumerate(self.labels or ())}
+
+    def node(self, node: int | str) -> int:
+        """The number of a node, given by name or number; an error that names the choices if there is none."""
+        return node_number(self, node)
+
+    def label(self, node: int) -> str:
+        """The name of a node: its label, or ``node 3``."""
+        return f"node {node}" if self.labels is None else self.labels[node]
 
     @cached_property
     def degrees(self) -> npt.NDArray[np.int64]:

@@ -7,7 +7,7 @@ few hundred megabytes. Errors name the first thing that is wrong, in the caller'
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph
 from ..foundation.arguments import whole
+from .naming import are_names, numbered
 
 __all__ = [
     "as_pairs",
@@ -60,8 +61,15 @@ def chunks(length: int) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, length))
 
 
-def as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[Any]:
-    """``(m, 2)`` whole numbers from whatever was given; not copied if it is such an array already."""
+def as_pairs(
+    edges: Iterable[tuple[int, int]] | Iterable[tuple[str, str]] | npt.ArrayLike,
+) -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
+    """``(m, 2)`` whole numbers from whatever was given, not copied if it is such an array already; and the names.
+
+    Pairs of names are numbered in the order in which the names appear.
+    """
+    if hasattr(edges, "to_numpy"):  # a table
+        edges = edges.to_numpy()
     if not isinstance(edges, np.ndarray | list | tuple):
         try:
             edges = list(cast("Iterable[tuple[int, int]]", edges))
@@ -75,12 +83,17 @@ def as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[An
         raise InvalidGraph("graph is empty: it needs at least one edge")
     if array.ndim != 2 or array.shape[1] != 2:
         raise InvalidGraph(f"edges must have shape (m, 2), got {array.shape}")
+    if are_names(array):
+        words = array if isinstance(edges, np.ndarray) else np.asarray(edges, dtype=object)  # a number is not a word
+        if not are_names(words):
+            raise InvalidGraph("edges must be pairs of whole numbers, or of names, got a mixture")
+        return numbered(array.tolist())
     if np.issubdtype(array.dtype, np.integer):
-        return array
+        return array, None
     if np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() and not np.mod(array, 1).any():
         if np.abs(array).max() < 2.0**53:
-            return array.astype(np.int64)
-    raise InvalidGraph(f"edges must be pairs of whole numbers, got entries of type {array.dtype}")
+            return array.astype(np.int64), None
+    raise InvalidGraph(f"edges must be pairs of whole numbers, or of names, got entries of type {array.dtype}")
 
 
 def check_range(pairs: npt.NDArray[Any], num_nodes: int | None) -> int:
@@ -96,15 +109,16 @@ def check_range(pairs: npt.NDArray[Any], num_nodes: int | None) -> int:
     return nodes
 
 
-def canonical(pairs: npt.NDArray[Any]) -> Pairs:
-    """A new array with the smaller end first, rows in the order given; refuse loops and repeats."""
+def canonical(pairs: npt.NDArray[Any], labels: Sequence[str] | None = None) -> Pairs:
+    """A new array with the smaller end first, rows in the order given; refuse loops and repeats, by name if any."""
+    called = str if labels is None else labels.__getitem__
     ends: Pairs = np.empty(pairs.shape, dtype=np.int32)
     for part in chunks(len(pairs)):
         first, second = pairs[part, 0], pairs[part, 1]
         loops = first == second
         if loops.any():
             row = int(np.argmax(loops))
-            raise InvalidGraph(f"edges contain a self-loop at node {int(first[row])} (row {part.start + row})")
+            raise InvalidGraph(f"edges contain a self-loop at node {called(int(first[row]))} (row {part.start + row})")
         np.minimum(first, second, out=ends[part, 0], casting="unsafe")
         np.maximum(first, second, out=ends[part, 1], casting="unsafe")
     keys = edge_keys(ends)
@@ -112,8 +126,8 @@ def canonical(pairs: npt.NDArray[Any]) -> Pairs:
         keys.sort()
         repeats = np.flatnonzero(keys[1:] == keys[:-1])
         if len(repeats):
-            pair = divmod(int(keys[repeats[0]]), 1 << 32)
-            raise InvalidGraph(f"edges contain {pair} more than once; each undirected edge is given once")
+            one, other = map(called, divmod(int(keys[repeats[0]]), 1 << 32))
+            raise InvalidGraph(f"edges contain ({one}, {other}) more than once; each undirected edge is given once")
     return ends
 
 
@@ -176,7 +190,7 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     return int(count), label
 
 
-def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
+def check_connected(edges: Pairs, num_nodes: int, name: str, labels: Sequence[str] | None = None) -> None:
     """Refuse more than one component; say how many there are and name a node of two of them."""
     mentioned: npt.NDArray[Any] | None = None
     isolated = 0
@@ -192,9 +206,10 @@ def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
     if mentioned is not None:
         here = int(mentioned[here])
         there = int(mentioned[there]) if count > 1 else _smallest_absent(mentioned)
+    first, second = (str(node) if labels is None else labels[node] for node in sorted((here, there)))
     raise InvalidGraph(
         f"{name} is not connected: it has {count + isolated} components; "
-        f"for instance nodes {min(here, there)} and {max(here, there)} cannot reach each other"
+        f"for instance nodes {first} and {second} cannot reach each other"
     )
 
 

@@ -26,6 +26,10 @@ from .manitara_hadjicostis import ManitaraHadjicostis  # isort: skip
 from .nozari import Nozari  # isort: skip
 from .huang import Huang  # isort: skip
 from .pairwise_cancelling import PairwiseCancelling  # isort: skip
+from .incremental import IncrementalAveraging  # isort: skip
+from .state_decomposition import StateDecomposition  # isort: skip
+from .muffliato import Muffliato  # isort: skip
+from .modular import ModularMasks  # isort: skip
 from .base import VALUE, BlockMethod, Guarantee, Method, PairMethod, PushMethod, RoundMethod
 from .registry import METHODS, our_methods, register
 
@@ -41,9 +45,12 @@ __all__ = [
     "Guarantee",
     "HeavyBallGossip",
     "Huang",
+    "IncrementalAveraging",
     "ManitaraHadjicostis",
     "Method",
     "MoMurray",
+    "ModularMasks",
+    "Muffliato",
     "NoiseInsertion",
     "Nozari",
     "PairMethod",
@@ -53,6 +60,7 @@ __all__ = [
     "RoundMethod",
     "SealedGossip",
     "StandardGossip",
+    "StateDecomposition",
     "SynchronousAveraging",
     "register",
 ]

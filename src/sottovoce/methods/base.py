@@ -85,6 +85,9 @@ class Method(Value, ABC):
     """Column to which every edge adds one normal number before the first step: + at its first end, − at its second.
     Its deviation is :meth:`edge_noise_std`."""
 
+    start_noise_field: ClassVar[int | None] = None
+    """Column to which a standard normal number is added in every row before the first step, independently."""
+
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
     not touched catch up later. Whoever reads values calls :meth:`settle` first, on a copy."""

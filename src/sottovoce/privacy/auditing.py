@@ -18,7 +18,7 @@ from ..foundation.arguments import number
 from ..foundation.progress import Progress
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
-from ..methods.released import LinearRounds, NotStated, Released
+from ..methods.released import LinearRounds, LinearSystem, NotStated, Released
 from .analysers import exchanges, rounds
 from .gaussian.guessing import checked_candidates
 from .prior import checked_belief
@@ -191,7 +191,7 @@ def find_analyser(graph: Graph, method: Method, view: View) -> tuple[Analyser, R
             return analyser, released
     if isinstance(released, NotStated):
         why = "is not analysed: it does not state what it releases (see sottovoce.methods.Method.releases)"
-    elif isinstance(released, LinearRounds):
+    elif isinstance(released, LinearRounds | LinearSystem):
         why = f"works in rounds, which are audited for CuriousNodes and EveryoneBut; got {type(view).__name__}"
     else:
         why = f"is not analysed: {released.words}"

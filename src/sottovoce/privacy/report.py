@@ -95,7 +95,7 @@ class Report(Findings):
         right, count = self.guess_probability(), len(self.candidates)
         node = int(np.argmax(np.where(self.observers, -1.0, right)))
         return (
-            f"names the right one of {count} candidates for the private value of node {node} in "
+            f"names the right one of {count} candidates for the private value of {self.graph.label(node)} in "
             f"{100 * right[node]:.3g} % of cases (without listening: {100 / count:.3g} %)"
         )
 
@@ -108,20 +108,26 @@ class Report(Findings):
         kept = float(self.kept_std[node])
         if kept > 0.0:
             for_ever = (
-                f"Node {node} keeps at least ±{kept:.3g} from this observer for ever: an exchange that it did not "
-                "hear, or a seal that it does not know, hides the value, whatever is exchanged later."
+                f"{self._subject(node)} keeps at least ±{kept:.3g} from this observer for ever: an exchange that it "
+                "did not hear, or a seal that it does not know, hides the value, whatever is exchanged later."
             )
         else:
-            for_ever = f"Nothing protects node {node} for ever: no exchange unheard by this observer, and no seal."
+            who = self.graph.label(node)
+            for_ever = f"Nothing protects {who} for ever: no exchange unheard by this observer, and no seal."
         return (for_ever, PRICE)
+
+    def _subject(self, node: int) -> str:
+        """At the beginning of a sentence."""
+        return f"Node {node}" if self.graph.labels is None else self.graph.labels[node]
 
     def _knows(self, node: int) -> str:
         if self.disclosed[node]:
-            return f"knows the private value of node {node} exactly (to {self.tolerance:g} of its spread)"
+            return f"knows the private value of {self.graph.label(node)} exactly (to {self.tolerance:g} of its spread)"
         if np.isinf(self.posterior_std[node]):
             return "has learned no private value at all"
         how = "" if self.exact else " by a linear estimate"
-        return f"can estimate the private value of node {node}, the most exposed one, to {self._closeness(node)}{how}"
+        who = f"{self.graph.label(node)}, the most exposed one,"
+        return f"can estimate the private value of {who} to {self._closeness(node)}{how}"
 
     def _revealed(self, node: int) -> str:
         deviation = self.posterior_std[node]
@@ -136,6 +142,7 @@ class Report(Findings):
         """One record per node, ready for a table or JSON (infinities as ``None``)."""
         columns: dict[str, list[Any]] = {
             "node": list(range(self.graph.num_nodes)),
+            **({} if self.graph.labels is None else {"label": list(self.graph.labels)}),
             "observer": self.observers.tolist(),
             "posterior_std": _finite(self.posterior_std),
             "variance_leaked": _finite(self.variance_leaked),
@@ -160,7 +167,7 @@ class Report(Findings):
         return (
             f"<Report of {self.view.describe()} on {self.graph.name}, {self.num_steps} {self.unit}s: "
             f"{int(self.disclosed[honest].sum())} of {int(honest.sum())} values disclosed, "
-            f"closest ±{self.posterior_std[self.most_exposed]:.3g} (node {self.most_exposed})>"
+            f"closest ±{self.posterior_std[self.most_exposed]:.3g} ({self.graph.label(self.most_exposed)})>"
         )
 
 

@@ -227,13 +227,13 @@ def _asked(nodes: Iterable[int] | None, graph: Graph) -> npt.NDArray[np.int64]:
 
 
 def _exposed(
-    graph: Graph, asked: npt.NDArray[np.int64], size: int, coalitions: Iterable[Iterable[int]] | None
+    graph: Graph, asked: npt.NDArray[np.int64], size: int, coalitions: Iterable[Iterable[int | str]] | None
 ) -> dict[Coalition, list[int]]:
     """Which places of ``asked`` each coalition looks at."""
     exposed: dict[Coalition, list[int]] = {}
     if coalitions is not None:
         for given in coalitions:
-            members = CuriousNodes(given).nodes
+            members = tuple(np.flatnonzero(CuriousNodes(given).observers(graph)).tolist())
             exposed[members] = [place for place, node in enumerate(asked.tolist()) if node not in members]
     else:
         whole("size", size, low=1, high=graph.num_nodes - 1)

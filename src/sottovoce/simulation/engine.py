@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..foundation.arguments import whole
 from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
 from ..graphs.graph import Graph
+from ..graphs.naming import by_node
 from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .kinds import kind_of
@@ -32,7 +33,7 @@ Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
 def simulate(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     *,
     num_steps: int,
@@ -53,7 +54,7 @@ def simulate(
         Who can talk to whom.
     private_values
         ``(n,)`` numbers, or ``(n, d)`` vectors: every coordinate sees the same edges fire and has
-        noise of its own.
+        noise of its own. Or one entry per node by its name or number: a mapping, or a pandas Series with such an index.
     method
         What the two ends of a firing edge do, or all nodes in a round.
     num_steps
@@ -213,8 +214,15 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
 
 
-def _check_values(private_values: npt.ArrayLike, graph: Graph) -> Array:
+def _check_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Graph) -> Array:
     """Finite ``(n,)`` or ``(n, d)`` floats. What is wrong is said without showing any of them."""
+    given: Any = private_values
+    if hasattr(given, "index") and hasattr(given, "items") and not isinstance(given, Mapping):  # a pandas Series
+        given = dict(given.items())
+    if isinstance(given, Mapping):
+        private_values = by_node(given, graph)
+    if np.iscomplexobj(np.asarray(private_values)):
+        raise InvalidValues("private_values must be real numbers, got complex ones")
     try:
         values = np.array(private_values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -37,7 +37,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "status": str(solution.status),
         "notes": list(solution.notes),
         "elapsed": solution.elapsed,
-        "graph": {"name": graph.name, "num_nodes": graph.num_nodes, "family": _family(graph)},
+        "graph": {"name": graph.name, "num_nodes": graph.num_nodes, "family": _family(graph), "labels": graph.labels},
         "method": {
             "name": solution.method.name,
             **{k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)},
@@ -124,6 +124,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         name=header["graph"]["name"],
         family=None if family is None else Family(family[0], tuple(family[1])),
         positions=arrays.get("positions"),
+        labels=None if header["graph"].get("labels") is None else tuple(header["graph"]["labels"]),
     )
     return Solution(
         graph=graph,

@@ -73,9 +73,8 @@ class Machines:
         _ip("-n", space, "addr", "add", f"{self.address(name)}/24", "dev", "eth0")
         for device in ("lo", "eth0"):
             _ip("-n", space, "link", "set", device, "up")
-        known = [f"{self.address(other)} {other}.example.org" for other in self._spaces]
         (_HOSTS / space).mkdir(parents=True)
-        (_HOSTS / space / "hosts").write_text("\n".join(["127.0.0.1 localhost", *known, ""]), encoding="ascii")
+        self.let_know(name, list(self._spaces))
 
     def __exit__(self, *_: object) -> None:
         for space in (*self._spaces.values(), self._hub):
@@ -92,6 +91,13 @@ class Machines:
     def command(self, name: str, arguments: Sequence[str]) -> list[str]:
         """The command that runs ``arguments`` on that machine."""
         return ["ip", "netns", "exec", self._spaces[name], *arguments]
+
+    def let_know(self, name: str, others: Sequence[str]) -> None:
+        """From now on this machine can resolve these names and no others; its own as on Debian, to a loopback one."""
+        known = {other: "127.0.1.1" if other == name else self.address(other) for other in others}
+        lines = ["127.0.0.1 localhost", *(f"{address} {other}.example.org" for other, address in known.items()), ""]
+        # Written in place: programs on that machine have this very file mounted.
+        (_HOSTS / self._spaces[name] / "hosts").write_text("\n".join(lines), encoding="ascii")
 
     def put_behind_firewall(self, name: str) -> None:
         """From now on nobody's call reaches this machine; its own calls go out and their answers come back."""

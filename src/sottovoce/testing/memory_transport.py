@@ -11,8 +11,9 @@ import random
 from dataclasses import dataclass, field
 
 from ..errors import ProtocolViolation, TransportError
+from ..peer.membership.config import PeerConfig
 from ..peer.protocol.messages import Message
-from ..peer.transport.base import CallFailed, FailureReason, Handler, Observer, SilentObserver
+from ..peer.transport.base import CallFailed, FailureReason, Handler, Observer, RosterHandler, SilentObserver
 from ..peer.transport.codec import Codec
 
 __all__ = ["Faults", "Medium", "MemoryTransport"]
@@ -86,13 +87,14 @@ class MemoryTransport:
         self.neighbours = set(neighbours or ())
         self._observer = observer or SilentObserver()
         self._handler: Handler | None = None
+        self._rosters: RosterHandler | None = None
         self._late: set[asyncio.Task[object]] = set()
 
-    async def serve(self, handler: Handler) -> None:
+    async def serve(self, handler: Handler, rosters: RosterHandler | None = None) -> None:
         """Join the medium under this name."""
         if self.name in self.medium.members:
             raise TransportError(f"the name {self.name!r} is in use on this medium")
-        self._handler = handler
+        self._handler, self._rosters = handler, rosters
         self.medium.members[self.name] = self
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
@@ -148,6 +150,23 @@ class MemoryTransport:
         except Exception:  # whatever it is, the caller must only learn that there is no answer
             self._observer.count("handler-failed", src)
             raise CallFailed(self.name, "unreachable") from None
+
+    async def ask_roster(self, dst: str, number: int, document: bytes | None, timeout: float) -> bytes | None:  # noqa: ASYNC109 - handed on
+        """See :class:`.base.Transport`; a roster is never repeated, and its loss is that of the call."""
+        other = self.medium.members.get(dst)
+        if dst not in self.neighbours or other is None or not self.medium.connected(self.name, dst):
+            raise self._failed(dst, "unreachable")
+        if self.medium.random.random() < self.medium.faults.loss:
+            await asyncio.sleep(timeout)
+            raise self._failed(dst, "timeout")
+        await self.medium.travel()
+        if self.name not in other.neighbours or other._rosters is None:
+            raise self._failed(dst, "refused")
+        return await other._rosters(self.name, number, document)
+
+    async def renew(self, config: PeerConfig) -> None:
+        """The neighbours of another roster."""
+        self.neighbours = set(config.neighbours)
 
     async def _repeat(self, dst: str, content: bytes) -> None:
         """Deliver a second copy some time later; its answer goes nowhere."""

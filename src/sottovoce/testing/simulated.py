@@ -367,6 +367,8 @@ class SimulatedNetwork:
             self.crash(name, lose_disk=self.random.random() < self.conditions.disk_loss)
             return
         self._send(message)
+        for greeting in peer.protocol.news():
+            self._send(greeting)
 
     def _send(self, message: Message | None) -> None:
         if message is None:

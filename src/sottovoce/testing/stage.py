@@ -156,7 +156,7 @@ class Stage:
         return ["sottovoce", "peer", "start", config, "--value-from", value]
 
     def add(self, name: str, neighbours: Sequence[str], value: NDArray[np.float64]) -> None:
-        """A new member, in a new roster that running peers are restarted with; the new peer itself is not started."""
+        """A new member, in a new roster that one running peer is given; the new peer itself is not started."""
         [address] = free_addresses(1)
         _, card = make_identity(name, "stage", self.folder / name, address=address)
         signed = publish(self.folder, with_member(current(self.folder), card, neighbours, [name, *self.names]))
@@ -168,17 +168,18 @@ class Stage:
         self.names.append(name)
 
     def remove(self, name: str) -> None:
-        """A member is gone for good, in a new roster that running peers are restarted with."""
+        """A member is gone for good, in a new roster that one running peer is given."""
         self.names.remove(name)
         self._spread(publish(self.folder, without_member(current(self.folder), name)))
 
     def _spread(self, signed: SignedRoster) -> None:
-        for name in self.names:
-            install(self.config(name), signed)
+        """Give it to those that do not run and to the first that does; the others get it from their neighbours."""
         running = [name for name in self.names if name in self.processes and self.processes[name].poll() is None]
+        for name in self.names:
+            if name not in running[1:]:
+                install(self.config(name), signed)
         if running:
-            self.stop(*running)
-            self.start(*running)
+            self.ask(running[0], "roster")
 
     def let_lie(self, name: str) -> None:
         """From now on this liar lies."""

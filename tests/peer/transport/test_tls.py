@@ -296,3 +296,31 @@ def test_clocks_out_of_step_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
         assert observer.events == [("clock-skew", "a")]
 
     asyncio.run(scenario())
+
+
+def test_dropping_a_neighbour_ends_the_calls_to_it_and_nothing_else() -> None:
+    """A call under way when its neighbour is dropped fails like any other; whoever waits for it is not cancelled."""
+
+    async def slow(_src: str, _message: Message) -> None:
+        await asyncio.sleep(30)
+
+    async def scenario() -> None:
+        server = GrpcTransport(make_config("b", neighbours={"a": "127.0.0.1:1"}), SOCIETY.credentials("b"), Recorder())
+        await server.serve(slow)
+        caller = SOCIETY.transport("a")
+        caller.add_neighbour("b", f"127.0.0.1:{server.port}")
+        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), 20.0))
+        await asyncio.sleep(1.0)
+        await caller.drop_neighbour("b")
+        with pytest.raises(CallFailed, match="unreachable"):
+            await waiting
+        caller.add_neighbour("b", f"127.0.0.1:{server.port}")
+        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), 20.0))
+        await asyncio.sleep(1.0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):  # whereas our own wish is obeyed
+            await waiting
+        await caller.close()
+        await server.close()
+
+    asyncio.run(scenario())

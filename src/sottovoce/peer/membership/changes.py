@@ -1,7 +1,7 @@
 """Later rosters: a member more, a member less, another key or address. Each is a new number, signed by the founder.
 
-A roster travels as a file; each member installs it with :func:`install`, which believes it only if it is the founder's
-and later than the one in place.
+A roster comes as a file, or from a neighbour that has a later one. Either way :func:`install` puts it in place, and
+believes it only if it is the founder's and later. What a running peer can take over is said by :func:`successor`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,27 @@ from pathlib import Path
 from ...errors import ConfigError
 from .config import IdentityFiles, PeerConfig
 from .credentials import trusted_roster
+from .exposure import exposed
+from .files import from_roster
 from .founding import FOUNDER_KEY, ROSTER, check_terms, put_down
 from .keys import Card, certificate_of, key_pem, load_key, new_key, public_pem, self_signed, write_private
 from .roster import Member, Roster, SignedRoster
 
-__all__ = ["current", "install", "new_card", "publish", "refound", "with_card", "with_member", "without_member"]
+__all__ = [
+    "current",
+    "install",
+    "new_card",
+    "newly_exposed",
+    "publish",
+    "refound",
+    "successor",
+    "with_card",
+    "with_member",
+    "without_member",
+]
+
+_FOR_LIFE = ("unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std")
+"""Terms that a peer takes up when it starts: its stored numbers, its noise and its seals were made on them."""
 
 
 def current(folder: Path) -> Roster:
@@ -140,6 +156,42 @@ def install(config: PeerConfig, signed: SignedRoster, *, founder: str | None = N
         if owner != files.key:
             owner.replace(files.key)  # a crash before the next line: the peer says that key and roster differ
     signed.save(files.roster)
+
+
+def successor(config: PeerConfig, roster: Roster) -> PeerConfig:
+    """The configuration of a running peer under a later roster.
+
+    Raises
+    ------
+    ConfigError
+        The peer is no member any more, or a term has changed that a peer takes up only when it starts.
+    """
+    if config.name not in roster.members:
+        raise ConfigError(
+            f"{config.name!r} is no member of network {config.network!r} any more, says roster {roster.number}"
+        )
+    fields = from_roster(roster, config.name, tuple(config.without))
+    for term in _FOR_LIFE:
+        before, now = getattr(config, term), fields[term]
+        if before != now:
+            raise ConfigError(
+                f"roster {roster.number} changes {term} from {before} to {now}: a peer takes that up when it starts"
+            )
+    if config.min_open_edges == min(2, len(config.neighbours) + len(config.without)):  # it was not chosen
+        fields["min_open_edges"] = min(2, roster.degrees[config.name])
+    return replace(config, **fields)
+
+
+def newly_exposed(config: PeerConfig, before: Roster, roster: Roster) -> str | None:
+    """What this peer would have to accept under a later roster, in a sentence; ``None``: nothing.
+
+    One that has said yes to such a place before, in the roster ``before``, is not asked again.
+    """
+    if config.name in before.accepted:
+        return None
+    known = {str(one) for one in exposed(before)}
+    new = [str(one) for one in exposed(roster) if one.member == config.name and str(one) not in known]
+    return new[0] if new else None
 
 
 def _files(config: PeerConfig) -> IdentityFiles:

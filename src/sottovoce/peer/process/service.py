@@ -156,7 +156,6 @@ async def run_peer(
 
     transport: Transport = TimedTransport(checked.config, checked.credentials, observer)
     transport = transport if wrap is None else wrap(transport)
-    observer.note_identity(checked.credentials.roster, checked.credentials.expires.timestamp())
     farewells: set[asyncio.Task[None]] = set()
     observer.when(
         "parted",
@@ -227,7 +226,8 @@ async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: 
     """Signals, the operator's socket and the metrics page, for as long as the peer runs."""
     config = checked.config
     assert config.data_dir is not None
-    control = ControlServer(config.data_dir, _Commands(peer, checked, observer, ending).by_name())
+    commands = _Commands(peer, checked, observer, ending)
+    control = ControlServer(config.data_dir, commands.by_name())
     page = (
         Pages(
             config.metrics_listen,
@@ -241,6 +241,8 @@ async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ending.come, "stopped")
+    reloads: set[asyncio.Task[None]] = set()
+    loop.add_signal_handler(signal.SIGHUP, lambda: reloads.add(asyncio.ensure_future(commands.reload())))
     try:
         await control.start()
         if page is not None:
@@ -250,11 +252,11 @@ async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: 
         if page is not None:
             await page.close()
         await control.close()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.remove_signal_handler(number)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Commands:
     """What the operator can ask of a running peer."""
 
@@ -270,6 +272,7 @@ class _Commands:
             "add": self.add,
             "drop": self.drop,
             "leave": self.leave,
+            "roster": self.roster,
             "backup": self.backup,
             "stop": self.stop,
         }
@@ -281,12 +284,12 @@ class _Commands:
             status["estimate"] = status["estimate"][:_SHOWN]
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
-        roster = {"number": self.checked.credentials.roster, "digest": self.checked.credentials.digest}
-        known = await asyncio.to_thread(lambda: self.known_to)
+        roster = {"number": self.peer.config.roster, "digest": self.peer.config.roster_digest.hex()}
+        known = await asyncio.to_thread(self.known_to, self.peer.config.roster)
         return {"status": status | {"roster": roster, **known}, "refusals": counts}
 
-    @functools.cached_property
-    def known_to(self) -> dict[str, str]:
+    @functools.lru_cache(maxsize=1)  # noqa: B019 - one of these objects per process
+    def known_to(self, _roster: int) -> dict[str, str]:
         """What one other member, and two, can ever know of this peer's value, from the roster and the theorem alone."""
         config = self.checked.config
         assert config.identity is not None
@@ -329,6 +332,19 @@ class _Commands:
         write_backup(path, self.checked.config, self.peer.durable_state)
         self.observer.log("info", "backup written")
         return {}
+
+    async def reload(self) -> None:
+        """What SIGHUP asks for: take up the roster, and with it the key, that were put in place; or say why not."""
+        try:
+            notice = await self.peer.follow_roster()
+        except PeerError as error:
+            self.observer.log("error", "cannot reload", why=str(error))
+        else:
+            self.observer.log("info", "reloaded", roster=self.peer.config.roster, notice=notice)
+
+    async def roster(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        """A later roster was put in place: take it up."""
+        return {"notice": await self.peer.follow_roster()}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:
         untold = await self.peer.leave()

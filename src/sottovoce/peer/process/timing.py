@@ -1,4 +1,4 @@
-"""The transport of a peer's process: gRPC, and how long answers take."""
+"""The transport of a peer's process: gRPC, how long answers take, and which roster and certificate are in use."""
 
 from __future__ import annotations
 
@@ -14,15 +14,24 @@ __all__ = ["TimedTransport"]
 
 
 class TimedTransport(GrpcTransport):
-    """Tells the observer how long each answered call took. Calls that failed are counted elsewhere."""
+    """Tells the observer how long each answered call took, and which certificate it shows."""
 
     def __init__(self, config: PeerConfig, credentials: Credentials, observer: PeerObserver) -> None:
         super().__init__(config, credentials, observer)
-        self._note_call = observer.note_call
+        self._gauges = observer
+        self._note_identity()
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
         """As the other; see :class:`~sottovoce.peer.transport.base.Transport`."""
         began = time.perf_counter()
         reply = await super().call(dst, message, timeout)
-        self._note_call(dst, time.perf_counter() - began)
+        self._gauges.note_call(dst, time.perf_counter() - began)
         return reply
+
+    async def renew(self, config: PeerConfig) -> None:
+        """As the other."""
+        await super().renew(config)
+        self._note_identity()
+
+    def _note_identity(self) -> None:
+        self._gauges.note_identity(self._credentials.roster, self._credentials.expires.timestamp())

@@ -1,4 +1,4 @@
-"""A peer's state machine: rules R14 to R31, R44, R46 to R50, on top of the ledger of each edge.
+"""A peer's state machine: rules R14 to R31, R44, R46 to R50 and R60, on top of the ledger of each edge.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call
@@ -27,12 +27,17 @@ from .noise import draw_if_needed, draw_seal, rearm
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .stopping import RangeRule
+from .terms import dispute
 from .units import LARGEST
 
 __all__ = ["PRESUME_FROM", "Protocol", "half", "kept_within"]
 
 PRESUME_FROM = 64
 """R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
+
+
+NEWS_REFILL = 2.0
+"""R62: greetings with news per own call, on average; twice an epoch's worth can be saved up."""
 
 
 class Protocol:
@@ -76,6 +81,10 @@ class Protocol:
         self.pending: Pending | None = None
         self.exchanges = 0
         """Exchanges that moved this peer's value since the start."""
+        self.rosters: dict[str, int] = {}
+        """R49: the number of the roster that each neighbour has shown last."""
+        self.disputes: dict[str, str] = {}
+        """R60: why the messages of a neighbour are refused, in one sentence."""
         self._links = {name: Link() for name in state.edges}
         self.rule = RangeRule(
             settings.diameter,
@@ -135,6 +144,7 @@ class Protocol:
         for neighbour in active:
             link = self._links[neighbour]
             link.tokens = min(link.tokens + self.settings.bucket_refill / len(active), self.settings.bucket_burst)
+            link.news = min(link.news + NEWS_REFILL / len(active), 2.0 * self.rule.epoch_rounds)
         if self.pending is not None or name is None or name not in self.state.edges:
             return None
         edge = self.state.edges[name]
@@ -180,6 +190,24 @@ class Protocol:
         """R22: a HELLO, which may be sent at any time."""
         return self._say(Kind.HELLO, name)
 
+    def has_news(self, name: str) -> bool:
+        """R62: whether ``name`` should be greeted now.
+
+        Paid from a bucket that fills with the own clock; enough for a whole epoch is kept for one that may be declared.
+        """
+        if name not in self._links or not self.rule.has_news_for(name):
+            return False
+        kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
+        return self._links[name].news >= 1.0 + kept
+
+    def news(self) -> list[Message]:
+        """R62: the greetings to send now, because this peer has entered a round that all wait for."""
+        return [self._tell_news(name) for name in self.state.active if self.has_news(name)]
+
+    def _tell_news(self, name: str) -> Message:
+        self._links[name].news -= 1.0
+        return self.greet(name)
+
     # -- inputs: membership and value -----------------------------------------------------------
 
     def align(self, neighbours: Iterable[str]) -> None:
@@ -212,6 +240,8 @@ class Protocol:
         self.state = state if edges else replace(state, noise=None)
         self._links.pop(name, None)
         self._unlock(name)
+        self.rosters.pop(name, None)
+        self.disputes.pop(name, None)
         self.rule.forget(name)
         self.rule.disturbed()
         return self._farewell(name, edge.psid)
@@ -244,6 +274,7 @@ class Protocol:
             raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
         if m.topic != self.topic:
             raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
+        self._check_terms(m)
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
         reaction = meet(self.state.edges.get(m.src), m, self._new_sid, self._seal)
         if reaction.edge is not None:
@@ -257,6 +288,25 @@ class Protocol:
         if m.roster == self.settings.roster and not self.rule.hear(m.src, m.stop, self.state.active):
             self._count("round-ahead", m.src)  # R48
         return self._payload(m)
+
+    def _check_terms(self, m: Message) -> None:
+        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree."""
+        if m.src not in self.state.edges:
+            return
+        self.rosters[m.src] = m.roster
+        if m.terms is not None:
+            own, same = self.settings, m.roster == self.settings.roster
+            why = dispute(own.name, own.terms, m.src, m.terms, same_roster=same)
+            if why is None and same and own.roster_digest != m.digest:
+                ours, theirs = own.roster_digest.hex()[:32] or "none", m.digest.hex()[:32] or "none"
+                why = f"{own.name} and {m.src} hold different rosters {m.roster}, with the digests {ours} and {theirs}"
+            if why is None:
+                self.disputes.pop(m.src, None)
+            else:
+                self._count("terms-differ", m.src)
+                self.disputes[m.src] = why
+        if m.src in self.disputes and m.kind is not Kind.BYE:
+            raise ProtocolViolation(self.disputes[m.src])
 
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
@@ -293,7 +343,9 @@ class Protocol:
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
             return self._respond(m)
-        if m.kind is Kind.HELLO:  # R22
+        if m.kind is Kind.HELLO:  # R22, R62
+            if self.has_news(m.src):
+                return self._tell_news(m.src)
             return self._say(Kind.HELLO, m.src) if m.r < self.state.edges[m.src].s else None
         if self.pending is not None and self.pending.peer == m.src and self.pending.message.xid == m.xid:  # R21
             self.pending = None
@@ -362,10 +414,11 @@ class Protocol:
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
         stop, presume = self.rule.stop_for(name), self.settings.dimension >= PRESUME_FROM
-        digest = self.settings.roster_digest if kind is Kind.HELLO else b""
+        greeting = kind is Kind.HELLO
+        digest, terms = (self.settings.roster_digest, self.settings.terms) if greeting else (b"", None)
         return compose(
             self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
-            topic=self.topic, roster=self.settings.roster, digest=digest,
+            topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms,
         )  # fmt: skip
 
     def _farewell(self, name: str, sid: int) -> Message:

@@ -126,5 +126,7 @@ class Link:
     step: tuple[int, int] | None = None
     """Most that the last step of this end's register added and took away in any coordinate; ``None`` if that was
     before the restart."""
+    news: float = 0.0
+    """R62: greetings with news that may still be sent before the own clock rings again."""
     disagreement: float = math.inf
     """Largest difference in units seen in the last exchange; infinite before there was one."""

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from .calling import Contacts
 from .disclosure import shown_error, shown_estimate, too_noisy
-from .ledger import Edge
 from .machine import Protocol
 from .noise import noise_in_place
 
@@ -36,12 +35,15 @@ class NeighbourStatus:
         ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
     last_heard
         Seconds since its last message; ``None``: not since the start.
+    roster
+        Number of the roster that it showed last; ``None``: none since the start.
     unanswered
         Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     """
 
     state: str
     last_heard: float | None
+    roster: int | None = None
     unanswered: float | None = None
 
 
@@ -60,6 +62,9 @@ class PeerStatus:
         How many members' values that mean is made of, as far as it is certified; 0: not yet.
     statement
         The same in words: what holds now, or what it is waiting for.
+    roster, notices
+        Number of the roster that this peer works with; what its operator should know, in sentences: neighbours on other
+        terms (R60), and a later roster that waits.
     noise_left
         Standard deviation of the noise in place (not the noise).
     account, known_to
@@ -78,6 +83,8 @@ class PeerStatus:
     settled: bool
     contributors: int
     statement: str
+    roster: int
+    notices: list[str]
     noise_left: float
     noise_std: float
     draws: int
@@ -110,6 +117,7 @@ def status_of(
     smallest_std: float | None,
     now: float,
     started: float,
+    notice: str = "",
 ) -> PeerStatus:
     """What may be said about a peer at the time ``now``."""
     state, account, settings = protocol.state, protocol.state.account, protocol.settings
@@ -128,6 +136,8 @@ def status_of(
             [name for name in state.active if contacts.unreachable(name)],
             {name: seconds for name in state.active if (seconds := contacts.unanswered_for(name, now)) is not None},
         ),
+        roster=settings.roster,
+        notices=[*filter(None, [notice]), *protocol.disputes.values()],
         noise_left=noise_in_place(state, unit) * unit.number,
         noise_std=account.noise_std,
         draws=account.messages,
@@ -139,15 +149,21 @@ def status_of(
         exchanges=protocol.exchanges,
         round=protocol.rule.round,
         uptime=now - started,
-        neighbours={name: _neighbour(edge, name, contacts, now) for name, edge in sorted(state.edges.items())},
+        neighbours={name: _neighbour(protocol, name, contacts, now) for name in sorted(state.edges)},
     )
 
 
-def _neighbour(edge: Edge, name: str, contacts: Contacts, now: float) -> NeighbourStatus:
+def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) -> NeighbourStatus:
+    edge = protocol.state.edges[name]
     state = "parted" if edge.parted else "blank" if edge.blank else "open"
     if contacts.unreachable(name) and not edge.parted:
         state = "unreachable"
-    return NeighbourStatus(state, contacts.silence(name, now), unanswered=contacts.unanswered_for(name, now))
+    return NeighbourStatus(
+        state,
+        contacts.silence(name, now),
+        roster=protocol.rosters.get(name),
+        unanswered=contacts.unanswered_for(name, now),
+    )
 
 
 def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str, float] = MappingProxyType({})) -> str:
@@ -159,6 +175,8 @@ def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str
         return f"{word}: the estimate is within {bound * unit.number:.3g} of the mean of all members' private values"
     if not state.active:
         return "no neighbours: the estimate is the own value"
+    if protocol.disputes:
+        return f"no bound: {next(iter(protocol.disputes.values()))}"
     blank = [name for name in state.active if state.edges[name].blank]
     if blank:
         return f"no bound: waiting for {_few(blank)}; if one is gone for good, its neighbours must drop it"
@@ -169,6 +187,13 @@ def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str
         return f"no bound: {name} greets but has not answered a request for {seconds:.0f} s; its operator must look"
     if state.sealed_edges < protocol.settings.min_open_edges:
         return f"silent: {state.sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
+    others = [
+        name
+        for name in state.active
+        if protocol.rosters.get(name, protocol.settings.roster) != protocol.settings.roster
+    ]
+    if others:
+        return f"no bound yet: {_few(others)} hold another roster than {protocol.settings.roster}"
     account = state.account
     if not account.affords():
         return _spent(protocol)

@@ -19,13 +19,15 @@ from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.calling import Contacts
+from ..protocol.messages import Message
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
 from ..protocol.units import Vector
 from ..store import Identity, MemoryStore, Store
-from ..transport.base import Observer, SilentObserver, Transport
+from ..transport.base import CallFailed, Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
+from .following import Follower
 from .keeping import Keeper
 from .randomness import system_coins, system_normal
 from .talking import Talker
@@ -79,6 +81,8 @@ class Peer:
         self._contacts = Contacts(config, self._clock.uniform)
         self._keeper: Keeper | None = None
         self._talker: Talker | None = None
+        self._follower: Follower | None = None
+        self._callers: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._clockwork: asyncio.Task[None] | None = None
         self._started = 0.0
@@ -140,14 +144,35 @@ class Peer:
             from ..transport.grpc import GrpcTransport
 
             self._transport = GrpcTransport.from_config(self.config, self._observer)
-        callers = frozenset(name for name, address in self.config.neighbours.items() if address is None)
-        self._talker = Talker(self._kept, self._transport, self._clock, self._observer, self._contacts, callers)
+        self._follower = self._new_follower(self._transport)
+        self._note_callers()
+        self._talker = Talker(
+            self._kept, self._transport, self._clock, self._observer, self._contacts, self._callers, self._noticed
+        )
         self._started = self._clock.now()
-        await self._transport.serve(self._talker.hear)
+        await self._transport.serve(self._talker.hear, None if self._follower is None else self._follower.answer)
         for name in self.config.neighbours:
             self._spawn(self._talker.greet, name)
         self._spawn(self._patience)
         self._clockwork = self._spawn(self._keep_time)
+        self._spawn(self._spread_news)
+
+    def _new_follower(self, transport: Transport) -> Follower | None:
+        """Who keeps the roster up to date; nobody for a peer without one."""
+        if self.config.identity is None:
+            return None
+        return Follower(
+            lambda: self.config, self.config.identity, transport, self._clock, self._observer,
+            spawn=self._spawn, apply=self._take_up, stop=self._kept.fail,
+        )  # fmt: skip
+
+    def _noticed(self, name: str, message: Message) -> None:
+        if self._follower is not None and message.roster != self.config.roster:
+            self._follower.heard(name, message)
+
+    def _note_callers(self) -> None:
+        self._callers.clear()
+        self._callers.update(name for name, address in self.config.neighbours.items() if address is None)
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
@@ -241,6 +266,7 @@ class Peer:
             smallest_std=self.config.smallest_std,
             now=self._clock.now(),
             started=self._started,
+            notice="" if self._follower is None else self._follower.notice,
         )
 
     # -- what operators ask ---------------------------------------------------------------------
@@ -259,6 +285,38 @@ class Peer:
         self._protocol.set_value(self._checked(value), new_secret=new_secret)
         self._kept.commit()
         self._kept.tell()
+
+    async def follow_roster(self) -> str:
+        """Take up the roster that was put in place while this peer runs (R61).
+
+        Returns
+        -------
+        str
+            What waits for the operator or for the next start, in a sentence; empty if the roster is in use.
+        """
+        if self._follower is None:
+            raise PeerError("this peer has no roster")
+        await self._follower.take_up()
+        return self._follower.notice
+
+    async def _take_up(self, config: PeerConfig) -> None:
+        """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
+        talker, transport = self._reached
+        self._protocol.reconfigure(config)
+        farewells = [self._protocol.drop(name) for name in set(self._protocol.state.edges) - set(config.neighbours)]
+        self._kept.commit()
+        for farewell in farewells:
+            if farewell is not None:  # best effort: the neighbour gets the roster that says so, too
+                with contextlib.suppress(CallFailed):
+                    await transport.call(farewell.dst, farewell, config.timeout)
+        await transport.renew(config)
+        self._protocol.align(config.neighbours)
+        self.config = config
+        self._note_callers()
+        self._kept.commit()
+        self._kept.tell()
+        for name in config.neighbours:
+            self._spawn(talker.greet, name)
 
     async def add_neighbour(self, name: str, address: str | None) -> None:
         """A new neighbour (R23); its operator must add this peer, too."""
@@ -310,6 +368,15 @@ class Peer:
             if not hurried:
                 await talker.turn()
 
+    async def _spread_news(self) -> None:
+        """R62: greet at once whoever waits for the round that this peer has entered."""
+        talker, _ = self._reached
+        while True:
+            await self._kept.until(lambda: any(map(self._protocol.has_news, self._protocol.state.active)))
+            for greeting in self._protocol.news():
+                if greeting.dst not in self._callers:
+                    self._spawn(talker.talk, greeting)
+
     async def _sleep_unless_unsettled(self, seconds: float, *, quiet: bool) -> bool:
         """Sleep; a settled peer wakes early when that ends. Returns whether it did."""
         if not quiet:
@@ -357,11 +424,17 @@ class Peer:
         return task
 
     async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
-        """A failed store ends the background work; it is told to whoever waits for the peer."""
+        """A failed store ends the background work; it is told to whoever waits for the peer.
+
+        So is a mistake of ours: without its clock a peer would live on and do nothing, and a restart loses nothing.
+        """
         try:
             await work(*arguments)
         except PeerError as failure:
             self._kept.fail(failure)
+        except Exception as error:
+            self._observer.log("error", "background work failed", exc_info=error)
+            self._kept.fail(PeerError(f"background work failed: {type(error).__name__}"))
 
 
 def _has_store(config: PeerConfig) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import replace
 
 from ...errors import ProtocolViolation
@@ -29,6 +29,8 @@ class Talker:
         Who answers.
     callers
         Neighbours without an address: they call, and are never called.
+    noticed
+        Told of every message that comes, before it is looked at.
     """
 
     def __init__(
@@ -39,9 +41,11 @@ class Talker:
         observer: Observer,
         contacts: Contacts,
         callers: Container[str] = (),
+        noticed: Callable[[str, Message], None] = lambda *_: None,
     ) -> None:
         self._keeper, self._transport, self._clock = keeper, transport, clock
         self._observer, self._contacts, self._callers = observer, contacts, callers
+        self._noticed = noticed
         self._worth_saying = Quiet()
 
     @property
@@ -65,12 +69,14 @@ class Talker:
     async def talk(self, first: Message) -> None:
         """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
         message: Message | None = first
-        for _ in range(LONGEST_TALK):
-            if message is None or self._keeper.failure is not None:
-                break
-            reply = await self._ask(message)
-            message = None if reply is None else self._receive(first.dst, reply)
-        self._protocol.give_up(first)
+        try:
+            for _ in range(LONGEST_TALK):
+                if message is None or self._keeper.failure is not None:
+                    break
+                reply = await self._ask(message)
+                message = None if reply is None else self._receive(first.dst, reply)
+        finally:
+            self._protocol.give_up(first)
 
     async def part(self, name: str) -> bool:
         """R23: drop a neighbour and say so; whether it heard it."""
@@ -129,6 +135,7 @@ class Talker:
         was_settled = self._protocol.settled
         if message.src != name:  # the sender is who the transport has authenticated, whatever the message says
             message = replace(message, src=name)
+        self._noticed(name, message)
         try:
             reply = self._protocol.receive(message)
         except ProtocolViolation as violation:

@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
 from ..protocol.messages import Kind, Message, Stop, Vector, check_message
+from ..protocol.terms import Terms
 from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
@@ -50,6 +51,11 @@ class Codec:
         """No valid message is longer: seven vectors, two sets of contributors and the header."""
         return 7 * 8 * self.dimension + self.members // 4 + 4096
 
+    @property
+    def max_roster_bytes(self) -> int:
+        """No later roster that is handed over is longer: room for twice as many members as there are, and some."""
+        return 2048 * (2 * self.members + 64)
+
     def encode(self, message: Message | None) -> bytes:
         """Bytes of a message; of ``None``, the empty answer."""
         if message is None:
@@ -57,6 +63,8 @@ class Codec:
         fields: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
         fields |= {name: _to_bytes(getattr(message, name)) for name in _VECTORS}
         wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
+        if message.terms is not None:
+            wire.terms.CopyFrom(pb.Terms(**message.terms._asdict()))
         if message.stop is not None:
             vectors = {name: _to_bytes(getattr(message.stop, name)) for name in _STOP_VECTORS}
             wire.stop.CopyFrom(
@@ -106,10 +114,13 @@ class Codec:
             kind = Kind(wire.kind)
         except ValueError:
             raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
+        terms = Terms(*(getattr(wire.terms, name) for name in Terms._fields)) if wire.HasField("terms") else None
         fields: dict[str, Any] = {name: getattr(wire, name) for name in _PLAIN}
+        if terms is not None and terms.dimension != self.dimension:
+            return Message(kind, terms=terms, **fields)  # R60: refused for its terms, which say more than a length
         fields |= {name: self._vector(wire, name) for name in _VECTORS}
         stop = self._stop(wire.stop) if wire.HasField("stop") else None
-        return Message(kind, stop=stop, digest=wire.roster_digest, **fields)
+        return Message(kind, stop=stop, digest=wire.roster_digest, terms=terms, **fields)
 
     def _stop(self, wire: pb.Stop) -> Stop:
         low, high, last_low, last_high = (self._vector(wire, name) for name in _STOP_VECTORS)

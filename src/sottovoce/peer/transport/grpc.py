@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc import aio
 
 from ...errors import ProtocolViolation, TemporaryFailure, TransportError
@@ -36,8 +37,10 @@ from ..membership.config import PeerConfig
 from ..membership.credentials import Credentials, check_identity
 from ..membership.names import split_address
 from ..protocol.messages import Kind, Message
+from ..protocol.terms import WIRE
+from . import sottovoce_pb2 as pb
 from .admission import Admission
-from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
+from .base import CallFailed, FailureReason, Handler, Observer, Quiet, RosterHandler, SilentObserver
 from .codec import Codec
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["GrpcTransport"]
 
 _SERVICE = "sottovoce.peer.v2.Peer"
-_METHOD = f"/{_SERVICE}/Tell"
+_METHOD, _ROSTER = f"/{_SERVICE}/Tell", f"/{_SERVICE}/Roster"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
 _HANDSHAKE_MS = 10_000
@@ -56,10 +59,14 @@ _CONNECTIONS = 256
 _REFUSED = ("handshake failed", "verification check failed", "is not in peer certificate")
 
 
+def _longest(codec: Codec) -> int:
+    return max(codec.max_bytes, codec.max_roster_bytes)
+
+
 def _common_options(codec: Codec) -> list[tuple[str, Any]]:
     return [
-        ("grpc.max_send_message_length", codec.max_bytes),
-        ("grpc.max_receive_message_length", codec.max_bytes),
+        ("grpc.max_send_message_length", _longest(codec)),
+        ("grpc.max_receive_message_length", _longest(codec)),
         ("grpc.keepalive_time_ms", 20_000),
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
@@ -114,7 +121,7 @@ class GrpcTransport:
         self.name, self.network = config.name, config.network
         self._listen, self._backoff_max = config.listen, config.backoff_max
         self._codec = Codec.from_config(config)
-        self._admission = Admission(self._codec.max_bytes)
+        self._admission = Admission(_longest(self._codec))
         self._credentials = credentials
         self._observer: Observer = observer or SilentObserver()
         self._addresses: dict[str, str | None] = {}
@@ -122,6 +129,7 @@ class GrpcTransport:
         self._calls: dict[str, Any] = {}
         self._server: aio.Server | None = None
         self._handler: Handler | None = None
+        self._rosters: RosterHandler | None = None
         self._worth_saying = Quiet()
         self._now = time.time
         self.port = 0
@@ -133,25 +141,31 @@ class GrpcTransport:
         """Read and check the certificate files, then build the transport. Nothing is opened yet."""
         return cls(config, check_identity(config), observer)
 
-    async def serve(self, handler: Handler) -> None:
+    async def serve(self, handler: Handler, rosters: RosterHandler | None = None) -> None:
         """Listen, unless this peer only calls; :class:`~sottovoce.errors.TemporaryFailure` if it cannot now."""
         if self._handler is not None:
             raise TransportError("this transport is already serving")
-        self._handler = handler
-        if self._listen is None:
-            return
+        self._handler, self._rosters = handler, rosters
+        if self._listen is not None:
+            await self._open(self._listen)
+
+    async def _open(self, address: str) -> None:
         # Fixed for the life of the process: certificates that gRPC fetches at each handshake crashed peers (signal 11)
         # in a network of thirty. Members that are no neighbours pass the handshake and are refused by `_tell`.
         own = [(self._credentials.key, self._credentials.certificate)]
         credentials = grpc.ssl_server_credentials(own, self._anchors(), require_client_auth=True)
         # No limit on calls in all: those of one caller would use it up for everybody.
         server = aio.server(options=_server_options(self._codec))
-        tell = grpc.stream_unary_rpc_method_handler(self._tell)  # bytes in, bytes out: decoding is ours
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Tell": tell}),))
+        # Bytes in, bytes out: decoding is ours.
+        handlers = {
+            "Tell": grpc.stream_unary_rpc_method_handler(self._tell),
+            "Roster": grpc.stream_unary_rpc_method_handler(self._swap),
+        }
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers), _OtherVersions()))
         try:
-            self.port = server.add_secure_port(self._listen, credentials)
+            self.port = server.add_secure_port(address, credentials)
         except RuntimeError:
-            raise TemporaryFailure(f"listen: cannot listen on {self._listen}: address in use or not ours") from None
+            raise TemporaryFailure(f"listen: cannot listen on {address}: address in use or not ours") from None
         await server.start()
         self._server = server
 
@@ -162,23 +176,43 @@ class GrpcTransport:
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
         """Send and wait; see :class:`.base.Transport`."""
-        if dst not in self._addresses or dst not in self._credentials.members:
-            raise CallFailed(dst, "refused")
-        if self._addresses[dst] is None:
-            raise CallFailed(dst, "unreachable")
-        call = self._calls.get(dst) or self._connect(dst)
         # Clocks are compared at greetings only: metadata would cost every call a tenth of its speed.
         metadata = ((_CLOCK, f"{self._now():.0f}"),) if message.kind is Kind.HELLO else None
-        try:
-            content = await call(self._codec.encode(message), timeout=timeout, metadata=metadata)
-        except aio.AioRpcError as error:
-            raise self._failed(dst, _reason(error), error.code().name) from None
-        except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
-            raise self._failed(dst, "unreachable", "CLOSED") from None
+        content = await self._carry(dst, 0, self._codec.encode(message), timeout=timeout, metadata=metadata)
         try:
             return self._codec.decode(content, src=dst, dst=self.name)
         except ProtocolViolation as violation:
             raise self._failed(dst, "invalid", str(violation)) from None
+
+    async def ask_roster(self, dst: str, number: int, document: bytes | None, timeout: float) -> bytes | None:  # noqa: ASYNC109 - handed on
+        """See :class:`.base.Transport`."""
+        request = pb.RosterRequest(number=number, document=document)
+        content = await self._carry(dst, 1, request.SerializeToString(), timeout=timeout)
+        try:
+            answer = pb.RosterDocument.FromString(content)
+        except DecodeError:
+            raise self._failed(dst, "invalid", "not a roster document") from None
+        return answer.document if answer.HasField("document") else None
+
+    async def _carry(self, dst: str, method: int, content: bytes, **how: Any) -> bytes:
+        """One call of `dst`: 0 is Tell, 1 is Roster."""
+        if dst not in self._addresses or dst not in self._credentials.members:
+            raise CallFailed(dst, "refused")
+        if self._addresses[dst] is None:
+            raise CallFailed(dst, "unreachable")
+        calls = self._calls.get(dst) or self._connect(dst)
+        try:
+            return bytes(await calls[method](content, **how))
+        except aio.AioRpcError as error:
+            raise self._failed(dst, _reason(error), _detail(error)) from None
+        except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
+            raise self._failed(dst, "unreachable", "CLOSED") from None
+        except asyncio.CancelledError:
+            # Closing a channel cancels the calls under way, and not whoever waits for them: that would be the peer's
+            # own clock.
+            if _cancelled_ourselves():
+                raise
+            raise self._failed(dst, "unreachable", "CLOSED") from None
 
     def _connect(self, dst: str) -> Any:
         own = self._credentials
@@ -186,11 +220,40 @@ class GrpcTransport:
         options = _channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
         channel = aio.secure_channel(str(self._addresses[dst]), credentials, options=options)
         self._channels[dst] = channel
-        self._calls[dst] = channel.unary_unary(_METHOD, request_serializer=None, response_deserializer=None)
+        self._calls[dst] = tuple(
+            channel.unary_unary(method, request_serializer=None, response_deserializer=None)
+            for method in (_METHOD, _ROSTER)
+        )
         return self._calls[dst]
 
     async def _tell(self, _stream: object, context: Context) -> bytes:
         """One call: who makes it, whether it may have one now, and only then what it says."""
+        src = await self._admit(context)
+        async with self._admission.turn(src):
+            message = await self._read(src, context)
+            if message is None:
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
+            assert message is not None
+            if message.kind is Kind.HELLO:
+                self._compare_clocks(src, context)
+            return await self._answer(src, message, context)
+
+    async def _swap(self, _stream: object, context: Context) -> bytes:
+        """A neighbour's roster and ours: the end that is behind gets the later one."""
+        src = await self._admit(context)
+        async with self._admission.turn(src):
+            try:
+                async with asyncio.timeout(self._admission.read_seconds):
+                    request = pb.RosterRequest.FromString(await context.read())
+            except (TimeoutError, DecodeError, TypeError):
+                self._refuse("refused-invalid-message", src, reason="not a request for a roster")
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a request for a roster")
+            given = request.document if request.HasField("document") else None
+            ours = None if self._rosters is None else await asyncio.shield(self._rosters(src, request.number, given))
+            return pb.RosterDocument(document=ours).SerializeToString()
+
+    async def _admit(self, context: Context) -> str:
+        """The neighbour that calls; the call is aborted if it is none, or has too many under way."""
         src = self._neighbour(context)
         if src is None:
             names = ", ".join(name[:80] for name in _names(context))
@@ -201,14 +264,7 @@ class GrpcTransport:
             self._refuse("refused-too-many-calls", src, most=self._admission.calls)
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many calls at once")
         context.add_done_callback(lambda _context: self._admission.leave(src))  # type: ignore[arg-type]
-        async with self._admission.turn(src):
-            message = await self._read(src, context)
-            if message is None:
-                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
-            assert message is not None
-            if message.kind is Kind.HELLO:
-                self._compare_clocks(src, context)
-            return await self._answer(src, message, context)
+        return src
 
     async def _read(self, src: str, context: Context) -> Message | None:
         """The message of a call; ``None`` if it is not there in time, too long or invalid.
@@ -279,6 +335,28 @@ class GrpcTransport:
             self._observer.log("warning", "call refused", neighbour=dst, reason=reason, detail=detail)
         return CallFailed(dst, reason)
 
+    async def renew(self, config: PeerConfig) -> None:
+        """Take up a later roster; see :class:`.base.Transport`.
+
+        The server's certificates are fixed while it runs, so where they change it is closed and opened again at the
+        same port. Connections are kept to whom nothing has changed.
+        """
+        before, now = self._credentials, check_identity(config)
+        same_self = (before.key, before.certificate) == (now.key, now.certificate)
+        kept = {name for name, one in now.members.items() if same_self and before.members.get(name) == one}
+        changed = [name for name in self._channels if name not in kept or self._moved(name, config)]
+        self._codec, self._credentials = Codec.from_config(config), now
+        self._addresses = dict(config.neighbours)
+        for name in changed:
+            await self._disconnect(name)
+        if self._server is not None and (not same_self or before.members != now.members):
+            server, self._server = self._server, None
+            await server.stop(grace=0.5)
+            await self._open(f"{str(self._listen).rpartition(':')[0]}:{self.port}")
+
+    def _moved(self, name: str, config: PeerConfig) -> bool:
+        return self._addresses.get(name) != config.neighbours.get(name)
+
     def add_neighbour(self, name: str, address: str | None) -> None:
         """Let `name` speak; the connection is made at the first call. Without an address it calls us."""
         if address is not None:
@@ -288,6 +366,9 @@ class GrpcTransport:
     async def drop_neighbour(self, name: str) -> None:
         """Close the connection to `name`, if any, and refuse its calls from now on."""
         self._addresses.pop(name, None)
+        await self._disconnect(name)
+
+    async def _disconnect(self, name: str) -> None:
         self._calls.pop(name, None)
         channel = self._channels.pop(name, None)
         if channel is not None:
@@ -302,6 +383,35 @@ class GrpcTransport:
         for name in list(self._channels):
             self._calls.pop(name, None)
             await self._channels.pop(name).close(grace=None)
+
+
+class _OtherVersions(grpc.GenericRpcHandler):  # type: ignore[type-arg]
+    """Answers peers of another wire version in a sentence, and everything else not at all."""
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        if not handler_call_details.method.startswith("/sottovoce.peer."):
+            return None
+        return grpc.stream_unary_rpc_method_handler(_other_version)
+
+
+async def _other_version(_stream: object, context: Context) -> None:
+    await context.abort(
+        grpc.StatusCode.FAILED_PRECONDITION, f"this peer has wire version {WIRE} and the caller another"
+    )
+
+
+def _detail(error: aio.AioRpcError) -> str:
+    """What to log about a failed call; a sentence where versions differ."""
+    if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+        return f"this peer has wire version {WIRE} and the neighbour another"
+    if error.code() is grpc.StatusCode.FAILED_PRECONDITION:
+        return (error.details() or "")[:200]
+    return error.code().name
+
+
+def _cancelled_ourselves() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _names(context: Context) -> Sequence[str]:

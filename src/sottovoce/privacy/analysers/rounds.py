@@ -1,7 +1,8 @@
 """Broadcasts in rounds, linear in private values and noise: what curious nodes learn round by round.
 
 A curious node hears all messages of its neighbours. One rule covers every method that describes itself as
-:class:`~sottovoce.methods.released.LinearRounds`: s = z + noise, z ← kept·z + moved·s. The arithmetic is that of
+:class:`~sottovoce.methods.released.LinearRounds`: s = z + noise, z ← kept·z + moved·s; those who remember more are
+followed by :mod:`.systems`. The arithmetic is that of
 :mod:`..gaussian.knowledge`, exact for Gaussian noise. For other laws it gives the best *linear* estimate, which needs
 variances only. Formulas for the long run are :mod:`..synchronous`.
 """
@@ -18,12 +19,13 @@ from ...foundation.arguments import per_node, whole
 from ...foundation.progress import Progress
 from ...graphs.graph import Graph
 from ...methods.base import Array
-from ...methods.released import LinearRounds, Released
+from ...methods.released import LinearRounds, LinearSystem, Released
 from ..gaussian.knowledge import Knowledge
 from ..prior import given_own
 from ..report import Question, RoundsReport
 from ..view import CuriousNodes, EveryoneBut, View, honest_nodes
 from .recheck import SLACK
+from .systems import System
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -34,9 +36,12 @@ __all__ = ["audit", "checked_run", "final_posterior", "supports"]
 PRIVATE, VALUE, MESSAGE, ADDED = range(4)
 
 
-def supports(released: Released, view: View) -> TypeGuard[LinearRounds]:
+Rounds = LinearRounds | LinearSystem
+
+
+def supports(released: Released, view: View) -> TypeGuard[Rounds]:
     """Linear rounds, and views that consist of nodes: what a tap hears of a broadcast is not modelled."""
-    return isinstance(released, LinearRounds) and isinstance(view, CuriousNodes | EveryoneBut)
+    return isinstance(released, Rounds) and isinstance(view, CuriousNodes | EveryoneBut)
 
 
 def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG001  (one signature for all analysers)
@@ -44,7 +49,7 @@ def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG00
     return whole("fired_edges (for rounds their number, num_rounds)", fired_edges, low=0)
 
 
-def audit(question: Question, released: LinearRounds, num_rounds: int, progress: Progress) -> RoundsReport:
+def audit(question: Question, released: Rounds, num_rounds: int, progress: Progress) -> RoundsReport:
     """The posterior after each recorded round, under the Gaussian prior or the flat one."""
     state, history = _followed(question, released, num_rounds, question.belief, progress)
     undecided: npt.NDArray[np.bool_] = np.zeros(question.graph.num_nodes, dtype=np.bool_)
@@ -61,15 +66,15 @@ def audit(question: Question, released: LinearRounds, num_rounds: int, progress:
         disclosed=history[-1] <= question.tolerance * scale,
         undecided=undecided,
         observers=state.watching,
-        exact=released.noise.law == "normal",
+        exact=released.gaussian,
     )
 
 
 def _followed(
-    question: Question, released: LinearRounds, num_rounds: int, prior: Array | None, progress: Progress
-) -> tuple[_Broadcasts, Array]:
+    question: Question, released: Rounds, num_rounds: int, prior: Array | None, progress: Progress
+) -> tuple[_Broadcasts | System, Array]:
     """The state after the last round, and the deviations after each recorded one."""
-    state = _Broadcasts(question.graph, released, question.view, prior)
+    state = _started(question.graph, released, question.view, prior)
     recorded = question.recorded
     history = [state.std() for _ in recorded[recorded == 0]]
     for k in range(num_rounds):
@@ -79,9 +84,14 @@ def _followed(
     return state, np.array(history).reshape(-1, question.graph.num_nodes)
 
 
-def final_posterior(graph: Graph, released: LinearRounds, num_rounds: int, view: View, prior: Array) -> Array:
+def _started(graph: Graph, released: Rounds, view: View, prior: Array | None) -> _Broadcasts | System:
+    kind = System if isinstance(released, LinearSystem) else _Broadcasts
+    return kind(graph, released, view, prior)  # type: ignore[arg-type]
+
+
+def final_posterior(graph: Graph, released: Rounds, num_rounds: int, view: View, prior: Array) -> Array:
     """``(n,)`` posterior deviations after the last round."""
-    state = _Broadcasts(graph, released, view, prior)
+    state = _started(graph, released, view, prior)
     for k in range(num_rounds):
         state.play(k)
     return state.std()
