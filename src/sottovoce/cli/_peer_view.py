@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["network_table", "one_peer", "roster_view", "say_estimate"]
 
-_STATE_STYLE = {"open": "green", "blank": "yellow", "parted": "dim", "unreachable": "red"}
+_STATE_STYLE = {"open": "green", "blank": "yellow", "parted": "dim", "parting": "yellow", "unreachable": "red"}
 
 
 def say_estimate(status: Mapping[str, Any]) -> str:
@@ -60,6 +61,15 @@ def _say_refusals(answer: Mapping[str, Any]) -> str:
     return ", ".join(f"{event.removeprefix('refused-')}: {count}" for event, count in counts) or "nothing"
 
 
+def _say_state(neighbour: Mapping[str, Any]) -> str:
+    state = str(neighbour.get("state", "?"))
+    style, since = _STATE_STYLE.get(state, ""), neighbour.get("parting_since")
+    if since is not None:
+        moment = dt.datetime.fromtimestamp(since, dt.UTC)
+        return f"[{style}]parting since {moment:%Y-%m-%d %H:%M} UTC, not yet heard[/]"
+    return f"[{style}]{state}[/]" if style else state
+
+
 def one_peer(answer: Mapping[str, Any]) -> RenderableType:
     """Everything about one peer."""
     from rich.console import Group
@@ -91,12 +101,10 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
     for title in ("neighbour", "state", "seal", "knows it to", "roster", "last heard"):
         neighbours.add_column(title)
     for name, neighbour in sorted(status.get("neighbours", {}).items()):
-        state = neighbour.get("state", "?")
         heard = neighbour.get("last_heard")
-        style = _STATE_STYLE.get(state, "")
         neighbours.add_row(
             name,
-            f"[{style}]{state}[/]" if style else state,
+            _say_state(neighbour),
             "sealed" if neighbour.get("sealed") else "none",
             _say_std(known.get("neighbours", {}).get(name), known.get("beforehand", 0.0)),
             "-" if neighbour.get("roster") is None else str(neighbour["roster"]),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEIGHBOUR_STATES", "PeerObserver"]
 
-NEIGHBOUR_STATES = ("open", "blank", "unreachable", "parted")
+NEIGHBOUR_STATES = ("open", "blank", "unreachable", "parted", "parting")
 """In what state a neighbour can be; all are exported, also with a count of zero."""
 
 _LATENCIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

@@ -91,7 +91,7 @@ async def run_peer(
     farewells: set[asyncio.Task[None]] = set()
     observer.when(
         "parted",
-        lambda name: farewells.add(asyncio.ensure_future(_farewell(checked.path, name, transport, observer))),
+        lambda name: farewells.add(asyncio.ensure_future(_farewell(checked.path, name, observer))),
     )
     peer = Peer(
         checked.config, value=checked.value, replace_value=replace_value, transport=transport, observer=observer
@@ -118,9 +118,8 @@ async def run_peer(
     return how
 
 
-async def _farewell(path: Path, name: str, transport: Transport, observer: PeerObserver) -> None:
-    """A neighbour has parted: it is not heard any more, nor after a restart, until an operator adds it again."""
-    await transport.drop_neighbour(name)
+async def _farewell(path: Path, name: str, observer: PeerObserver) -> None:
+    """A neighbour has parted: it is no neighbour after a restart either, until an operator adds it again."""
     try:
         edit_without(path, name, dropped=True)
     except ConfigError as error:
@@ -252,9 +251,9 @@ class _Commands:
         if name not in self.peer.status().to_dict()["neighbours"]:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
         edit_without(self.checked.path, name, dropped=True)
-        await self.peer.drop_neighbour(name)
-        self.observer.log("info", "neighbour dropped", neighbour=name)
-        return {}
+        told = await self.peer.drop_neighbour(name)
+        self.observer.log("info", "neighbour dropped", neighbour=name, told=told)
+        return {"told": told}
 
     async def backup(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Write a backup into the named file: the private value must not go out over the socket."""
