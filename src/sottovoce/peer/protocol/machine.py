@@ -1,4 +1,4 @@
-"""A peer's state machine: rules R14 to R31, R44, R46 to R53 and R60, on top of the ledger of each edge.
+"""A peer's state machine: rules R14 to R31, R44, R46 to R53 and R60 to R62, on top of the ledger of each edge.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call

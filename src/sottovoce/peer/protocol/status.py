@@ -36,18 +36,21 @@ class NeighbourStatus:
         ``parting``: it was dropped here and has not heard of it yet (R51).
     last_heard
         Seconds since its last message; ``None``: not since the start.
-    parting_since
-        When it was dropped, in seconds since 1970, as long as it has not heard of it.
+    sealed
+        Whether the edge was opened with a seal that still stands in this peer's value.
     roster
         Number of the roster that it showed last; ``None``: none since the start.
+    parting_since
+        When it was dropped, in seconds since 1970, as long as it has not heard of it.
     unanswered
         Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     """
 
     state: str
     last_heard: float | None
-    parting_since: float | None = None
+    sealed: bool = False
     roster: int | None = None
+    parting_since: float | None = None
     unanswered: float | None = None
 
 
@@ -158,10 +161,9 @@ def status_of(
 
 
 def _neighbours(protocol: Protocol, contacts: Contacts, now: float) -> dict[str, NeighbourStatus]:
-    state = protocol.state
-    found = {name: _neighbour(protocol, name, contacts, now) for name in state.edges}
-    for name, parting in state.partings.items():
-        found[name] = NeighbourStatus("parting", contacts.silence(name, now), parting.since / 1000.0)
+    found = {name: _neighbour(protocol, name, contacts, now) for name in protocol.state.edges}
+    for name, parting in protocol.state.partings.items():
+        found[name] = NeighbourStatus("parting", contacts.silence(name, now), parting_since=parting.since / 1000.0)
     return dict(sorted(found.items()))
 
 
@@ -173,6 +175,7 @@ def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) ->
     return NeighbourStatus(
         state,
         contacts.silence(name, now),
+        sealed=edge.sealed,
         roster=protocol.rosters.get(name),
         unanswered=contacts.unanswered_for(name, now),
     )
