@@ -75,6 +75,7 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
         ("all neighbours know it to", _say_known(status)),
         ("exchanges", str(status.get("exchanges", 0))),
         ("refused", _say_refusals(answer)),
+        *(("notice", notice) for notice in status.get("notices", ())),
     ):
         facts.add_row(name, text)
     neighbours = Table(box=None, header_style="bold")
