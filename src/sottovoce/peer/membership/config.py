@@ -34,7 +34,8 @@ class PeerConfig(Settings):
 
     What all members share, and who is whose neighbour, stands in the roster; `smallest_std`, `listen`, `data_dir` and
     the settings about time are each peer's own choice. What decides privacy has no default. A neighbour without an
-    address is never called: it calls. A peer with ``listen=None`` is such a one.
+    address is never called: it calls. A peer with ``listen=None`` is such a one. ``others`` are the members that are no
+    neighbours, with their addresses: a peer that has dropped one must be able to tell it.
 
     Examples
     --------
@@ -52,6 +53,7 @@ class PeerConfig(Settings):
     neighbours: Mapping[str, str | None] = field(default_factory=dict)
     metrics_listen: str | None = None
     without: Sequence[str] = ()
+    others: Mapping[str, str | None] = field(default_factory=dict)
     identity: IdentityFiles | None = None
 
     def __post_init__(self) -> None:

@@ -31,18 +31,25 @@ class NeighbourStatus:
     Parameters
     ----------
     state
-        ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
+        ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer;
+        ``parting``: it was dropped here and has not heard of it yet (R51).
     last_heard
         Seconds since its last message; ``None``: not since the start.
+    sealed
+        Whether the edge was opened with a seal that still stands in this peer's value.
     roster
         Number of the roster that it showed last; ``None``: none since the start.
+    parting_since
+        When it was dropped, in seconds since 1970, as long as it has not heard of it.
     unanswered
         Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     """
 
     state: str
     last_heard: float | None
+    sealed: bool = False
     roster: int | None = None
+    parting_since: float | None = None
     unanswered: float | None = None
 
 
@@ -151,8 +158,15 @@ def status_of(
         exchanges=protocol.exchanges,
         round=protocol.rule.round,
         uptime=now - started,
-        neighbours={name: _neighbour(protocol, name, contacts, now) for name in sorted(state.edges)},
+        neighbours=_neighbours(protocol, contacts, now),
     )
+
+
+def _neighbours(protocol: Protocol, contacts: Contacts, now: float) -> dict[str, NeighbourStatus]:
+    found = {name: _neighbour(protocol, name, contacts, now) for name in protocol.state.edges}
+    for name, parting in protocol.state.partings.items():
+        found[name] = NeighbourStatus("parting", contacts.silence(name, now), parting_since=parting.since / 1000.0)
+    return dict(sorted(found.items()))
 
 
 def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) -> NeighbourStatus:
@@ -163,6 +177,7 @@ def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) ->
     return NeighbourStatus(
         state,
         contacts.silence(name, now),
+        sealed=edge.sealed,
         roster=protocol.rosters.get(name),
         unanswered=contacts.unanswered_for(name, now),
     )
