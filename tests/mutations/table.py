@@ -259,8 +259,8 @@ NAMED = (
     ),
     Named(
         "a peer lets a roster lay its value open without a yes",
-        "sottovoce.peer.membership.changes.newly_exposed",
-        "return new[0] if new else None",
+        "sottovoce.peer.membership.changes.needs_a_yes",
+        "return new[0] if new and config.name not in before.accepted else None",
         "return None",
         _ROSTERS,
     ),
