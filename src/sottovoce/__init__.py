@@ -13,9 +13,11 @@ from ._version import __version__
 from .graphs import Graph, algebraic_connectivity
 from .methods import (
     AcceleratedGossip,
+    AsynchronousPdmm,
     BinaryOracle,
     BlockGossip,
     BudgetedNoiseInsertion,
+    FlowUpdating,
     GapOracle,
     HeavyBallGossip,
     Huang,
@@ -28,11 +30,13 @@ from .methods import (
     NoiseInsertion,
     Nozari,
     PairwiseCancelling,
+    Pdmm,
     PushSum,
     SealedGossip,
     StandardGossip,
     StateDecomposition,
     SynchronousAveraging,
+    ZipNoise,
 )
 from .methods.registry import our_methods
 
@@ -53,9 +57,11 @@ _SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simula
 
 __all__ = [
     "AcceleratedGossip",
+    "AsynchronousPdmm",
     "BinaryOracle",
     "BlockGossip",
     "BudgetedNoiseInsertion",
+    "FlowUpdating",
     "GapOracle",
     "Graph",
     "HeavyBallGossip",
@@ -69,6 +75,7 @@ __all__ = [
     "NoiseInsertion",
     "Nozari",
     "PairwiseCancelling",
+    "Pdmm",
     "PushSum",
     "SealedGossip",
     "Solution",
@@ -76,6 +83,7 @@ __all__ = [
     "StateDecomposition",
     "Status",
     "SynchronousAveraging",
+    "ZipNoise",
     "__version__",
     "algebraic_connectivity",
     "compare",

@@ -23,6 +23,7 @@ COMMANDS = {
     "simulate": ("simulate", "Run one method on one graph."),
     "reproduce": ("reproduce", "Redo a published experiment."),
     "compare": ("compare", "Several methods side by side."),
+    "frontier": ("frontier", "What privacy costs in time, at equal accuracy."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
     "sweep": ("sweep", "Many runs, here or on a cluster, kept as a dataset."),

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph
 from .naming import checked_labels, node_number
-from .validation import as_pairs, canonical, check_connected, check_range, chunks
+from .validation import FEW_EDGES, as_pairs, canonical, check_connected, check_range, chunks
 
 if TYPE_CHECKING:
     import networkx
@@ -236,20 +236,28 @@ class Graph:
 
     @cached_property
     def _csr(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The ends of all edges sorted by node, those of one node in the order of its edges."""
+        indptr = np.concatenate([[0], np.cumsum(self.degrees)])
+        swapped = np.ascontiguousarray(self.edges[:, ::-1]).reshape(-1)  # at each end, the number of the other
+        if self.num_edges <= FEW_EDGES:  # without SciPy, for the small process of a peer
+            order = np.argsort(self.edges.reshape(-1), kind="stable")
+            incident, other_end = (order // 2).astype(np.int32), swapped[order]
+        else:
+            incident, other_end = self._counted(swapped)
+        for array in (indptr, other_end, incident):
+            array.flags.writeable = False
+        return indptr, other_end, incident
+
+    def _counted(self, swapped: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Counting sort, in linear time: the edge-by-node incidence matrix turned from rows into columns."""
         import scipy.sparse
 
-        indptr = np.concatenate([[0], np.cumsum(self.degrees)])
         rows = np.arange(0, 2 * self.num_edges + 1, 2, dtype=np.int32 if self.num_edges < 2**30 else np.int64)
-        swapped = np.ascontiguousarray(self.edges[:, ::-1]).reshape(-1)  # at each end, the number of the other
         by_edge: Any = scipy.sparse.csr_array(
             (swapped, self.edges.reshape(-1), rows), shape=(self.num_edges, self.num_nodes)
         )
         by_node = by_edge.tocsc()
-        incident, other_end = by_node.indices.astype(np.int32, copy=False), by_node.data
-        for array in (indptr, other_end, incident):
-            array.flags.writeable = False
-        return indptr, other_end, incident
+        return by_node.indices.astype(np.int32, copy=False), by_node.data
 
     @property
     def indptr(self) -> npt.NDArray[np.int64]:

@@ -32,6 +32,9 @@ __all__ = [
 CHUNK = 1 << 22
 """Edges handled at a time where a temporary array is needed."""
 
+FEW_EDGES = 10_000
+"""So many are joined one by one."""
+
 MAX_NODES = int(np.iinfo(np.int32).max)
 """Nodes are numbered in 32 bits: half the memory, and such a graph already has gigabytes of edges."""
 
@@ -166,7 +169,8 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     """Number of connected components, and the component of each node.
 
     Edges are taken in pieces; each piece is contracted to the components found so far, so memory
-    stays at a few numbers per node whatever the number of edges.
+    stays at a few numbers per node whatever the number of edges. A few edges are joined one by one, without SciPy: the
+    process of a peer, which looks at its network's graph, stays small.
 
     Examples
     --------
@@ -174,6 +178,8 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     >>> count, label.tolist()
     (2, [0, 0, 1, 1])
     """
+    if len(edges) <= FEW_EDGES:
+        return _joined(edges, num_nodes)
     import scipy.sparse
     import scipy.sparse.csgraph
 
@@ -188,6 +194,22 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
         count, merged = scipy.sparse.csgraph.connected_components(matrix, directed=False)
         label = merged[label]
     return int(count), label
+
+
+def _joined(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]]:
+    """The same, edge by edge: each node points to a smaller one of its component, the smallest to itself."""
+    to = list(range(num_nodes))
+
+    def smallest(node: int) -> int:
+        while to[node] != node:
+            to[node] = node = to[to[node]]
+        return node
+
+    for one, other in edges.tolist():
+        first, second = smallest(one), smallest(other)
+        to[max(first, second)] = min(first, second)
+    roots, label = np.unique([smallest(node) for node in range(num_nodes)], return_inverse=True)
+    return len(roots), label.astype(np.int32)
 
 
 def check_connected(edges: Pairs, num_nodes: int, name: str, labels: Sequence[str] | None = None) -> None:

@@ -30,17 +30,22 @@ from .incremental import IncrementalAveraging  # isort: skip
 from .state_decomposition import StateDecomposition  # isort: skip
 from .muffliato import Muffliato  # isort: skip
 from .modular import ModularMasks  # isort: skip
-from .base import VALUE, BlockMethod, Guarantee, Method, PairMethod, PushMethod, RoundMethod
+from .zip_noise import ZipNoise  # isort: skip
+from .pdmm import AsynchronousPdmm, Pdmm  # isort: skip
+from .flow_updating import FlowUpdating  # isort: skip
+from .base import VALUE, BlockMethod, Guarantee, Method, NeighbourMethod, PairMethod, PushMethod, RoundMethod
 from .registry import METHODS, our_methods, register
 
 __all__ = [
     "METHODS",
     "VALUE",
     "AcceleratedGossip",
+    "AsynchronousPdmm",
     "BinaryOracle",
     "BlockGossip",
     "BlockMethod",
     "BudgetedNoiseInsertion",
+    "FlowUpdating",
     "GapOracle",
     "Guarantee",
     "HeavyBallGossip",
@@ -51,10 +56,12 @@ __all__ = [
     "MoMurray",
     "ModularMasks",
     "Muffliato",
+    "NeighbourMethod",
     "NoiseInsertion",
     "Nozari",
     "PairMethod",
     "PairwiseCancelling",
+    "Pdmm",
     "PushMethod",
     "PushSum",
     "RoundMethod",
@@ -62,6 +69,7 @@ __all__ = [
     "StandardGossip",
     "StateDecomposition",
     "SynchronousAveraging",
+    "ZipNoise",
     "register",
 ]
 

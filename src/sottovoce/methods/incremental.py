@@ -8,7 +8,7 @@ part is all that is left; so one draw a round is enough.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -137,7 +137,7 @@ class IncrementalAveraging(WeightedMethod):
 
     def guarantee(self, graph: Graph) -> Guarantee:
         """After K rounds it is plain averaging of c + η, from wherever it is then."""
-        return replace(super().guarantee(graph), remaining=self.own_noise_std**2)
+        return Guarantee(remaining=self.own_noise_std**2) if self.own_noise_std > 0.0 else super().guarantee(graph)
 
     def label(self) -> str:
         own = f", own {self.own_noise_std:g}" if self.own_noise_std else ""

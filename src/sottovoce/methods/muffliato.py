@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from ..foundation.arguments import number, whole
 from ..graphs.graph import Graph
 from .base import VALUE, Array, Guarantee, Method
 from .registry import register
-from .released import LinearRound, LinearSystem, Released
+from .released import FadingNoise, LinearRounds, Released
 from .seen import one_draw_information
 from .synchronous import WeightedMethod, check_node
 from .weights import Weights, averaging_matrix, extreme_eigenvalues
@@ -107,25 +107,16 @@ class Muffliato(WeightedMethod):
         return 1
 
     def releases(self, graph: Graph) -> Released:
-        """Rows: x(t) and x(t−1), of which x(t) is said."""
-        import scipy.sparse
-
-        n, gamma = graph.num_nodes, self.gamma(graph)
-        one: Any = scipy.sparse.eye_array(n)
-        both = scipy.sparse.vstack([one, one])
-        rest = [[gamma * self.mixing(graph), (1.0 - gamma) * one], [one, None]]
-        always = LinearRound(
-            said=scipy.sparse.hstack([one, scipy.sparse.csr_array((n, n))], format="csr"),
-            moved=scipy.sparse.block_array(rest, format="csr"),
-        )
-        return LinearSystem.broadcast(start=both, start_noise=self.noise_std * both, rounds=lambda _: always)
+        """As without acceleration: x(t) is a polynomial of degree t of W at x(0), so the same is heard in t rounds."""
+        n = graph.num_nodes
+        return LinearRounds(np.zeros(n), self.mixing(graph), FadingNoise.equal(n, std=self.noise_std, rounds=1))
 
     def guarantee(self, graph: Graph) -> Guarantee:
         """W has real eigenvalues μ, and each moves as r² = γ μ r + 1 − γ; the draws' mean stays."""
-        if self.caveats(graph):
+        if self.noise_std > 0.0 or self.caveats(graph):
             return Guarantee(remaining=self.noise_std**2)
         gamma, extremes = self.gamma(graph), extreme_eigenvalues(self.mixing(graph))
-        return Guarantee(max(_radius(gamma, eigenvalue) for eigenvalue in extremes) ** 2, self.noise_std**2)
+        return Guarantee(max(_radius(gamma, eigenvalue) for eigenvalue in extremes) ** 2, 0.0)
 
     def label(self) -> str:
         how = {None: "accelerated", 1.0: "plain"}.get(self.acceleration, f"γ = {self.acceleration}")

@@ -13,6 +13,7 @@ is found by :mod:`sottovoce.privacy.analysers`, each of which says which descrip
 :class:`FrozenNoise`  the same, with noise that is not replaced any more after a number of activations
 :class:`LinearRounds` broadcasts in rounds, linear in the private values and in independent noise
 :class:`LinearSystem` rounds in which nodes remember several numbers, all linear in the same sense
+:class:`LinearSteps`  the same, where one node acts in a step
 :class:`NotGaussian`  something is hidden, but not by Gaussian noise: *not analysed*, with the reason in words
 ===================== ==========================================================================================
 """
@@ -36,6 +37,7 @@ __all__ = [
     "InTheClear",
     "LinearRound",
     "LinearRounds",
+    "LinearSteps",
     "LinearSystem",
     "NotGaussian",
     "NotStated",
@@ -55,6 +57,9 @@ class Released:
 
     in_rounds: ClassVar[bool] = False
     """Whether all nodes speak at once; time is then counted in rounds, and no edge fires."""
+
+    by_nodes: ClassVar[bool] = False
+    """Whether one node speaks to all its neighbours in a step; a run is then a list of nodes, not of edges."""
 
     epsilon: float | None = None
     """Proved differential privacy of values one apart against an observer of all messages; ``None``: none is."""
@@ -226,14 +231,17 @@ class LinearRound:
     """``(messages, draws)``; ``None``: no draws in the messages."""
     moved_noise: scipy.sparse.csr_array | None = None
     """``(rows, draws)``; ``None``: no draws in the rows."""
+    noise_std: float = 1.0
+    """Deviation of the draws, so that rounds that differ in nothing else may share their matrices."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem(Released):
     """Rounds in which every node holds some numbers (*rows*); messages and changes are linear in rows and fresh draws.
 
-    Draws are independent and standard normal. What a node does to its rows follows from them, from its draws and from
-    messages that it hears. An observer knows the rows, draws and private values of its own nodes.
+    Draws are independent and normal, of deviation 1 unless a round says otherwise. What a node does to its rows follows
+    from them, from its draws and from messages that it hears. An observer knows the rows, draws and private values of
+    its own nodes.
     """
 
     holders: npt.NDArray[np.int64]
@@ -296,3 +304,15 @@ class LinearSystem(Released):
             return replace(self.rounds(k), said_noise=None, moved_noise=None)
 
         return replace(self, start_noise=self.start_noise[:, :0], start_known=self.start_known[:0], rounds=quiet)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSteps(LinearSystem):
+    """A linear system in which one node acts in a step: ``rounds`` is asked with the node and not with the round.
+
+    The only messages of the step that say anything are those of that node. Rows that are not its neighbours' or its own
+    stay as they are.
+    """
+
+    in_rounds: ClassVar[bool] = False
+    by_nodes: ClassVar[bool] = True

@@ -14,7 +14,7 @@ from .findings import Findings, Question
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Question", "Report", "RoundsReport"]
+__all__ = ["Question", "Report", "RoundsReport", "StepsReport"]
 
 PRICE = (
     "Against all others together withdrawal buys nothing: once every node has spoken, keeping ±h from them at every "
@@ -62,10 +62,11 @@ class Report(Findings):
         """When a value is called disclosed."""
         share = self.tolerance
         text = f"Disclosed: flat-prior deviation at most {share:g} of the spread."
-        if self.undecided.any():
-            count = int(self.undecided.sum())
-            text += f" For {count} node{'s' if count > 1 else ''} digits did not suffice: cannot decide."
-        return text
+        return text + self._undecided_words()
+
+    def _undecided_words(self) -> str:
+        count = int(self.undecided.sum())
+        return f" For {count} node{'s' if count > 1 else ''} digits did not suffice: cannot decide." if count else ""
 
     def _known(self) -> tuple[str, ...]:
         return self.view.assumptions()
@@ -183,14 +184,26 @@ class RoundsReport(Report):
 
     @property
     def criterion(self) -> str:
-        return f"Disclosed: deviation at most {self.tolerance:g} of the spread."
+        text = f"Disclosed: deviation at most {self.tolerance:g} of the spread."
+        return text + self._undecided_words()
 
     def _known(self) -> tuple[str, ...]:
         known = (
             *self.view.assumptions("knows the graph, the weights, and the size of everybody's noise in every round"),
-            "messages are broadcast: curious nodes hear all messages of their neighbours",
+            "hears all that neighbours of curious nodes say to these",
         )
         return known if self.exact else (*known, LINEAR)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StepsReport(RoundsReport):
+    """The same for a method in which one node acts in a step."""
+
+    unit: ClassVar[str] = "step"
+    source: ClassVar[str] = "messages"
+
+    def _known(self) -> tuple[str, ...]:
+        return self.view.assumptions("knows the graph, the parameters, and which node acted at every step")
 
 
 def _finite(numbers: Array) -> list[float | None]:

@@ -52,6 +52,7 @@ def fired_edges(
     -------
     ndarray
         ``(num_steps,)`` rows of ``graph.edges``, or ``(num_steps, block_size)`` for methods that fire sets of edges.
+        For methods in which one node acts with all its neighbours: ``(num_steps,)`` nodes.
 
     Raises
     ------
@@ -105,7 +106,7 @@ def activations(
         fired = fired_edges(
             graph, num_steps=size, seed=seed, replica=replica, start=start, edge_probabilities=aliases, method=method
         )
-        counts += np.bincount(graph.edges[fired].reshape(-1), minlength=graph.num_nodes)
+        counts += np.bincount(kind_of(method).taking_part(graph, fired), minlength=graph.num_nodes)
     return counts
 
 

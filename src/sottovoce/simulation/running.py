@@ -149,6 +149,8 @@ class _Runner:
         if setup.method.lazy:
             tables = settled(setup.method, tables, self.state.steps_done, setup.parameters, replicas)
         parts, masses = np.empty((2, 1, *tables.shape[:2]))
+        if tables.shape[2] > setup.graph.num_nodes:  # rows of neighbours are no values
+            tables = tables[:, :, : setup.graph.num_nodes]
         note_all(tables, replicas, self.sheet(self.no_records[0], parts, masses))
         return parts[0, replicas].sum(axis=-1), masses[0, replicas]
 

@@ -84,10 +84,10 @@ class State:
     @classmethod
     def empty(cls, setup: Setup, num_records: int) -> State:
         """The same with tables that hold nothing yet: for an executor that fills them by itself."""
-        nodes, replicas, coordinates = setup.graph.num_nodes, setup.replicas, setup.private_values[0].size
+        rows, replicas, coordinates = setup.method.num_rows(setup.graph), setup.replicas, setup.private_values[0].size
         return cls(
             setup,
-            _aligned((replicas, coordinates, nodes, setup.method.num_fields)),
+            _aligned((replicas, coordinates, rows, setup.method.num_fields)),
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
             recorder=Recorder(num_records + 1, replicas, coordinates),

@@ -8,7 +8,7 @@ hear and the new rows together, for they may share draws; then the messages are 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ...methods.released import LinearRound, LinearSystem
 from ..gaussian.knowledge import Knowledge
 from ..prior import given_own
 from ..view import View, honest_nodes
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 __all__ = ["System"]
 
@@ -32,7 +35,8 @@ class System:
         self.rows = np.flatnonzero(~watching[released.holders])
         self.heard = _heard(graph, released, view)
         self.unknown = ~watching[released.draws_known]
-        self._moves: tuple[LinearRound | None, Array, Array] = (None, np.zeros(0), np.zeros(0))
+        self._kept: tuple[tuple[Any, ...], scipy.sparse.csr_array, Array] | None = None
+        self._acts: dict[int, tuple[Any, Any, Any, Any]] = {}
         values = np.vstack(
             [
                 np.eye(len(self.honest)),
@@ -51,8 +55,15 @@ class System:
             spread = np.diag(own) if own is not None else _covariance_factor(prior, watching, self.honest)
             self.known = Knowledge(factor=np.hstack([values @ spread, noise]))
 
+    def turn(self) -> None:
+        """Describe the same uncertainty by other independent normals: whatever follows rounds in another way."""
+        self.known.turn()
+
     def play(self, k: int) -> None:
-        """Round k: messages and new rows are made, the curious hear theirs."""
+        """Round k, or the step in which node k acts: messages and new rows are made, the curious hear theirs."""
+        if self.released.by_nodes:
+            self._act(k)
+            return
         matrix, noise = self._matrices(self.released.rounds(k))
         first = len(self.honest)
         self.known.combine(slice(first, None), matrix)
@@ -62,26 +73,49 @@ class System:
         for place in range(len(self.heard)):
             self.known.observe(first + place, 0.0)
 
+    def _act(self, node: int) -> None:
+        """A step in which ``node`` acts: only rows that change are made anew, and only its messages are heard."""
+        if node not in self._acts:
+            self._acts[node] = self._step(node)
+        changed, matrix, said, heard = self._acts[node]
+        first = len(self.honest) + len(self.rows)
+        if len(heard):  # before the rows change: what is said follows from them as they are
+            self.known.combine(first + heard, said)
+            for place in heard:
+                self.known.observe(first + int(place), 0.0)
+        if len(changed):
+            self.known.combine(len(self.honest) + changed, matrix)
+
+    def _step(self, node: int) -> tuple[Any, Any, Any, Any]:
+        import scipy.sparse
+
+        matrix, _ = self._matrices(self.released.rounds(node))
+        size = len(self.rows)
+        same = scipy.sparse.eye_array(size, matrix.shape[1], k=len(self.honest))
+        changed = np.flatnonzero(abs(matrix[:size] - same).sum(axis=1))
+        heard = np.flatnonzero(self.released.speakers[self.heard] == node)
+        return changed, matrix[changed], matrix[size + heard], heard
+
     def std(self) -> Array:
         """``(n,)`` deviations of the private values."""
         out = np.zeros(len(self.watching))
         out[self.honest] = self.known.std(slice(0, len(self.honest)))
         return out
 
-    def _matrices(self, played: LinearRound) -> tuple[Array, Array]:
+    def _matrices(self, played: LinearRound) -> tuple[scipy.sparse.csr_array, Array]:
         """What new rows and messages are of all that is known, and of independent draws; kept for rounds alike."""
-        if self._moves[0] is not played:
-            width = len(self.honest) + len(self.rows) + len(self.heard)
-            matrix = np.zeros((len(self.rows) + len(self.heard), width))
-            inner = slice(len(self.honest), len(self.honest) + len(self.rows))
-            matrix[: len(self.rows), inner] = _part(played.moved, self.rows, self.rows)
-            matrix[len(self.rows) :, inner] = _part(played.said, self.heard, self.rows)
-            noise = [
-                _part(played.moved_noise, self.rows, self.unknown),
-                _part(played.said_noise, self.heard, self.unknown),
-            ]
-            self._moves = played, matrix, narrowed(np.vstack(noise))
-        return self._moves[1:]
+        import scipy.sparse
+
+        parts = (played.said, played.moved, played.said_noise, played.moved_noise)
+        if self._kept is None or any(one is not other for one, other in zip(parts, self._kept[0], strict=True)):
+            inner = scipy.sparse.vstack([played.moved[self.rows], played.said[self.heard]], format="csr")[:, self.rows]
+            before = scipy.sparse.csr_array((inner.shape[0], len(self.honest)))
+            after = scipy.sparse.csr_array((inner.shape[0], len(self.heard)))
+            matrix = scipy.sparse.csr_array(scipy.sparse.hstack([before, inner, after], format="csr"))
+            moved = _part(played.moved_noise, self.rows, self.unknown)
+            said = _part(played.said_noise, self.heard, self.unknown)
+            self._kept = parts, matrix, narrowed(np.vstack([moved, said]))
+        return self._kept[1], played.noise_std * self._kept[2]
 
 
 def narrowed(noise: Array) -> Array:
