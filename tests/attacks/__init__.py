@@ -9,9 +9,11 @@ test_a_tarpit                    a neighbour that holds back its answers does no
 test_a_hostile_neighbour         a neighbour that says anything at all learns no value and breaks nothing
 test_a_second_certificate        a certificate in a neighbour's name is refused, whoever made it
 test_ctrl_c                      Ctrl-C leaves no half result: what is composed of runs stops and writes nothing
+test_a_budget_bounds_the_error   with a budget the error is what the formula says, also when members leave
 test_a_plan_keeps_its_promises   error, everyone else, neighbours: kept in as many runs as the plan says
 test_a_sweep_survives            stopped, killed or damaged: no worker stays, nothing half done is kept, no bit is lost
 test_disclosed_means_disclosed   an audit calls a value disclosed only if it is, and says when it cannot decide
+test_drops_hold                  a drop holds at both ends, whoever is down and whatever is lost
 test_kept_for_ever               what a report says stays hidden for ever does, whatever fires later
 test_last_bits_tell_nothing      no private value can be ruled out by the digits of a message
 test_liars                       a liar shifts no more than its bound, and nothing once it is dropped

@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import Kind, Message
+from sottovoce.peer.protocol.state import FIRST_OPENINGS
 from sottovoce.testing import SimulatedNetwork
 from sottovoce.testing.liars import LIARS, fuzzer, liar, rounds
 
@@ -131,3 +133,45 @@ def test_a_fuzzing_liar_is_forgotten(seed: int) -> None:
         net.run(1.0)
         assert shift(net) <= bound
     recovers(net)
+
+
+def test_leaving_and_coming_back_costs_a_few_fresh_starts_and_no_more() -> None:
+    """A liar that says BYE and HELLO in turns for ten minutes: honest peers settle on their mean meanwhile (R53).
+
+    Each of its two edges is opened as often as the bucket allows; every other message of it is ignored, so that the
+    noise comes down and the account of each victim grows by that many schedules at most.
+    """
+    net = network(seed=5)
+    net.run(3.0)
+    net.liars[LIAR] = liar("leaves and comes back")
+    fresh_starts = dict.fromkeys(HONEST, 0)
+
+    def watch(name: str, before: PeerState, after: PeerState, _message: Message | None) -> None:
+        if name in fresh_starts and after.account.messages < before.account.messages:
+            fresh_starts[name] += 1
+
+    net.witness = watch
+    honest = [net.peers[name] for name in HONEST]
+    settled = lambda: all(peer.protocol is not None and peer.protocol.settled for peer in honest)  # noqa: E731
+    assert net.run(600.0, until=settled), "honest peers do not settle"
+    states = {name: state for name, state in net.states().items() if name in HONEST}
+    mean = sum(state.value for state in states.values()) / len(states)
+    assert max(float(abs(state.shown - mean).max()) for state in states.values()) * net.unit.number <= TOLERANCE
+    assert 2 <= max(fresh_starts.values()) <= FIRST_OPENINGS + 1
+    assert not any(fresh_starts[name] for name in HONEST if name not in ("p2", "p4"))
+    recovers(net)
+
+
+def test_leaving_and_coming_back_does_not_burn_a_budget() -> None:
+    """With a budget, all that a cycling liar costs is what its few openings cost: the noise still comes down (R53)."""
+    net = SimulatedNetwork(
+        EDGES, dict.fromkeys(NAMES, 50.0), noise_std=1.0, noise_decay=0.8, seed=6, budget=400.0, low=0.0, high=100.0,
+        members=8, max_degree=4, diameter=5, min_open_edges=2, tolerance=TOLERANCE, rate=5.0,
+    )  # fmt: skip
+    net.run(1.0)
+    net.liars[LIAR] = liar("leaves and comes back")
+    net.run(120.0)
+    states = net.states()
+    calm, victims = states["p6"].account, [states[name].account for name in ("p2", "p4")]
+    assert not calm.affords()
+    assert all(account.next_noise_std <= calm.next_noise_std / 0.8 for account in victims)

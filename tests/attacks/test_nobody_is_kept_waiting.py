@@ -18,8 +18,7 @@ from grpc import aio
 from sottovoce import graphs
 from sottovoce.peer.membership.credentials import Credentials, check_identity
 from sottovoce.peer.protocol.messages import Message
-from sottovoce.peer.transport import admission
-from sottovoce.peer.transport import grpc as ours
+from sottovoce.peer.transport import admission, options
 from sottovoce.peer.transport.admission import Admission
 from sottovoce.peer.transport.codec import Codec
 from sottovoce.testing.stage import Stage
@@ -27,7 +26,7 @@ from sottovoce.testing.transport import hello
 
 from ..peer.helpers import Recorder, Society
 
-METHOD = "/sottovoce.peer.v2.Peer/Tell"
+METHOD, ROSTER = "/sottovoce.peer.v2.Peer/Tell", "/sottovoce.peer.v2.Peer/Roster"
 STREAMS = 40
 SOCIETY = Society("a", "b", "c", "d", "e", "f")
 DENIED, EXHAUSTED = grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -91,13 +90,14 @@ async def ended(call: Any) -> grpc.StatusCode:
     return grpc.StatusCode.OK
 
 
-def test_silent_streams_of_members_that_are_no_neighbours_take_nothing() -> None:
+@pytest.mark.parametrize("method", [METHOD, ROSTER], ids=["Tell", "Roster"])
+def test_silent_streams_of_members_that_are_no_neighbours_take_nothing(method: str) -> None:
     """Each of three non-neighbours opens 40 streams and says nothing: all are refused unread, neighbours are served."""
 
     async def scenario() -> None:
         async with target() as b:
             channels = [b.channel(name) for name in "ccddff"]
-            streams = [channel.stream_unary(METHOD)() for channel in channels for _ in range(STREAMS // 2)]
+            streams = [channel.stream_unary(method)() for channel in channels for _ in range(STREAMS // 2)]
             assert {await ended(stream) for stream in streams} == {DENIED}
             for name in "ae":
                 await b.honest(name)
@@ -131,14 +131,15 @@ def test_a_neighbour_that_opens_streams_and_stays_silent_hurts_only_itself() -> 
     asyncio.run(scenario())
 
 
-def test_a_silent_stream_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("method", [METHOD, ROSTER], ids=["Tell", "Roster"])
+def test_a_silent_stream_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     """After some seconds without a message the call is ended, although its caller has set no limit."""
     monkeypatch.setattr(admission, "_READ_SECONDS", 0.2)
 
     async def scenario() -> None:
         async with target() as b:
             channel = b.channel("a")
-            assert await ended(channel.stream_unary(METHOD)()) is grpc.StatusCode.INVALID_ARGUMENT
+            assert await ended(channel.stream_unary(method)()) is grpc.StatusCode.INVALID_ARGUMENT
             assert b.observer.events == [("refused-silent-call", "a")]
             await b.honest("a")
             await channel.close()
@@ -179,8 +180,8 @@ def test_a_caller_that_loses_patience_is_not_counted_as_a_liar() -> None:
 
 def test_connections_that_say_nothing_do_not_use_up_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a limit new connections are closed at once; a neighbour that is connected goes on."""
-    monkeypatch.setattr(ours, "_CONNECTIONS", 8)
-    monkeypatch.setattr(ours, "_HANDSHAKE_MS", 100_000)
+    monkeypatch.setattr(options, "_CONNECTIONS", 8)
+    monkeypatch.setattr(options, "_HANDSHAKE_MS", 100_000)
 
     async def scenario() -> None:
         async with target() as b:

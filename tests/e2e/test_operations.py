@@ -161,3 +161,27 @@ def test_a_new_key_is_taken_up_without_a_restart(stage: Stage) -> None:
     stage.processes["p01"].send_signal(signal.SIGHUP)
     until(lambda: any(line["event"] == "cannot reload" for line in lines(stage, "p01")))
     assert stage.ask("p01", "status")["status"]["settled"] is not None
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_new_founder_takes_over_while_the_network_runs(make_stage: MakeStage, tmp_path: Path) -> None:
+    """One member after the other is told to believe it; meanwhile they stay connected, and in the end all agree."""
+    stage = make_stage(graphs.complete(3), [10.0, 20.0, 60.0])
+    stage.start()
+    stage.wait_until(agreed(30.0), seconds=WAIT)
+    sottovoce("network", "refound", stage.folder / "p03" / "roster.json", "--out", tmp_path / "again")
+    roster = tmp_path / "again" / "roster.json"
+    founder = SignedRoster.load(roster).roster.founder_fingerprint
+    for number, name in enumerate(stage.names):
+        said = sottovoce("peer", "roster", stage.configs[name], roster, "--founder", founder)
+        assert "restart the peer to use it" in said
+        stage.stop(name)
+        stage.start(name)
+        stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT, names=[name])
+        if number == 0:
+            stage.ask(name, "set-value", value=encode_value(np.array([40.0])))
+    stage.wait_until(agreed(40.0), seconds=WAIT)
+    assert {stage.status(name)["roster"]["number"] for name in stage.names} == {1}  # type: ignore[index]
+    assert set(stage.stop().values()) == {0}
+    assert prove({name: stage.data_dir(name) for name in stage.names}).exact

@@ -12,7 +12,7 @@ import pytest
 from sottovoce import graphs
 from sottovoce.errors import InvalidInput
 from sottovoce.peer.membership.founding import found_network
-from sottovoce.peer.process.service import check_everything
+from sottovoce.peer.process.checks import check_everything
 from sottovoce.testing.stage import free_addresses
 
 from .helpers import run

@@ -168,9 +168,16 @@ def stop(config: Path, as_json: bool) -> None:
 @click.argument("neighbour")
 @JSON
 def drop(config: Path, neighbour: str, as_json: bool) -> None:
-    """Remove NEIGHBOUR, for good: what it had contributed through this edge is taken back."""
-    _ask(config, "drop", neighbour=neighbour)
-    _done(f"{neighbour} is no longer a neighbour; the configuration file says so too", as_json=as_json)
+    """Remove NEIGHBOUR, for good: what it had contributed through this edge is taken back, here and there.
+
+    A neighbour that is down is told when it is back; until then `peer status` shows it as parting.
+    """
+    told = _ask(config, "drop", neighbour=neighbour)["told"]
+    if as_json:
+        click.echo(json.dumps({"done": True, "told": told}))
+        return
+    heard = "and has heard it" if told else "and has not heard it yet: this peer goes on telling it"
+    click.echo(f"{neighbour} is no longer a neighbour, {heard}; the configuration file says so too")
 
 
 @command.command()

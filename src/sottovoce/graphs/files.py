@@ -50,7 +50,7 @@ def read_edges(path: str | os.PathLike[str]) -> Graph:
     try:
         return Graph.from_edges(pairs, name=path.stem)
     except InvalidGraph as error:
-        row = None if parquet or isinstance(pairs, list) else _offending_row(pairs)
+        row = _offending_row(pairs) if isinstance(pairs, np.ndarray) and not parquet else None
         where = "" if row is None else f", line {_line_of(row, path, len(pairs))}"
         raise InvalidFile(f"{path}{where}: {error}") from None
 
@@ -75,6 +75,13 @@ def _read_text(path: Path) -> npt.NDArray[np.int64] | list[list[str]]:
     return np.array(found, dtype=np.int64)
 
 
+def _delimiter(path: Path) -> str | None:
+    """A comma if the first line with numbers has one; ``None`` stands for spaces and tabs."""
+    with path.open(encoding="utf-8") as file:
+        first = next((text for line in file if (text := line.split("#", 1)[0].strip())), "")
+    return "," if "," in first else None
+
+
 def _read_names(path: Path) -> list[list[str]] | None:
     """Pairs of names; ``None`` if the first line with a pair names a number: then the file is one of numbers."""
     found: list[list[str]] = []
@@ -95,13 +102,6 @@ def _read_names(path: Path) -> list[list[str]] | None:
     except UnicodeDecodeError:
         raise InvalidFile(f"{path} is not a text file of node pairs") from None
     return found or None
-
-
-def _delimiter(path: Path) -> str | None:
-    """A comma if the first line with numbers has one; ``None`` stands for spaces and tabs."""
-    with path.open(encoding="utf-8") as file:
-        first = next((text for line in file if (text := line.split("#", 1)[0].strip())), "")
-    return "," if "," in first else None
 
 
 def _lines(path: Path) -> Iterator[tuple[int, tuple[int, int]]]:

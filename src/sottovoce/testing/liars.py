@@ -53,6 +53,18 @@ def _never_a_ledger(m: Message) -> Message:
     return replace(m, blank=True, s=0, f=None, r=0, g=None, stop=None) if m.kind is Kind.HELLO else m
 
 
+def cycling() -> Lie:
+    """BYE, and a greeting as if nothing were known, in turns: each time the edge opens, and is lost again."""
+    turn = itertools.count()
+
+    def lie(m: Message) -> Message:
+        kind = Kind.BYE if next(turn) % 2 and m.dst_sid else Kind.HELLO
+        src_sid = 0 if kind is Kind.BYE else m.src_sid
+        return replace(m, kind=kind, src_sid=src_sid, blank=True, s=0, f=None, r=0, g=None, xid=0, x=None, stop=None)
+
+    return lie
+
+
 LIARS: dict[str, Callable[[], Lie]] = {
     "a register of minus a million millions": lambda: register(lambda base: base - 10**18),
     "a HELLO of minus a million millions": lambda: register(lambda base: base - 10**18, Kind.HELLO),
@@ -66,6 +78,7 @@ LIARS: dict[str, Callable[[], Lie]] = {
     "lives from the future": lambda: lambda m: replace(m, src_sid=m.src_sid + 2**50),
     "never answers": lambda: lambda m: None if m.kind in (Kind.REP, Kind.BUSY) else m,
     "never a ledger": lambda: _never_a_ledger,
+    "leaves and comes back": cycling,
 }
 """Each makes a lie, by what it says. Amounts are in units."""
 

@@ -18,7 +18,7 @@ from sottovoce.errors import ConfigError, TemporaryFailure
 from sottovoce.peer.membership import credentials
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.founding import found_network
-from sottovoce.peer.process import service
+from sottovoce.peer.process import checks
 from sottovoce.testing.stage import free_addresses
 
 from ..helpers import run
@@ -97,9 +97,9 @@ def test_a_port_that_will_never_be_ours_does_not_pass(monkeypatch: pytest.Monkey
         def bind(self, address: object) -> None:
             raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(service.socket, "socket", Forbidden)
+    monkeypatch.setattr(checks.socket, "socket", Forbidden)
     with pytest.raises(ConfigError, match="Permission denied") as caught:
-        service.check_port("127.0.0.1:443", "listen")
+        checks.check_port("127.0.0.1:443", "listen")
     assert not isinstance(caught.value, TemporaryFailure)
 
 

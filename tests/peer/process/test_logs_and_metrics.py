@@ -31,7 +31,8 @@ STATUS = {
     "account": 3.0,
     "budget_share": 0.75,
     "estimate": [SECRET],
-    "neighbours": {"b": {"state": "open"}, "c": {"state": "open"}, "d": {"state": "blank"}},
+    "notices": ["roster 2 waits for your yes"],
+    "neighbours": {"b": {"state": "open", "unanswered": 70.0}, "c": {"state": "open"}, "d": {"state": "blank"}},
 }
 
 
@@ -116,6 +117,8 @@ def test_the_gauges_follow_the_status() -> None:
         'sottovoce_neighbours{state="open"} 2.0',
         'sottovoce_neighbours{state="unreachable"} 0.0',
         "sottovoce_error_bound 0.125",
+        "sottovoce_neighbours_not_answering 1.0",
+        "sottovoce_notices 1.0",
         'sottovoce_call_seconds_bucket{le="0.01",neighbour="b"} 1.0',
         "sottovoce_roster_number 3.0",
         'sottovoce_events_total{event="refused-invalid-message",neighbour="b"} 1.0',

@@ -167,6 +167,11 @@ EXPLANATIONS: dict[str, Explanation] = {
         "neighbours = those of the roster - without",
         "The average is of those who are still connected. The founder's next roster should say the same.",
     ),
+    "follow_rosters": Explanation(
+        "Whether a later roster that a neighbour brings is taken up by itself, if the founder has signed it.",
+        "never without you if it lays this peer open, or leaves it none of its present neighbours",
+        "With false every later roster waits beside the old one until you install it; until then nothing is settled.",
+    ),
     "identity": Explanation(
         "This peer's private key, its network's roster, and the fingerprint of the founder's key.",
         "mutual TLS 1.2 or 1.3, P-256; believed are exactly the neighbours' certificates in the roster",

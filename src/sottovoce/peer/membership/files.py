@@ -35,10 +35,12 @@ OWN = tuple(name for name in EXPLANATIONS if name not in SHARED and name not in 
 def from_roster(roster: Roster, name: str, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields of one member's configuration that the roster decides."""
     around = {other: member.address for other, member in roster.neighbours_of(name).items() if other not in without}
+    others = {other: member.address for other, member in roster.members.items() if other not in {name, *around}}
     decided = {
         **roster.settings,
         "network": roster.network,
         "neighbours": around,
+        "others": others,
         "diameter": roster.diameter,
         "members": len(roster.members),
         "max_degree": max(roster.degrees.values()),

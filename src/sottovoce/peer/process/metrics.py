@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEIGHBOUR_STATES", "PeerObserver"]
 
-NEIGHBOUR_STATES = ("open", "blank", "unreachable", "parted")
+NEIGHBOUR_STATES = ("open", "blank", "unreachable", "parted", "parting")
 """In what state a neighbour can be; all are exported, also with a count of zero."""
 
 _LATENCIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -52,6 +52,8 @@ class PeerObserver:
         self._exchanges = Gauge("exchanges", "Exchanges this peer took part in since it started.", **into)
         self._bound = Gauge("error_bound", "Largest possible error of the estimate; +Inf: not known.", **into)
         self._neighbours = Gauge("neighbours", "Neighbours by state.", ["state"], **into)
+        self._evasive = Gauge("neighbours_not_answering", "Neighbours that greet and answer no request.", **into)
+        self._notices = Gauge("notices", "What waits for the operator; the status says it.", **into)
         self._calls = Histogram(
             "call_seconds", "Answered calls to neighbours.", ["neighbour"], buckets=_LATENCIES, **into
         )
@@ -107,9 +109,11 @@ class PeerObserver:
         self._budget.set(status.get("budget_share") or 0.0)
         bound = status.get("plus_minus")
         self._bound.set(math.inf if bound is None else bound)
+        self._notices.set(len(status.get("notices") or ()))
         self._show_neighbours(status.get("neighbours", {}))
 
     def _show_neighbours(self, neighbours: Mapping[str, Mapping[str, Any]]) -> None:
+        self._evasive.set(sum(neighbour.get("unanswered") is not None for neighbour in neighbours.values()))
         found = Tally(str(neighbour.get("state", "unknown")) for neighbour in neighbours.values())
         for state in {*NEIGHBOUR_STATES, *found}:
             self._neighbours.labels(state).set(found[state])

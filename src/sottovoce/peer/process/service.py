@@ -1,17 +1,14 @@
-"""One peer as a process: everything is checked first, then it runs until a signal or the operator ends it.
+"""One peer as a process: it is checked first (:mod:`.checks`), then it runs until a signal or the operator ends it.
 
-The node knows nothing of signals, sockets for the operator, logs or metrics pages; they are put around it here. Nothing
-is written to disk before configuration, value, certificates and ports have been found good.
+The node knows nothing of signals, sockets for the operator, logs or metrics pages; they are put around it here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import functools
 import signal
-import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,95 +17,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import ConfigError, InvalidParameter, PeerError, TemporaryFailure
-from ..membership.config import PeerConfig
-from ..membership.credentials import Credentials, check_identity, trusted_roster
-from ..membership.exposure import what_others_learn
+from ...errors import ConfigError, InvalidParameter, PeerError
+from ..membership.config import IdentityFiles, PeerConfig
+from ..membership.credentials import trusted_roster
+from ..membership.exposure import Knowledge, what_others_know
 from ..membership.files import edit_without
 from ..membership.keys import write_private
-from ..membership.names import split_address
 from ..protocol.state import check_value
 from ..runtime.node import Peer
 from ..transport.base import Transport
 from ..transport.handshakes import HandshakeWatch
 from . import logs
 from .backup import write_backup
+from .checks import LEFT, Checked, check_everything
 from .control import ControlServer, decode_value
 from .health import health_of
 from .metrics import PeerObserver
 from .pages import Pages
 
-__all__ = ["Checked", "check_everything", "run_peer", "start_peer"]
+__all__ = ["run_peer", "start_peer"]
 
 Wrap = Callable[[Transport], Transport]
 
-LEFT = "left"
-"""File in the data folder of a peer that has left: a restart must not undo that."""
-
-_PASSING = (errno.EADDRINUSE, errno.EADDRNOTAVAIL)
-"""Why one cannot listen for the moment."""
-
 _SHOWN = 8
 """Coordinates of a long estimate that a status shows."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a peer starts from, all of it found good; the value does not appear in the repr."""
-
-    path: Path
-    config: PeerConfig
-    credentials: Credentials
-    value: NDArray[np.float64] | None
-
-    def __repr__(self) -> str:
-        return f"Checked({self.config.certificate_name!r})"
-
-
-def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
-    """Read the configuration and refuse, in one sentence, whatever would fail later. Changes nothing on disk."""
-    config = PeerConfig.load(path)
-    if value is not None:
-        value = check_value(value, dimension=config.dimension, low=config.low, high=config.high)
-    credentials = check_identity(config)
-    if config.listen is not None:
-        check_port(config.listen, "listen")
-    if config.metrics_listen is not None:
-        check_port(config.metrics_listen, "metrics_listen")
-    assert config.data_dir is not None
-    if config.data_dir.exists() and not config.data_dir.is_dir():
-        raise ConfigError(f"data_dir must be a folder, got {str(config.data_dir)!r}")
-    if (config.data_dir / LEFT).exists():
-        raise ConfigError(
-            f"peer {config.name!r} has left the network for good; to come back it needs a new name, a new key and "
-            "a place in a new roster"
-        )
-    if value is None and not (config.data_dir / "peer.sqlite").exists():
-        raise ConfigError(f"peer {config.name!r} has not run before, so it needs its private value: --value-from FILE")
-    return Checked(path, config, credentials, value)
-
-
-def check_port(address: str, what: str) -> None:
-    """Refuse an address at which this machine cannot listen.
-
-    Raises
-    ------
-    TemporaryFailure
-        Somebody else listens there, the address is not this machine's (yet), or the name is not resolved (yet): so it
-        is while a machine starts, or while the last process of this peer ends.
-    ConfigError
-        It will never be allowed.
-    """
-    host, port = split_address(address, what)
-    try:
-        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            trial.bind(where)
-    except OSError as error:
-        passing = isinstance(error, socket.gaierror) or error.errno in _PASSING
-        sentence = f"{what}: cannot listen on {address}: {error.strerror}"
-        raise (TemporaryFailure if passing else ConfigError)(sentence) from None
 
 
 def start_peer(
@@ -159,7 +91,7 @@ async def run_peer(
     farewells: set[asyncio.Task[None]] = set()
     observer.when(
         "parted",
-        lambda name: farewells.add(asyncio.ensure_future(_farewell(checked.path, name, transport, observer))),
+        lambda name: farewells.add(asyncio.ensure_future(_farewell(checked.path, name, observer))),
     )
     peer = Peer(
         checked.config, value=checked.value, replace_value=replace_value, transport=transport, observer=observer
@@ -186,9 +118,8 @@ async def run_peer(
     return how
 
 
-async def _farewell(path: Path, name: str, transport: Transport, observer: PeerObserver) -> None:
-    """A neighbour has parted: it is not heard any more, nor after a restart, until an operator adds it again."""
-    await transport.drop_neighbour(name)
+async def _farewell(path: Path, name: str, observer: PeerObserver) -> None:
+    """A neighbour has parted: it is no neighbour after a restart either, until an operator adds it again."""
     try:
         edit_without(path, name, dropped=True)
     except ConfigError as error:
@@ -201,6 +132,12 @@ async def _watch_store(peer: Peer, ending: _Ending) -> None:
     """A peer whose store fails must not go on: it would forget what it has said."""
     ending.failure = await peer.failed()
     ending.come("failed")
+
+
+@functools.lru_cache(maxsize=8)
+def _known(files: IdentityFiles, network: str, name: str, _number: int, sealed: frozenset[str]) -> Knowledge:
+    """What others can know of a peer's value, from its roster of that number and its own ledger."""
+    return what_others_know(trusted_roster(files, network), name, sealed)
 
 
 class _Ending:
@@ -285,17 +222,11 @@ class _Commands:
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
         roster = {"number": self.peer.config.roster, "digest": self.peer.config.roster_digest.hex()}
-        known = await asyncio.to_thread(self.known_to, self.peer.config.roster)
-        return {"status": status | {"roster": roster, **known}, "refusals": counts}
-
-    @functools.lru_cache(maxsize=1)  # noqa: B019 - one of these objects per process
-    def known_to(self, _roster: int) -> dict[str, str]:
-        """What one other member, and two, can ever know of this peer's value, from the roster and the theorem alone."""
-        config = self.checked.config
+        sealed = frozenset(name for name, neighbour in status["neighbours"].items() if neighbour["sealed"])
+        config = self.peer.config
         assert config.identity is not None
-        rows = what_others_learn(trusted_roster(config.identity, config.network))
-        [(_, beforehand, one, two, _)] = [row for row in rows if row[0] == config.name]
-        return {"known_beforehand": beforehand, "known_to_one": one, "known_to_two": two}
+        known = await asyncio.to_thread(_known, config.identity, config.network, config.name, config.roster, sealed)
+        return {"status": status | {"roster": roster, "known": known.to_dict()}, "refusals": counts}
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config
@@ -320,9 +251,9 @@ class _Commands:
         if name not in self.peer.status().to_dict()["neighbours"]:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
         edit_without(self.checked.path, name, dropped=True)
-        await self.peer.drop_neighbour(name)
-        self.observer.log("info", "neighbour dropped", neighbour=name)
-        return {}
+        told = await self.peer.drop_neighbour(name)
+        self.observer.log("info", "neighbour dropped", neighbour=name, told=told)
+        return {"told": told}
 
     async def backup(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Write a backup into the named file: the private value must not go out over the socket."""

@@ -18,14 +18,14 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
-from ..protocol.calling import Contacts
-from ..protocol.messages import Message
+from ..protocol.calling import Contacts, jittered
+from ..protocol.messages import Kind, Message
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
 from ..protocol.units import Vector
 from ..store import Identity, MemoryStore, Store
-from ..transport.base import CallFailed, Observer, SilentObserver, Transport
+from ..transport.base import Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
 from .following import Follower
 from .keeping import Keeper
@@ -121,7 +121,7 @@ class Peer:
             draw=self._draw(),
             coin=self._coin(),
             stamp=self._clock.stamp,
-            on_event=self._observer.count,
+            on_event=self._happened,
         )
         self._value = None  # kept in one place only
         assert self._store is not None  # without a store and without a value there is nothing to resume
@@ -150,12 +150,14 @@ class Peer:
             self._kept, self._transport, self._clock, self._observer, self._contacts, self._callers, self._noticed
         )
         self._started = self._clock.now()
+        self._listen_to_the_dropped(self._transport)
         await self._transport.serve(self._talker.hear, None if self._follower is None else self._follower.answer)
         for name in self.config.neighbours:
             self._spawn(self._talker.greet, name)
         self._spawn(self._patience)
         self._clockwork = self._spawn(self._keep_time)
         self._spawn(self._spread_news)
+        self._spawn(self._finish_partings)
 
     def _new_follower(self, transport: Transport) -> Follower | None:
         """Who keeps the roster up to date; nobody for a peer without one."""
@@ -172,7 +174,16 @@ class Peer:
 
     def _note_callers(self) -> None:
         self._callers.clear()
-        self._callers.update(name for name, address in self.config.neighbours.items() if address is None)
+        known = {**self.config.others, **self.config.neighbours}
+        self._callers.update(name for name, address in known.items() if address is None)
+
+    def _listen_to_the_dropped(self, transport: Transport) -> None:
+        """R51: whoever was dropped may ask, and is told, until it has heard it or a roster says that it is gone."""
+        config = self.config
+        for name in set(self._protocol.state.partings).difference(config.others):
+            self._protocol.gone(name)
+        for name in {*self._protocol.state.partings, *config.without}.intersection(config.others):
+            transport.add_neighbour(name, config.others[name])
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
@@ -190,6 +201,9 @@ class Peer:
                 self._keeper.commit()
         if self._transport is not None:
             await self._transport.close()
+        if self._keeper is not None:  # what was heard meanwhile
+            with contextlib.suppress(PeerError):
+                self._keeper.commit()
         if self._store is not None:
             self._store.close()
 
@@ -303,15 +317,10 @@ class Peer:
         """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
         talker, transport = self._reached
         self._protocol.reconfigure(config)
-        farewells = [self._protocol.drop(name) for name in set(self._protocol.state.edges) - set(config.neighbours)]
-        self._kept.commit()
-        for farewell in farewells:
-            if farewell is not None:  # best effort: the neighbour gets the roster that says so, too
-                with contextlib.suppress(CallFailed):
-                    await transport.call(farewell.dst, farewell, config.timeout)
-        await transport.renew(config)
         self._protocol.align(config.neighbours)
         self.config = config
+        await transport.renew(config)
+        self._listen_to_the_dropped(transport)
         self._note_callers()
         self._kept.commit()
         self._kept.tell()
@@ -328,12 +337,15 @@ class Peer:
         self._spawn(talker.talk, message)
 
     async def drop_neighbour(self, name: str) -> bool:
-        """Forget a neighbour and the flow to it (R23). Returns whether it could be told."""
-        talker, transport = self._reached
+        """Forget a neighbour and the flow to it (R23). Returns whether it has heard it.
+
+        If not, this peer goes on telling it, also after a restart, until it answers or a roster says that it is gone
+        (R51); until then its state in :meth:`status` is ``parting``.
+        """
+        talker, _ = self._reached
         if name not in self._protocol.state.edges:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
         told = await talker.part(name)
-        await transport.drop_neighbour(name)
         self._kept.tell()
         return told
 
@@ -393,7 +405,24 @@ class Peer:
         await self._clock.sleep(self.config.grace)
         self._protocol.recovering = False
 
+    async def _finish_partings(self) -> None:
+        """R51: tell those that were dropped and have not answered, less and less often."""
+        talker, _ = self._reached
+        while True:
+            await self._kept.until(lambda: bool(self._protocol.state.partings))
+            for name in list(self._protocol.state.partings):
+                now, wait = self._clock.now(), self._contacts.wait(name, Kind.BYE)
+                if self._contacts.choose([name], now) is not None and not await talker.say_goodbye(name, wait):
+                    self._contacts.failed(name, now, late=False)
+            await self._clock.sleep(jittered(self.config.sync_interval, self._clock.uniform()))
+
     # -- helpers --------------------------------------------------------------------------------
+
+    def _happened(self, event: str, name: str) -> None:
+        """Count what the protocol reports, and log what an operator must know."""
+        self._observer.count(event, name)
+        if event in _TOLD:
+            self._observer.log(*_TOLD[event], neighbour=name)
 
     @property
     def _kept(self) -> Keeper:
@@ -435,6 +464,13 @@ class Peer:
         except Exception as error:
             self._observer.log("error", "background work failed", exc_info=error)
             self._kept.fail(PeerError(f"background work failed: {type(error).__name__}"))
+
+
+_TOLD = {
+    "parting-heard": ("info", "a neighbour that was dropped has heard it"),
+    "store-went-back": ("error", "store went back: this peer's state is older than what a neighbour remembers"),
+}
+"""Events that are logged, too: at which level and in which words."""
 
 
 def _has_store(config: PeerConfig) -> bool:

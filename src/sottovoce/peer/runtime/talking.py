@@ -80,24 +80,29 @@ class Talker:
             self._protocol.give_up(first)
 
     async def part(self, name: str) -> bool:
-        """R23: drop a neighbour and say so; whether it heard it."""
-        message = self._protocol.drop(name)
-        self._keeper.commit()
-        if message is None:
-            return True
-        if name in self._callers:
-            return False
+        """R23: drop a neighbour and say so; whether it heard it. If not, :meth:`say_goodbye` goes on later."""
+        self._protocol.drop(name)
         for repeated in range(self._protocol.settings.retries + 1):
-            wait = self._contacts.wait(name, message.kind, repeated)
-            try:
-                await self._transport.call(name, message, wait)
-            except CallFailed as failure:
-                if failure.reason == "refused":
-                    return False
-                await self._clock.sleep(jittered(2.0 * wait, self._clock.uniform()))
-            else:
+            wait = self._contacts.wait(name, Kind.BYE, repeated)
+            if await self.say_goodbye(name, wait):
                 return True
+            await self._clock.sleep(jittered(2.0 * wait, self._clock.uniform()))
         return False
+
+    async def say_goodbye(self, name: str, wait: float) -> bool:
+        """R51: tell a neighbour that was dropped; whether it has answered for it, now or before."""
+        for _ in range(LONGEST_TALK):
+            message = self._protocol.farewell(name)
+            self._keeper.commit()
+            if message is None or name in self._callers:
+                break
+            try:
+                reply = await self._transport.call(name, message, wait)
+            except CallFailed:
+                break
+            if reply is not None:
+                self._receive(name, reply)
+        return name not in self._protocol.state.partings
 
     async def _ask(self, first: Message) -> Message | None:
         """One call, repeated as long as the protocol says so (R17); ``None`` if there is no reply."""

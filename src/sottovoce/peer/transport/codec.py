@@ -2,7 +2,7 @@
 
 The layout is ``sottovoce.proto``. Fields that a later version might add are ignored; everything known is checked:
 kinds, names, counters, the length of every vector, the size of every number, bounds in pairs. Nothing is ever
-unpickled. A vector that arrives is not copied: it is a read-only view of the bytes.
+unpickled. A vector that leaves is copied once, into the message; one that arrives is a read-only view of its bytes.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _PLAIN = ("src", "dst", "src_sid", "dst_sid", "blank", "s", "r", "xid", "topic",
 _plain_of: Callable[[Message | pb.Message], tuple[Any, ...]] = operator.attrgetter(*_PLAIN)
 _VECTORS = ("f", "g", "x")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
+_TAGS = [(name, bytes([pb.Message.DESCRIPTOR.fields_by_name[name].number << 3 | 2])) for name in _VECTORS]
+"""How the format announces that a vector follows, as bytes."""
 _KINDS = {int(kind): kind for kind in Kind}
 
 
@@ -65,13 +67,17 @@ class Codec:
         if message is None:
             return b""
         fields = dict(zip(_PLAIN, _plain_of(message), strict=True))
-        fields |= {name: _to_bytes(vector) for name in _VECTORS if (vector := getattr(message, name)) is not None}
         if message.terms is not None:
             fields["terms"] = pb.Terms(**message.terms._asdict())
         if message.stop is not None:
             fields["stop"] = _stop_to_wire(message.stop)
         wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
-        return wire.SerializeToString()
+        parts: list[bytes | memoryview] = [wire.SerializeToString()]
+        for name, tag in _TAGS:
+            vector = getattr(message, name)
+            if vector is not None:  # a message is the sum of its parts, in any order
+                parts += (tag, _varint(8 * len(vector)), np.ascontiguousarray(vector, dtype=_WIRE).data)
+        return b"".join(parts)
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
@@ -143,6 +149,22 @@ def _stop_to_wire(stop: Stop) -> pb.Stop:
         previous_contributors=_set_to_bytes(stop.previous_contributors),
         **vectors,
     )
+
+
+def _varint(number: int) -> bytes:
+    r"""A whole number as the format writes it: seven bits a byte, the last byte below 128.
+
+    Examples
+    --------
+    >>> _varint(5), _varint(8_000_000)
+    (b'\x05', b'\x80\xa4\xe8\x03')
+    """
+    found = bytearray()
+    while number >= 128:
+        found.append(number & 127 | 128)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
 
 
 def _set_to_bytes(members: int) -> bytes:

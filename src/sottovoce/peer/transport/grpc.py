@@ -25,8 +25,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -42,66 +42,21 @@ from . import sottovoce_pb2 as pb
 from .admission import Admission
 from .base import CallFailed, FailureReason, Handler, Observer, Quiet, RosterHandler, SilentObserver
 from .codec import Codec
+from .options import channel_options, longest, server_options
 
 if TYPE_CHECKING:
     Context = aio.ServicerContext[bytes, bytes]
 
 __all__ = ["GrpcTransport"]
 
+Said = TypeVar("Said")
+
 _SERVICE = "sottovoce.peer.v2.Peer"
 _METHOD, _ROSTER = f"/{_SERVICE}/Tell", f"/{_SERVICE}/Roster"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
-_HANDSHAKE_MS = 10_000
-_CONNECTIONS = 256
-"""Open connections, strangers that have not finished their handshake included; a process may often open 1024 files."""
 # How gRPC 1.62 to 1.85 say that this side refused the other's certificate.
 _REFUSED = ("handshake failed", "verification check failed", "is not in peer certificate")
-
-
-def _longest(codec: Codec) -> int:
-    return max(codec.max_bytes, codec.max_roster_bytes)
-
-
-def _common_options(codec: Codec) -> list[tuple[str, Any]]:
-    return [
-        ("grpc.max_send_message_length", _longest(codec)),
-        ("grpc.max_receive_message_length", _longest(codec)),
-        ("grpc.keepalive_time_ms", 20_000),
-        ("grpc.keepalive_timeout_ms", 10_000),
-        ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.max_pings_without_data", 0),
-        ("grpc.max_metadata_size", 4096),
-    ]
-
-
-def _server_options(codec: Codec) -> list[tuple[str, Any]]:
-    return [
-        *_common_options(codec),
-        ("grpc.so_reuseport", 0),  # a port in use must be an error, not a shared port
-        ("grpc.max_concurrent_streams", 32),  # of one connection
-        # Without it gRPC may take in megabytes of a body before it asks us who is calling.
-        ("grpc.http2.bdp_probe", 0),
-        ("grpc.max_allowed_incoming_connections", _CONNECTIONS),
-        ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),  # a stranger that says nothing is not waited for
-        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-        # A certificate is looked at when a connection is made; so no connection lasts much longer than an hour.
-        ("grpc.max_connection_age_ms", 3_600_000),
-        ("grpc.max_connection_age_grace_ms", 10_000),
-    ]
-
-
-def _channel_options(codec: Codec, name: str, backoff_max: float) -> list[tuple[str, Any]]:
-    return [
-        *_common_options(codec),
-        ("grpc.ssl_target_name_override", name),  # insist on the neighbour's name, whatever its address is
-        ("grpc.enable_http_proxy", 0),
-        ("grpc.enable_retries", 0),  # repeating is the protocol's decision
-        ("grpc.use_local_subchannel_pool", 1),
-        ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", max(100, int(1000 * backoff_max))),
-    ]
 
 
 class GrpcTransport:
@@ -121,7 +76,7 @@ class GrpcTransport:
         self.name, self.network = config.name, config.network
         self._listen, self._backoff_max = config.listen, config.backoff_max
         self._codec = Codec.from_config(config)
-        self._admission = Admission(_longest(self._codec))
+        self._admission = Admission(longest(self._codec))
         self._credentials = credentials
         self._observer: Observer = observer or SilentObserver()
         self._addresses: dict[str, str | None] = {}
@@ -155,7 +110,7 @@ class GrpcTransport:
         own = [(self._credentials.key, self._credentials.certificate)]
         credentials = grpc.ssl_server_credentials(own, self._anchors(), require_client_auth=True)
         # No limit on calls in all: those of one caller would use it up for everybody.
-        server = aio.server(options=_server_options(self._codec))
+        server = aio.server(options=server_options(self._codec))
         # Bytes in, bytes out: decoding is ours.
         handlers = {
             "Tell": grpc.stream_unary_rpc_method_handler(self._tell),
@@ -217,7 +172,7 @@ class GrpcTransport:
     def _connect(self, dst: str) -> Any:
         own = self._credentials
         credentials = grpc.ssl_channel_credentials(own.members[dst], own.key, own.certificate)
-        options = _channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
+        options = channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
         channel = aio.secure_channel(str(self._addresses[dst]), credentials, options=options)
         self._channels[dst] = channel
         self._calls[dst] = tuple(
@@ -230,7 +185,7 @@ class GrpcTransport:
         """One call: who makes it, whether it may have one now, and only then what it says."""
         src = await self._admit(context)
         async with self._admission.turn(src):
-            message = await self._read(src, context)
+            message = await self._read(src, context, self._decode)
             if message is None:
                 await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
             assert message is not None
@@ -242,12 +197,10 @@ class GrpcTransport:
         """A neighbour's roster and ours: the end that is behind gets the later one."""
         src = await self._admit(context)
         async with self._admission.turn(src):
-            try:
-                async with asyncio.timeout(self._admission.read_seconds):
-                    request = pb.RosterRequest.FromString(await context.read())
-            except (TimeoutError, DecodeError, TypeError):
-                self._refuse("refused-invalid-message", src, reason="not a request for a roster")
+            request = await self._read(src, context, _roster_request)
+            if request is None:
                 await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a request for a roster")
+            assert request is not None
             given = request.document if request.HasField("document") else None
             ours = None if self._rosters is None else await asyncio.shield(self._rosters(src, request.number, given))
             return pb.RosterDocument(document=ours).SerializeToString()
@@ -266,8 +219,8 @@ class GrpcTransport:
         context.add_done_callback(lambda _context: self._admission.leave(src))  # type: ignore[arg-type]
         return src
 
-    async def _read(self, src: str, context: Context) -> Message | None:
-        """The message of a call; ``None`` if it is not there in time, too long or invalid.
+    async def _read(self, src: str, context: Context, parse: Callable[[bytes, str], Said]) -> Said | None:
+        """What a call says; ``None`` if it is not there in time, too long or invalid.
 
         The bytes must be forgotten before the call is aborted: that makes a circle of references around the stack.
         """
@@ -278,12 +231,13 @@ class GrpcTransport:
             self._refuse("refused-silent-call", src)
             return None
         if not isinstance(content, bytes):
-            if context.time_remaining() != 0.0:  # otherwise the caller has only lost patience
-                self._refuse("refused-no-whole-message", src, most_bytes=self._codec.max_bytes)
-                await self._admission.after_nonsense(0)
+            if context.time_remaining() == 0.0:  # the caller has only lost patience, and nobody is there to answer
+                raise asyncio.CancelledError
+            self._refuse("refused-no-whole-message", src, most_bytes=longest(self._codec))
+            await self._admission.after_nonsense(0)
             return None
         try:
-            return self._decode(content, src)
+            return parse(content, src)
         except ProtocolViolation as violation:
             self._refuse("refused-invalid-message", src, reason=str(violation))
             await self._admission.after_nonsense(len(content))
@@ -383,6 +337,13 @@ class GrpcTransport:
         for name in list(self._channels):
             self._calls.pop(name, None)
             await self._channels.pop(name).close(grace=None)
+
+
+def _roster_request(content: bytes, _src: str) -> pb.RosterRequest:
+    try:
+        return pb.RosterRequest.FromString(content)
+    except DecodeError:
+        raise ProtocolViolation("not a request for a roster") from None
 
 
 class _OtherVersions(grpc.GenericRpcHandler):  # type: ignore[type-arg]
