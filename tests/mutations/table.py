@@ -253,7 +253,7 @@ NAMED = (
     Named(
         "a value is shown before enough edges are sealed",
         "sottovoce.peer.protocol.disclosure.may_show",
-        "state.sealed_edges >= settings.min_open_edges and may_draw(state)",
+        "live_sealed_edges(state, links) >= settings.min_open_edges and may_draw(state)",
         "may_draw(state)",
         _DISCLOSURE,
     ),
@@ -266,8 +266,8 @@ NAMED = (
     ),
     Named(
         "a peer lets a roster lay its value open without a yes",
-        "sottovoce.peer.membership.changes.newly_exposed",
-        "return new[0] if new else None",
+        "sottovoce.peer.membership.changes.needs_a_yes",
+        "return new[0] if new and config.name not in before.accepted else None",
         "return None",
         _ROSTERS,
     ),

@@ -148,11 +148,11 @@ def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str =
     from rich.table import Table
 
     table = Table(title=title or None, box=None, header_style="bold", title_justify="left")
-    for name in ("peer", "estimate", "±", "settled", "noise left", "exchanges", "edges"):
+    for name in ("peer", "estimate", "±", "settled", "noise left", "exchanges", "roster", "edges"):
         table.add_column(name, justify="left" if name in ("peer", "settled", "edges") else "right")
     for name, status in statuses.items():
         if status is None:
-            table.add_row(name, "[red]down[/]", *[""] * 5)
+            table.add_row(name, "[red]down[/]", *[""] * 6)
             continue
         table.add_row(
             name,
@@ -161,6 +161,7 @@ def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str =
             "[green]yes[/]" if status.get("settled") else "[yellow]…[/]",
             f"{status.get('noise_left') or 0:.1e}",
             str(status.get("exchanges", 0)),
+            "-" if status.get("roster") is None else str(status["roster"]["number"]),
             _edges(status),
         )
     return table

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import math
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from sottovoce import graphs
-from sottovoce.cli._peer_view import one_peer
 from sottovoce.graphs import Graph
 from sottovoce.peer.membership.exposure import what_others_know, what_others_learn
 from sottovoce.privacy.gaussian.seals import sealed_std
@@ -58,28 +55,3 @@ def test_many_pairs_are_not_tried() -> None:
     assert known.one != "not tried"
     large = what_others_know(roster(graphs.cycle(120)), "p0", ["p1", "p119"])
     assert large.one.endswith(", of the neighbours")
-
-
-def test_the_status_says_who_knows_what() -> None:
-    """One line for each neighbour, the worst member and pair, and the number of all neighbours as what it is."""
-    known = what_others_know(roster(graphs.complete(4)), "p0", ["p1", "p2"]).to_dict()
-    neighbours = {
-        name: {"state": "open", "last_heard": 0.1, "sealed": name != "p3", "roster": 2} for name in ("p1", "p2", "p3")
-    }
-    status = {
-        "name": "p0", "network": "net", "known": known, "known_to": 0.00017, "noise_std": 1.0, "neighbours": neighbours,
-        "notices": ["roster 3 waits for your yes"],
-    }  # fmt: skip
-    text = io.StringIO()
-    Console(file=text, width=120).print(one_peer({"status": status, "refusals": {}}))
-    for words in (
-        "known beforehand to        ± 28.9",
-        f"one other knows it to      {known['one']}",
-        f"two others know it to      {known['two']}",
-        "all neighbours know it to  ± 0.00017, if all of them put their heads together",
-        "notice                     roster 3 waits for your yes",
-    ):
-        assert words in text.getvalue()
-    [third] = [line.split() for line in text.getvalue().splitlines() if line.strip().startswith("p3")]
-    assert third[:3] == ["p3", "open", "none"]
-    assert third[-4:] == ["2", "0.1", "s", "ago"]

@@ -152,7 +152,7 @@ async def test_growth_past_the_old_diameter_declares_nothing_wrong(tmp_path: Pat
 @virtually
 async def test_a_member_that_is_gone_is_dropped_by_all(tmp_path: Path) -> None:
     """The next roster without it: its flows go with its edges, new edges open, and it stops itself (R61)."""
-    net = Founded(tmp_path, 4)
+    net = Founded(tmp_path, 4, graphs.cycle(4))
     async with net.running() as peers:
         await asyncio.sleep(3.0)
         roster = without_member(current(net.folder), "p2", [("p1", "p3")], ["p0", "p1", "p3"])
@@ -199,6 +199,37 @@ async def test_a_roster_that_lays_a_peer_open_waits_for_a_yes(tmp_path: Path) ->
         offered = SignedRoster.load(net.folder / "p0" / "offered-roster.json")
         assert await net.tell(peers["p0"], offered) == ""
         assert (peers["p0"].status().roster, peers["p0"].status().notices) == (1, [])
+
+
+@virtually
+async def test_a_roster_that_surrounds_a_peer_with_strangers_waits_for_a_yes(tmp_path: Path) -> None:
+    """None of p0's neighbours would be left, as if a founder had invented new ones: it is not taken up (R61)."""
+    net = Founded(tmp_path, 6, graphs.cycle(6))
+    async with net.running() as peers:
+        roster = current(net.folder)
+        others = [edge for edge in roster.edges if "p0" not in edge]
+        signed = net.sign(replace(roster, number=1, edges=[*others, ("p0", "p2"), ("p0", "p3"), ("p1", "p5")]))
+        await net.tell(peers["p1"], signed)
+        await until(lambda: peers["p0"].status().notices != [])
+        [notice] = peers["p0"].status().notices
+        assert "roster 1 waits for your yes: none of the present neighbours would be left" in notice
+        assert peers["p0"].status().roster == 0
+
+
+@virtually
+async def test_who_does_not_follow_is_asked_each_time(tmp_path: Path) -> None:
+    """With ``follow_rosters = false`` a harmless roster waits as well, and is offered once (R61)."""
+    net = Founded(tmp_path, 3, graphs.complete(3), follow_rosters={"p0": False, "p1": True, "p2": True})
+    async with net.running() as peers:
+        await net.tell(peers["p1"], publish(net.folder, replace(current(net.folder), number=1)))
+        await until(lambda: peers["p0"].status().notices != [] and peers["p2"].status().roster == 1)
+        assert "follow_rosters is false" in peers["p0"].status().notices[0]
+        assert peers["p0"].status().roster == 0
+        await asyncio.sleep(30.0)
+        said = [event for _, event, _ in net.observers["p0"].lines if event == "a roster waits for the operator"]
+        assert len(said) == 1
+        assert await net.tell(peers["p0"], SignedRoster.load(net.folder / "p0" / "offered-roster.json")) == ""
+        await all_settled(peers)  # type: ignore[arg-type]
 
 
 @virtually

@@ -22,8 +22,8 @@ from .roster import Member, Roster, SignedRoster
 __all__ = [
     "current",
     "install",
+    "needs_a_yes",
     "new_card",
-    "newly_exposed",
     "publish",
     "refound",
     "successor",
@@ -182,16 +182,23 @@ def successor(config: PeerConfig, roster: Roster) -> PeerConfig:
     return replace(config, **fields)
 
 
-def newly_exposed(config: PeerConfig, before: Roster, roster: Roster) -> str | None:
-    """What this peer would have to accept under a later roster, in a sentence; ``None``: nothing.
+def needs_a_yes(config: PeerConfig, before: Roster, roster: Roster) -> str | None:
+    """Why a later roster must not be taken up without the operator, in a sentence; ``None``: it may.
 
-    One that has said yes to such a place before, in the roster ``before``, is not asked again.
+    A founder could put invented members around somebody; so one that leaves this peer none of its present neighbours
+    waits. So does one that puts it into a place where another member can know its value, unless it has said yes to
+    such a place before, in the roster ``before``.
     """
-    if config.name in before.accepted:
+    if not config.follow_rosters:
+        return "follow_rosters is false"
+    if config.name not in roster.members:
         return None
+    around = {member.certificate for member in roster.neighbours_of(config.name).values()}
+    if not any(member.certificate in around for member in before.neighbours_of(config.name).values()):
+        return "none of the present neighbours would be left"
     known = {str(one) for one in exposed(before)}
     new = [str(one) for one in exposed(roster) if one.member == config.name and str(one) not in known]
-    return new[0] if new else None
+    return new[0] if new and config.name not in before.accepted else None
 
 
 def _files(config: PeerConfig) -> IdentityFiles:

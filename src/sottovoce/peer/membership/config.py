@@ -53,6 +53,7 @@ class PeerConfig(Settings):
     neighbours: Mapping[str, str | None] = field(default_factory=dict)
     metrics_listen: str | None = None
     without: Sequence[str] = ()
+    follow_rosters: bool = True
     others: Mapping[str, str | None] = field(default_factory=dict)
     identity: IdentityFiles | None = None
 
@@ -66,6 +67,8 @@ class PeerConfig(Settings):
             object.__setattr__(self, "data_dir", Path(self.data_dir))
         self._check_noise()
         self._check_neighbours()
+        if not isinstance(self.follow_rosters, bool):
+            raise ConfigError(f"follow_rosters must be true or false, got {self.follow_rosters!r}")
         if self.metrics_listen is not None:
             host, _ = split_address(self.metrics_listen, "metrics_listen")
             if not is_loopback(host):
@@ -93,6 +96,11 @@ class PeerConfig(Settings):
             if name == self.name:
                 raise ConfigError(f"a peer cannot be its own neighbour: {name!r}")
         object.__setattr__(self, "neighbours", dict(self.neighbours))
+
+    @property
+    def account_file(self) -> Path | None:
+        """Where the privacy account is kept a second time: beside the key, where no copy of the data brings it back."""
+        return None if self.identity is None else self.identity.key.with_name("peer.account")
 
     @property
     def certificate_name(self) -> str:

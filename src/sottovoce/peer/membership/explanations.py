@@ -125,7 +125,7 @@ EXPLANATIONS: dict[str, Explanation] = {
         "neighbour drain noise faster.",
     ),
     "min_open_edges": Explanation(
-        "Show a value only while at least this many edges are sealed.",
+        "Show a value only while at least this many edges are sealed, to neighbours that answer.",
         "if left out: 2, or 1 for a member to which the roster gives a single neighbour",
         "With fewer the peer is silent until another neighbour or a new roster comes; 1 leaves it alone with one.",
     ),
@@ -166,6 +166,11 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Neighbours in the roster with which this peer has nothing to do: it dropped them, or they left.",
         "neighbours = those of the roster - without",
         "The average is of those who are still connected. The founder's next roster should say the same.",
+    ),
+    "follow_rosters": Explanation(
+        "Whether a later roster that a neighbour brings is taken up by itself, if the founder has signed it.",
+        "never without you if it lays this peer open, or leaves it none of its present neighbours",
+        "With false every later roster waits beside the old one until you install it; until then nothing is settled.",
     ),
     "identity": Explanation(
         "This peer's private key, its network's roster, and the fingerprint of the founder's key.",

@@ -7,8 +7,8 @@ any more get it before they are parted from: they could not ask for it later. A 
 on and stops.
 
 Two things are not done without the operator, and are said in the status: a term that stored numbers, noise or seals
-depend on waits for the next start; a roster that puts this peer into a place where one other member can know its value
-waits for a yes.
+depend on waits for the next start; a roster that puts this peer into a place where one other member can know its value,
+or leaves it none of its present neighbours, waits for a yes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from ...errors import ConfigError
-from ..membership.changes import install, newly_exposed, successor
+from ..membership.changes import install, needs_a_yes, successor
 from ..membership.config import IdentityFiles, PeerConfig
 from ..membership.credentials import trusted_roster
 from ..membership.roster import SignedRoster
@@ -127,7 +127,7 @@ class Follower:
             if signed.roster.number <= before.number:  # it came while the one in place was taken up
                 await self.take_up()
                 return
-            why = newly_exposed(config, before, signed.roster)
+            why = needs_a_yes(config, before, signed.roster)
             if why is not None:
                 self._offer(signed, why)
                 return

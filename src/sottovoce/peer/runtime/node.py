@@ -112,11 +112,14 @@ class Peer:
         if self._store is None and (self._value is not None or _has_store(config)):
             self._store = _store_for(config)
         stored = None if self._store is None else self._store.load()
+        account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
+        if self._store is not None and self._store.went_back:
+            self._observer.log("error", _WENT_BACK, neighbour="")
         protocol = Protocol.resume(
             config,
             stored,
             value=self._value if stored is None else self._successor(stored),
-            account=account_for(config.noise_std, config.noise_decay, config.smallest_std),
+            account=account if self._store is None else account.carrying(self._store.shown),
             neighbours=config.neighbours,
             draw=self._draw(),
             coin=self._coin(),
@@ -469,6 +472,8 @@ class Peer:
             self._kept.fail(PeerError(f"background work failed: {type(error).__name__}"))
 
 
+_WENT_BACK = "store went back: it is older than the privacy account beside the key, which goes on from there"
+
 _TOLD = {
     "parting-heard": ("info", "a neighbour that was dropped has heard it"),
     "store-went-back": ("error", "store went back: this peer's state is older than what a neighbour remembers"),
@@ -484,5 +489,7 @@ def _store_for(config: PeerConfig) -> Store:
     if config.data_dir is None:
         return MemoryStore()
     from ..store.sqlite import SqliteStore
+    from ..store.witnessed import WitnessedStore
 
-    return SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))
+    store = SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))
+    return store if config.account_file is None else WitnessedStore(store, config.account_file)
