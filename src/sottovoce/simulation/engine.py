@@ -73,7 +73,8 @@ def simulate(
         (heavy ball, accelerated gossip: every node moves in every step) or every n/2 exchanges (sets of edges); the
         replica then stops at the first of these looks. Recorded steps make no difference.
     threads
-        Cores to use; ``None``: all.
+        Cores to use; ``None``: all. Replicas are shared out between them, or coordinates; a single run of 10⁵ nodes
+        or more is made by all of them together, unless one alone is faster at the moment. The numbers are the same.
     device
         ``"cpu"``, or ``"gpu"`` for a CUDA device (extra ``gpu``): many replicas of a small graph, or one
         run of a huge one. Both give the same numbers.
@@ -111,7 +112,7 @@ def simulate(
         notes=_notes(graph, method, equal_edges=probabilities is None),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
-    state = State.at_start(setup, len(steps))
+    state = State.at_start(setup, len(steps), beside=device == "cpu")
     if device == "gpu":
         return _advance_on_gpu(state, num_steps, steps, stop_at=stop_at, report=progress)
     return advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)

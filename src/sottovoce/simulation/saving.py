@@ -53,6 +53,8 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         **dataclasses.asdict(solution.records),
     }
     arrays |= {f"method.{k}": v for k, v in parameters.items() if isinstance(v, np.ndarray)}
+    if solution.common is not None:
+        arrays["common"] = solution.common
     if solution.edge_probabilities is not None:
         arrays["edge_probabilities"] = solution.edge_probabilities
     if graph.positions is not None:
@@ -135,6 +137,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         aliases=alias_table(arrays.get("edge_probabilities"), graph.num_edges),
         notes=tuple(header.get("notes", ())),
         tables=arrays["tables"],
+        common=arrays.get("common"),
         steps_done=arrays["steps_done"],
         stopped=arrays["stopped"],
         status=Status(header["status"]),

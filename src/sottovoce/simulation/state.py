@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..methods.base import Array
+from ..methods.base import VALUE, Array, Method
 from .edge_noise import share_edge_noise
+from .kinds import kind_of
 from .solution import Records, Setup, Solution, Status
 
-__all__ = ["Recorder", "State"]
+__all__ = ["Recorder", "State", "aligned"]
 
 
 class Recorder:
@@ -63,6 +64,9 @@ class State:
 
     setup: Setup
     tables: Array
+    """``(replicas, coordinates, nodes, fields)``; without the common ones where those are apart."""
+    common: Array | None
+    """``(replicas, nodes, common fields)`` of vectors that have their coordinates side by side in memory."""
     steps_done: npt.NDArray[np.int64]
     stopped: npt.NDArray[np.bool_]
     recorder: Recorder
@@ -70,17 +74,27 @@ class State:
     elapsed: float = 0.0
 
     @classmethod
-    def at_start(cls, setup: Setup, num_records: int) -> State:
-        """Before the first step, with room for so many records and one at an interruption."""
-        graph, replicas = setup.graph, setup.replicas
+    def at_start(cls, setup: Setup, num_records: int, *, beside: bool = True) -> State:
+        """Before the first step, with room for so many records and one at an interruption.
+
+        ``beside``: vectors may have their coordinates side by side in memory.
+        """
+        graph, method, replicas = setup.graph, setup.method, setup.replicas
         columns = setup.private_values.reshape(graph.num_nodes, -1)
-        tables = _aligned((replicas, columns.shape[1], graph.num_nodes, setup.method.num_fields))
-        for c, column in enumerate(columns.T):
-            tables[:, c] = setup.method.initial(graph, column)
-        share_edge_noise(tables, setup.method, graph, setup.seed)
+        shape = (replicas, columns.shape[1], graph.num_nodes, method.num_fields)
+        tables, common = _room(method, shape) if beside else (aligned(shape), None)
+        if common is None or _fills_otherwise(method):
+            for c, column in enumerate(columns.T):
+                tables[:, c] = method.initial(graph, column)
+        else:
+            tables[...] = 0.0
+            tables[..., VALUE] = columns.T
+            common[:] = method.initial(graph, columns[:, 0])[:, tables.shape[-1] :]
+        share_edge_noise(tables, method, graph, setup.seed)
         return cls(
             setup,
             tables,
+            common,
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
             recorder=Recorder(num_records + 1, replicas, columns.shape[1]),
@@ -90,11 +104,16 @@ class State:
     @classmethod
     def after(cls, solution: Solution, num_records: int) -> State:
         """Where a solution ended; everything that will change is copied."""
-        tables = _aligned(solution.tables.shape)
-        tables[...] = solution.tables
+        shape = (*solution.tables.shape[:-1], solution.method.num_fields)
+        tables, common = _room(solution.method, shape)
+        tables[...] = solution.tables[..., : tables.shape[-1]]
+        if common is not None:
+            whole = solution.common is None  # a run on a device, or of an earlier version
+            common[:] = solution.tables[:, 0, :, tables.shape[-1] :] if whole else solution.common
         return cls(
             solution,
             tables,
+            common,
             steps_done=solution.steps_done.copy(),
             stopped=solution.stopped.copy(),
             recorder=Recorder(num_records + 1, solution.replicas, solution.num_coordinates),
@@ -125,6 +144,7 @@ class State:
         return Solution(
             **self.setup.as_dict(),
             tables=self.tables,
+            common=self.common,
             steps_done=self.steps_done,
             stopped=self.stopped,
             status=self._status(interrupted=interrupted),
@@ -142,7 +162,22 @@ class State:
         return Status.OUTSIDE_GUARANTEE if self.setup.notes else Status.COMPLETED
 
 
-def _aligned(shape: tuple[int, ...]) -> Array:
+def _room(method: Method, shape: tuple[int, ...]) -> tuple[Array, Array | None]:
+    """Room for ``(replicas, coordinates, nodes, fields)`` tables, and for what is common to all coordinates."""
+    replicas, coordinates, nodes, fields = shape
+    if not kind_of(method).beside(method, coordinates):
+        return aligned(shape), None
+    common: int = getattr(method, "common_fields", 0)
+    rows = aligned((replicas, nodes, fields - common, coordinates))
+    return rows.transpose(0, 3, 1, 2), np.empty((replicas, nodes, common))
+
+
+def _fills_otherwise(method: Method) -> bool:
+    """Whether tables begin with something else than zeros, values and common columns."""
+    return not getattr(method, "common_fields", 0) and type(method).initial is not Method.initial
+
+
+def aligned(shape: tuple[int, ...]) -> Array:
     """Uninitialised floats that begin on a cache line, so that a node's row never straddles two."""
     size = int(np.prod(shape))
     raw = np.empty(size + 8)
