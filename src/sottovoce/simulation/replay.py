@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.arguments import whole
+from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.standard import StandardGossip
@@ -105,7 +106,9 @@ def activations(
         fired = fired_edges(
             graph, num_steps=size, seed=seed, replica=replica, start=start, edge_probabilities=aliases, method=method
         )
-        counts += np.bincount(graph.edges[fired].reshape(-1), minlength=graph.num_nodes)
+        network: Graph | Circulant = graph
+        ends = network.ends(fired) if isinstance(network, Circulant) else network.edges[fired]
+        counts += np.bincount(ends.reshape(-1), minlength=graph.num_nodes)
     return counts
 
 

@@ -29,6 +29,8 @@ LEAST_NODES = 10**5
 """In smaller networks too many steps of a batch share a node, and the tables are in the cache of one core."""
 LEAST_STEPS = 10**6
 """Copying the tables, and compiling once, takes as long as many steps."""
+MOST_BYTES = 2**31
+"""Of the second copy of the tables."""
 SHARE = 512
 """Steps of a batch for each member: enough for three meetings to cost little, few enough for its cache."""
 TRIAL, AGAIN = 2**17, 16
@@ -59,7 +61,9 @@ class Desk(NamedTuple):
 def team_for(state: State, num_steps: int, crew: Any) -> Team | None:
     """A team where it may be faster than one thread: a large network, many steps, and a method that can."""
     setup = state.setup
-    n = setup.graph.num_nodes
+    n, width = setup.graph.num_nodes, setup.method.num_fields + 1
+    if n * _width(width) * state.tables.itemsize > MOST_BYTES:
+        return None
     large = state.tables.shape[:2] == (1, 1) and n >= LEAST_NODES and num_steps >= max(LEAST_STEPS, n)
     if not (TOGETHER and crew.size > 1 and large):
         return None
@@ -130,11 +134,17 @@ class Team:
 
     def make(self, first: int, last: int, sheet: Sheet, alone: Callable[[], None]) -> None:
         """Make steps and record them: all members together, or ``alone`` where that was faster."""
-        tasks = [partial(self._drive, first, last, sheet, member) for member in range(self.crew.size)]
-        self.desk.here[:] = 0
         began = time.perf_counter()
-        self.crew.run(tasks if self.pace.together else [alone])
+        if self.pace.together:
+            self.work(first, last, sheet)
+        else:
+            alone()
         self.pace.took((time.perf_counter() - began) / (last - first))
+
+    def work(self, first: int, last: int, sheet: Sheet) -> None:
+        """Make steps and record them, all members together."""
+        self.desk.here[:] = 0
+        self.crew.run([partial(self._drive, first, last, sheet, member) for member in range(self.crew.size)])
 
     @property
     def tables(self) -> Array:
