@@ -63,9 +63,9 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 	@echo "open docs/_build/html/index.html"
 
 # benchmarks/gpu.py needs an NVIDIA device and the extra `gpu`: run it by hand.
-bench: $(VENV)/.dev  ## speed and memory; ratios measured in one run
-	@for b in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do \
-		echo "== $$b"; $(BIN)/python $$b || exit 1; done
+BENCH ?=
+bench: $(VENV)/.dev  ## speed and memory in one run, and the page that shows them; half an hour
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 constraints:  ## write constraints/dev.txt anew from a clean environment
 	rm -rf $(VENV)-pin && $(PYTHON) -m venv $(VENV)-pin
@@ -83,7 +83,7 @@ proto:  ## write the Python code for the peers' wire format anew
 	rm -rf $(VENV)-proto && $(PYTHON) -m venv $(VENV)-proto
 	$(VENV)-proto/bin/python -m pip install --quiet --disable-pip-version-check 'grpcio-tools==1.62.3' 'setuptools<81'
 	$(VENV)-proto/bin/python -m grpc_tools.protoc -I$(WIRE) --python_out=$(WIRE) --pyi_out=$(WIRE) $(WIRE)/sottovoce.proto
-	sed -i 's/\[Stop, _Mapping\]/[Stop, _Mapping[str, object]]/' $(WIRE)/sottovoce_pb2.pyi
+	sed -i 's/, _Mapping\]/, _Mapping[str, object]]/g' $(WIRE)/sottovoce_pb2.pyi
 	rm -rf $(VENV)-proto
 
 clean:  ## remove everything that was made here

@@ -1,22 +1,25 @@
-"""How fast two peers exchange, and whether thirty keep settling on this machine.
+"""How fast two peers exchange, what a million coordinates cost, and whether thirty keep settling on this machine.
 
-The yardstick is taken in the same run: bare gRPC calls over the same TLS with one durable write on each side, by the
-same event loop. What a peer does beyond that (checking messages, drawing noise, the ledger, the stopping rule) may at
-most double the time.
+The yardstick is taken in the same run and in turn, a twentieth of a second each, because disk and load vary: bare gRPC
+calls over the same TLS with one durable write on each side, by the same event loop. Processor time and time on the
+wall are both compared; on a busy machine the first says more.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import resource
 import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import grpc
 import numpy as np
@@ -27,31 +30,46 @@ from sottovoce.peer import Peer
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network
+from sottovoce.peer.runtime.clock import SystemClock
+from sottovoce.peer.transport.base import SilentObserver
 from sottovoce.testing.stage import free_addresses
 
-# Many short windows in turn, because the disk and the load of this machine vary.
-SECONDS = 1.0
-ROUNDS = 15
+WINDOWS = 60
+CALLS = 40
+"""Calls, and exchanges, in one window."""
 
 
-def configs(folder: Path) -> list[PeerConfig]:
+def configs(folder: Path, dimension: int = 1, **fields: float) -> list[PeerConfig]:
     """Two neighbours: the first calls as fast as it is answered, the second only answers, without a limit."""
     addresses = dict(zip(("ada", "bob"), free_addresses(2), strict=True))
     made = found_network(
         "bench", addresses, graphs.path(2), folder, noise_std=1.0, noise_decay=0.9999, smallest_std=None,
-        tolerance=4e-6, timeout=5.0, grace=1.0, bucket_burst=1e9, bucket_refill=1e9,
+        tolerance=4e-6, timeout=5.0, grace=1.0, bucket_burst=1e9, bucket_refill=1e9, dimension=dimension, **fields,
     )  # fmt: skip
     ada, bob = (PeerConfig.load(path) for path in made.values())
     return [replace(ada, rate=1e6), replace(bob, rate=2.0)]
 
 
-async def exchanges_per_second(ada: PeerConfig, bob: PeerConfig) -> float:
-    async with Peer(ada, value=np.array([1.0])) as first, Peer(bob, value=np.array([2.0])):
-        while first.status().to_dict()["exchanges"] < 50:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-        before, began = first.status().to_dict()["exchanges"], time.perf_counter()
-        await asyncio.sleep(SECONDS)
-        return float((first.status().to_dict()["exchanges"] - before) / (time.perf_counter() - began))
+class Applied(SilentObserver):
+    """Counts exchanges, without the cost of a status."""
+
+    exchanges = 0
+
+    def count(self, event: str, neighbour: str = "") -> None:
+        self.exchanges += event == "applied"
+
+
+class Gate(SystemClock):
+    """A clock that can be held."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.running = asyncio.Event()
+        self.running.set()
+
+    async def sleep(self, seconds: float) -> None:
+        await self.running.wait()
+        await super().sleep(seconds)
 
 
 def database(path: Path) -> sqlite3.Connection:
@@ -63,7 +81,9 @@ def database(path: Path) -> sqlite3.Connection:
     return connection
 
 
-async def bare_calls_per_second(ada: PeerConfig, bob: PeerConfig, folder: Path) -> float:
+@contextlib.asynccontextmanager
+async def bare(ada: PeerConfig, bob: PeerConfig, folder: Path) -> AsyncIterator[Callable[[bytes], Awaitable[Any]]]:
+    """One call over TLS and one write to disk on each side."""
     mine, theirs = database(folder / "mine.db"), database(folder / "theirs.db")
     write = "update state set value = ? where key = 1"
 
@@ -84,31 +104,89 @@ async def bare_calls_per_second(ada: PeerConfig, bob: PeerConfig, folder: Path) 
     options = [("grpc.ssl_target_name_override", bob.certificate_name)]
     async with aio.secure_channel(f"127.0.0.1:{port}", trusted, options=options) as channel:
         call = channel.unary_unary("/bench.Bare/Call")
-        for number in range(50):
-            await call(number.to_bytes(100))
-        count, began = 0, time.perf_counter()
-        while time.perf_counter() - began < SECONDS:
-            payload = count.to_bytes(100)  # different each time: SQLite does not write what has not changed
+
+        async def once(payload: bytes) -> None:
             await call(payload)
             mine.execute(write, (payload,))
-            count += 1
-        rate = count / (time.perf_counter() - began)
+
+        yield once
     await server.stop(0)
     mine.close()
     theirs.close()
-    return rate
+
+
+async def timed(work: Awaitable[int]) -> np.ndarray:
+    """Processor seconds and seconds on the wall for each of those that were done."""
+    began = np.array([time.process_time(), time.perf_counter()])
+    done = await work
+    return (np.array([time.process_time(), time.perf_counter()]) - began) / done
+
+
+async def in_turn(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Mean processor seconds and seconds on the wall of a bare call, and of an exchange."""
+    ada, bob = configs(folder)
+    gate, applied, number = Gate(), Applied(), 0
+    async with (
+        bare(ada, bob, folder) as call,
+        Peer(ada, value=np.array([1.0]), clock=gate),
+        Peer(bob, value=np.array([2.0]), observer=applied),
+    ):
+
+        async def calls() -> int:
+            nonlocal number
+            for _ in range(CALLS):
+                number += 1  # different each time: SQLite does not write what has not changed
+                await call(number.to_bytes(100))
+            return CALLS
+
+        async def exchanged() -> int:
+            before = applied.exchanges
+            gate.running.set()
+            while applied.exchanges - before < CALLS:  # noqa: ASYNC110
+                await asyncio.sleep(0.004)
+            return applied.exchanges - before
+
+        await exchanged()
+        rows = []
+        for _ in range(WINDOWS):
+            gate.running.clear()
+            await asyncio.sleep(0.08)  # what was stored late is on disk
+            rows.append((await timed(calls()), await timed(exchanged())))
+    plain, ours = np.mean(rows, axis=0)
+    return plain, ours
 
 
 def bench_exchanges(folder: Path) -> None:
-    """Exchanges with TLS, durable state and the whole protocol: at least half as many as bare calls."""
-    ours, bare = [], []
-    for number in range(ROUNDS):
-        place = folder / str(number)
-        pair = configs(place)
-        bare.append(asyncio.run(bare_calls_per_second(*pair, place)))
-        ours.append(asyncio.run(exchanges_per_second(*pair)))
-    ratio = statistics.median(ours) / statistics.median(bare)
-    print(f"exchanges {statistics.median(ours):.0f}/s, bare calls {statistics.median(bare):.0f}/s, ratio {ratio:.2f}")
+    """Exchanges with TLS, durable state and the whole protocol, beside bare calls."""
+    plain, ours = asyncio.run(in_turn(folder))
+    for what, one, other in zip(("processor", "wall"), plain * 1e6, ours * 1e6, strict=True):
+        print(f"{what}: a bare call {one:.0f} µs, an exchange {other:.0f} µs, ratio {one / other:.2f}")
+
+
+async def long_vectors(folder: Path, dimension: int) -> tuple[np.ndarray, float]:
+    """Processor seconds and seconds on the wall of one exchange, and the memory that two peers needed, in vectors."""
+    ada, bob = configs(folder, dimension)
+    values, applied = np.linspace(0.0, 1.0, dimension), Applied()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    async def exchanged(count: int) -> int:
+        begun = applied.exchanges
+        while applied.exchanges < begun + count:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        return applied.exchanges - begun
+
+    async with Peer(ada, value=values), Peer(bob, value=1.0 - values, observer=applied):
+        await exchanged(2)
+        took = await timed(exchanged(6))
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return took, (most - before) * 1024 / (8 * dimension)
+
+
+def bench_long_vectors(folder: Path, dimension: int = 1_000_000) -> None:
+    """A million coordinates: under a second an exchange."""
+    (processor, wall), vectors = asyncio.run(long_vectors(folder, dimension))
+    print(f"{dimension} coordinates: an exchange takes {processor:.2f} s of processor, {wall:.2f} s on the wall; "
+          f"two peers hold {vectors:.0f} vectors at most")  # fmt: skip
 
 
 def bench_thirty_peers() -> None:
@@ -125,5 +203,6 @@ def bench_thirty_peers() -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
-        bench_exchanges(Path(name))
+        bench_exchanges(Path(name) / "short")
+        bench_long_vectors(Path(name) / "long")
     bench_thirty_peers()

@@ -27,7 +27,7 @@ def command_lines(text: str) -> list[str]:
     found = []
     for block in BLOCK.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
-            words = re.sub(r"^\s*\$\s*", "", line)
+            words = re.sub(r"^\s*(?:\w+:~)?\$\s*", "", line)
             for part in re.split(r"\s(?:&&|\|\||\||;)\s", words):
                 bare = re.sub(r"^(?:[A-Z_]+=\S+\s+|time\s+|uvx\s+|\S*/bin/)*", "", part.strip())
                 if re.match(r"sottovoce(\s|$)", bare):
@@ -113,12 +113,28 @@ def test_a_wrong_option_in_a_page_is_noticed() -> None:
 
 def test_shell_blocks_are_found() -> None:
     """Prompts, environment variables, pipes and continuations do not hide a command line."""
-    lines = ["$ A=1 sottovoce demo --json | head", "$ cd x && .venv/bin/sottovoce plan \\", "  --x 1", "sottovoce: no"]
+    lines = [
+        "ada:~$ A=1 sottovoce demo --json | head",
+        "$ cd x && .venv/bin/sottovoce plan \\",
+        "  --x 1",
+        "sottovoce: no",
+    ]
     text = "\n".join(["```console", *lines, "```", ""])
     assert [line.split() for line in command_lines(text)] == [
         ["sottovoce", "demo", "--json"],
         ["sottovoce", "plan", "--x", "1"],
     ]
+
+
+def test_promises_name_attacks_that_exist() -> None:
+    """Whatever the page on threats says was tried has a file of attempts, and each promise names one."""
+    page = (ROOT / "docs" / "explanation" / "threat-model-peers.md").read_text(encoding="utf-8")
+    table = page[page.index("| promise |") : page.index("## What it rests on")].splitlines()[2:]
+    for row in filter(None, table):
+        named = re.findall(r"`(test_\w+)`", row)
+        assert named, row
+        for name in named:
+            assert (ROOT / "tests" / "attacks" / f"{name}.py").exists(), name
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -13,7 +13,9 @@
     ├── NumericalFailure              a solver's own check of its answer failed
     └── PeerError                     the networked node; its branches are listed below
         ├── ConfigError (InvalidInput)  a configuration, certificate or value file is unusable
-        ├── StoreError                the durable state is in use, damaged, of another peer or not writable
+        ├── TemporaryFailure          cannot be done now, through no fault of the configuration: try again later
+        ├── StoreError                the durable state is in use or cannot be written
+        │   └── UnusableStore (InvalidInput)  it is damaged, of another peer or of another version
         ├── NotRunning (InvalidInput)   a command for a peer that does not run here
         ├── TransportError            a neighbour could not be reached or was refused; peer.transport's
         │                             CallFailed also says why
@@ -38,8 +40,10 @@ __all__ = [
     "ProtocolViolation",
     "SottovoceError",
     "StoreError",
+    "TemporaryFailure",
     "TransportError",
     "Unsupported",
+    "UnusableStore",
 ]
 
 
@@ -87,8 +91,16 @@ class ConfigError(PeerError, InvalidInput):
     """A configuration, certificate or value file that cannot be used."""
 
 
+class TemporaryFailure(PeerError):
+    """Cannot be done now: a port in use, a name that is not resolved, a clock that is not set. Try again later."""
+
+
 class StoreError(PeerError):
-    """The durable state is in use by another process, damaged, of another peer, or cannot be written."""
+    """The durable state is in use by another process, unusable, or cannot be written."""
+
+
+class UnusableStore(StoreError, InvalidInput):
+    """The durable state is damaged, of another peer or of another version: somebody has to do something about it."""
 
 
 class NotRunning(PeerError, InvalidInput):

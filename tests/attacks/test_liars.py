@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sottovoce.peer.protocol.messages import Kind, Message, Stop
+from sottovoce.peer.protocol import PeerState
+from sottovoce.peer.protocol.messages import Kind, Message
+from sottovoce.peer.protocol.state import FIRST_OPENINGS
 from sottovoce.testing import SimulatedNetwork
+from sottovoce.testing.liars import LIARS, fuzzer, liar, rounds
 
 NAMES = [f"p{k}" for k in range(8)]
 LIAR = "p3"
 HONEST = [name for name in NAMES if name != LIAR]
 EDGES = [*itertools.pairwise([*NAMES, NAMES[0]]), ("p0", "p4"), ("p2", "p4"), ("p1", "p5")]
 TOLERANCE = 1e-3
-Lie = Callable[[Message], Message | None]
 
 
 def network(seed: int) -> SimulatedNetwork:
@@ -53,56 +54,12 @@ def recovers(net: SimulatedNetwork) -> None:
     assert net.asymmetric_edges() == []
 
 
-def register(value: Callable[[np.ndarray], np.ndarray], *kinds: Kind) -> Lie:
-    """Another own register, with a counter that is new each time."""
-    counter = itertools.count(10)
-
-    def lie(m: Message) -> Message:
-        if m.blank or m.kind not in (kinds or tuple(Kind)):
-            return m
-        base = np.zeros(1, dtype=np.int64) if m.g is None else m.g
-        return replace(m, s=m.s + next(counter), f=value(base))
-
-    return lie
-
-
-def asking(amount: int) -> Lie:
-    return lambda m: replace(m, x=m.x + amount) if m.x is not None else m
-
-
-def rounds(number: int) -> Lie:
-    narrow = np.array([50_000_000]), np.array([50_000_000])
-    return lambda m: replace(m, stop=Stop(number, *narrow, *narrow, contributors=255, previous_contributors=255))
-
-
-def lives(m: Message) -> Message:
-    return replace(m, src_sid=m.src_sid + 2**50, dst_sid=m.dst_sid)
-
-
-LIES: dict[str, Lie] = {
-    "a register of minus a million millions": register(lambda base: base - 10**18),
-    "a HELLO of minus a million millions": register(lambda base: base - 10**18, Kind.HELLO),
-    "a register at the least number there is": register(lambda _: np.array([-(2**63)])),
-    "a register at the limit": register(lambda base: base + 600_000_000),
-    "always a little more": asking(50_000_000),
-    "far too much": asking(2**58),
-    "round 2**40": rounds(2**40),
-    "round 2**62 - 1": rounds(2**62 - 1),
-    "round 0 for ever": rounds(0),
-    "lives from the future": lives,
-    "never answers": lambda m: None if m.kind in (Kind.REP, Kind.BUSY) else m,
-    "never a ledger": lambda m: (
-        replace(m, blank=True, s=0, f=None, r=0, g=None, stop=None) if m.kind is Kind.HELLO else m
-    ),
-}
-
-
-@pytest.mark.parametrize("what", LIES)
+@pytest.mark.parametrize("what", LIARS)
 def test_dropping_a_liar_restores_the_honest_mean(what: str) -> None:
     """Whatever it said for 30 seconds: within its bound while it stayed, and nothing of it afterwards (R47, R48)."""
     net = network(seed=1)
     net.run(3.0)
-    net.liars[LIAR] = LIES[what]
+    net.liars[LIAR] = liar(what)
     bound = 2 * 2 * net.peers["p0"].settings.limits.edge * net.unit.number  # two edges, 2 L each
     for _ in range(30):
         net.run(1.0)
@@ -168,27 +125,53 @@ def test_a_lying_round_makes_nobody_settle_wrongly(lie: int) -> None:
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 100))])
 def test_a_fuzzing_liar_is_forgotten(seed: int) -> None:
     """Random fields of random messages changed at random; then it is dropped (R47, R48)."""
-    rng = random.Random(seed)
-
-    def lie(m: Message) -> Message | None:
-        if rng.random() < 0.5:
-            return m
-        number = lambda: rng.choice([0, 1, 2**40, 2**62 - 1, m.s, m.r, m.s + 1, m.r + 1])  # noqa: E731
-        vector = np.array([rng.choice([0, 1, 10**9, -(10**9), 2**60, -(2**60)])])
-        changes = [
-            {"f": vector}, {"g": vector}, {"f": vector, "s": m.s + 1}, {"s": number()}, {"r": number()},
-            {"xid": number()},
-            {"src_sid": m.src_sid + rng.choice([-1, 1, 2**40])}, {"dst_sid": m.dst_sid + rng.choice([-1, 1, 2**40])},
-            {"blank": True}, {"kind": rng.choice([Kind.HELLO, Kind.REP, Kind.BUSY, Kind.BYE]), "x": None},
-            {"stop": Stop(number(), vector, vector + 1)}, {"stop": None},
-        ]  # fmt: skip
-        return replace(m, **rng.choice(changes))  # type: ignore[arg-type]
-
     net = network(seed=100 + seed)
     net.run(1.0)
-    net.liars[LIAR] = lie
+    net.liars[LIAR] = fuzzer(seed)
     bound = 2 * 2 * net.peers["p0"].settings.limits.edge * net.unit.number
     for _ in range(20):
         net.run(1.0)
         assert shift(net) <= bound
     recovers(net)
+
+
+def test_leaving_and_coming_back_costs_a_few_fresh_starts_and_no_more() -> None:
+    """A liar that says BYE and HELLO in turns for ten minutes: honest peers settle on their mean meanwhile (R53).
+
+    Each of its two edges is opened as often as the bucket allows; every other message of it is ignored, so that the
+    noise comes down and the account of each victim grows by that many schedules at most.
+    """
+    net = network(seed=5)
+    net.run(3.0)
+    net.liars[LIAR] = liar("leaves and comes back")
+    fresh_starts = dict.fromkeys(HONEST, 0)
+
+    def watch(name: str, before: PeerState, after: PeerState, _message: Message | None) -> None:
+        if name in fresh_starts and after.account.messages < before.account.messages:
+            fresh_starts[name] += 1
+
+    net.witness = watch
+    honest = [net.peers[name] for name in HONEST]
+    settled = lambda: all(peer.protocol is not None and peer.protocol.settled for peer in honest)  # noqa: E731
+    assert net.run(600.0, until=settled), "honest peers do not settle"
+    states = {name: state for name, state in net.states().items() if name in HONEST}
+    mean = sum(state.value for state in states.values()) / len(states)
+    assert max(float(abs(state.shown - mean).max()) for state in states.values()) * net.unit.number <= TOLERANCE
+    assert 2 <= max(fresh_starts.values()) <= FIRST_OPENINGS + 1
+    assert not any(fresh_starts[name] for name in HONEST if name not in ("p2", "p4"))
+    recovers(net)
+
+
+def test_leaving_and_coming_back_does_not_burn_a_budget() -> None:
+    """With a budget, all that a cycling liar costs is what its few openings cost: the noise still comes down (R53)."""
+    net = SimulatedNetwork(
+        EDGES, dict.fromkeys(NAMES, 50.0), noise_std=1.0, noise_decay=0.8, seed=6, budget=400.0, low=0.0, high=100.0,
+        members=8, max_degree=4, diameter=5, min_open_edges=2, tolerance=TOLERANCE, rate=5.0,
+    )  # fmt: skip
+    net.run(1.0)
+    net.liars[LIAR] = liar("leaves and comes back")
+    net.run(120.0)
+    states = net.states()
+    calm, victims = states["p6"].account, [states[name].account for name in ("p2", "p4")]
+    assert not calm.affords()
+    assert all(account.next_noise_std <= calm.next_noise_std / 0.8 for account in victims)

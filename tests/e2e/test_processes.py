@@ -18,6 +18,7 @@ import pytest
 
 from sottovoce import graphs
 from sottovoce.peer.membership.credentials import check_identity
+from sottovoce.peer.membership.files import edit_without
 from sottovoce.peer.process.control import encode_value
 from sottovoce.testing.proof import prove
 from sottovoce.testing.stage import Stage, free_addresses
@@ -158,6 +159,49 @@ def test_a_dead_neighbour_is_removed_by_its_operators(make_stage: MakeStage) -> 
     assert "p04" not in stage.config("p01").neighbours
 
 
+def heard_of(stage: Stage, name: str, neighbour: str, *states: str | None) -> None:
+    """Wait until ``name`` shows ``neighbour`` in one of these states; ``None``: not at all."""
+    stage.wait_until(
+        lambda status: status["neighbours"].get(neighbour, {"state": None})["state"] in states,
+        seconds=WAIT,
+        names=[name],
+    )
+
+
+def test_a_peer_that_was_dropped_while_it_was_down_learns_it(make_stage: MakeStage) -> None:
+    """p01 drops p03, which is dead, and is restarted; p03 returns, hears it, and all hold the mean exactly (R51)."""
+    stage = make_stage(graphs.complete(3), [10.0, 20.0, 60.0])
+    stage.start()
+    stage.wait_until(agreed(30.0), seconds=WAIT)
+    stage.kill("p03")
+    assert stage.ask("p01", "drop", neighbour="p03") == {"told": False}
+    heard_of(stage, "p01", "p03", "parting")
+    stage.kill("p01")
+    stage.start("p01", "p03")
+    heard_of(stage, "p01", "p03", None)
+    heard_of(stage, "p03", "p01", "parted")
+    stage.wait_until(agreed(30.0), seconds=WAIT)
+    proof = prove_all(stage)
+    assert proof.exact
+    assert proof.largest_error < TOLERANCE
+
+
+def test_a_neighbour_taken_out_of_the_file_learns_it(make_stage: MakeStage) -> None:
+    """The operator lists p03 under `without` while both are down: the edge is gone at both ends all the same (R51)."""
+    stage = make_stage(graphs.complete(3), [10.0, 20.0, 60.0])
+    stage.start()
+    stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)
+    stage.kill("p01")
+    stage.kill("p03")
+    edit_without(stage.configs["p01"], "p03", dropped=True)
+    stage.start("p01")
+    heard_of(stage, "p01", "p03", "parting")
+    stage.start("p03")
+    heard_of(stage, "p01", "p03", None)
+    stage.wait_until(agreed(30.0), seconds=WAIT)
+    assert prove_all(stage).exact
+
+
 def start_and_wait(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "sottovoce", "peer", "start", *map(str, arguments)],
@@ -179,7 +223,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_bad_input_is_one_sentence_and_changes_nothing(make_stage: MakeStage) -> None:
-    """A port in use is refused with exit code 2 and a store in use with exit code 1 or 2, both in one sentence."""
+    """A port in use is refused with exit code 75 and a store in use with exit code 1 or 2, both in one sentence."""
     stage = make_stage(graphs.path(2), [1.0, 2.0])
     stage.start("p01")
     stage.wait_until(lambda status: True, seconds=WAIT, names=["p01"])
@@ -188,7 +232,7 @@ def test_bad_input_is_one_sentence_and_changes_nothing(make_stage: MakeStage) ->
     (p02 / "port.toml").write_text((p02 / "peer.toml").read_text().replace(own, taken, 1))
     before = files(p02)
     ended = start_and_wait(p02 / "port.toml", "--value-from", p02 / "value.txt")
-    assert ended.returncode == 2
+    assert ended.returncode == 75
     assert ended.stderr.strip() == f"error: listen: cannot listen on {taken}: Address already in use"
     assert files(p02) == before
     # The same store twice: the listening port is moved, so that it is the store that refuses.

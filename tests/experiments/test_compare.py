@@ -15,6 +15,10 @@ GRAPH = sv.graphs.cycle(10)
 VALUES = np.random.default_rng(3).random(10)
 
 
+# The first of these compiles the kernels of all methods, which takes minutes where they are not in the cache.
+pytestmark = pytest.mark.timeout(900)
+
+
 @pytest.fixture(scope="module")
 def found():
     return sv.compare(GRAPH, VALUES, customary_methods(GRAPH), num_steps=600, seed=2, replicas=10)

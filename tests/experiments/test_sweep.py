@@ -11,15 +11,17 @@ import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 import sottovoce as sv
 from sottovoce import errors
+from sottovoce.experiments.runs import run_task
 from sottovoce.experiments.spec import Audit, SweepSpec, Task, read_spec
 from sottovoce.experiments.store import MANIFEST, StoreBusy, SweepStore
-from sottovoce.experiments.sweep import SweepInterrupted, run_task, sweep
+from sottovoce.experiments.sweep import SweepInterrupted, sweep
 from sottovoce.scenario.values import uniform
 
 SPEC = {
@@ -37,7 +39,7 @@ SPEC = {
 
 
 class Here(Executor):
-    """Runs tasks at once in this process; optionally breaks down after some."""
+    """Runs batches at once in this process; optionally breaks down after some."""
 
     def __init__(self, limit=None):
         self.limit, self.calls = limit, 0
@@ -108,12 +110,11 @@ def test_a_dask_cluster_gives_the_same_dataset_even_when_a_worker_is_killed(clus
 
         def kill_after_the_first(done, total):
             if not killed_at:
-                killed_at.append((done, total))
+                killed_at.append(total)
                 os.kill(victim, signal.SIGKILL)
 
-        many = SPEC | {"axes": SPEC["axes"] | {"seed": [1, 2]}}
-        result = sweep(many, store=tmp_path, executor=client.get_executor(retries=3), progress=kill_after_the_first)
-    assert killed_at == [(1, 12)]
+        result = sweep(SPEC, store=tmp_path, executor=client.get_executor(retries=3), progress=kill_after_the_first)
+    assert killed_at == [12]
     assert result.failures == 0
     assert result.table().equals(expected)
 
@@ -137,35 +138,54 @@ def test_the_command_runs_on_a_cluster_by_address(cluster, expected, tmp_path, c
 
 DYING = """
 import os, signal
-from sottovoce.experiments.sweep import run_task
+from sottovoce.experiments.runs import run_batch
 
-def die_once(task):
-    if task.graph == "path:5" and task.seed == 1 and not os.path.exists({mark!r}):
-        open({mark!r}, "w").close()
-        os.kill(os.getpid(), signal.SIGKILL)
-    return run_task(task)
+def die(batch):
+    for task in batch.tasks:
+        if task.graph == "path:5" and task.seed == 1 and (not {once} or not os.path.exists({mark!r})):
+            open({mark!r}, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return run_batch(batch)
 """
 
 
 def test_a_worker_killed_in_the_pool_does_not_end_the_sweep(expected, tmp_path, monkeypatch):
     """The pool is replaced and the runs that were lost with the worker are done again."""
-    (tmp_path / "dying.py").write_text(DYING.format(mark=str(tmp_path / "mark")))
+    (tmp_path / "dying_once.py").write_text(DYING.format(mark=str(tmp_path / "mark"), once=True))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("sottovoce.experiments.sweep.run_task", importlib.import_module("dying").die_once)
+    monkeypatch.setattr("sottovoce.experiments.workers.run_batch", importlib.import_module("dying_once").die)
     result = sweep(SPEC, store=tmp_path / "o", progress=False)
     assert (tmp_path / "mark").exists()
     assert result.table().equals(expected)
 
 
+@pytest.mark.timeout(300)
+def test_a_run_that_kills_its_worker_fails_alone(expected, tmp_path, monkeypatch):
+    """It is recorded as failed after three deaths; those that ran beside it are done, whatever batch they were in."""
+    (tmp_path / "dying_always.py").write_text(DYING.format(mark=str(tmp_path / "mark"), once=False))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sottovoce.experiments.workers.run_batch", importlib.import_module("dying_always").die)
+    spec = SPEC | {"axes": SPEC["axes"] | {"noise_decay": [0.5]}}
+    result = sweep(spec, store=tmp_path / "o", progress=False)
+    frame = result.table().to_pandas()
+    lost = frame[frame.status == "failed"]
+    assert (result.finished, result.failures) == (8, 2)
+    assert set(zip(lost.graph, lost.seed, strict=True)) == {("path:5", 1)}
+    assert set(lost.method) == {"standard", "noise-insertion"}
+    assert lost.error.str.contains("BrokenProcessPool").all()
+
+
 COORDINATOR = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor
-from sottovoce.experiments import sweep as module
+from sottovoce.experiments import sweep as module, workers
 from test_sweep import SPEC
-def slow(task, real=module.run_task):
+def slow(batch, real=workers.run_batch):
     time.sleep(0.2)
-    return real(task)
-module.run_task = slow
+    return real(batch)
+workers.run_batch = slow
+workers.LARGEST_BATCH = 1
+module.SECONDS_AT_RISK = module.SHARE_AT_RISK = 0.0
 with ThreadPoolExecutor(1) as pool:
     module.sweep(SPEC, store=sys.argv[1], executor=pool, progress=False)
 """
@@ -180,48 +200,42 @@ def test_a_killed_coordinator_leaves_a_dataset_that_is_finished_by_a_rerun(expec
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = len(list(tmp_path.glob("part-*.parquet")))
+    done = len(SweepStore(tmp_path).finished())
     assert 3 <= done < 12
     result = sweep(SPEC, store=tmp_path, executor=Here())
     assert (result.skipped, result.finished) == (done, 12 - done)
     assert result.table().equals(expected)
 
 
-def test_a_cluster_that_goes_away_loses_nothing(expected, tmp_path):
+def test_a_cluster_that_goes_away_loses_nothing(expected, tmp_path, monkeypatch):
     """The error says what was kept and what to do; a rerun does the rest."""
+    monkeypatch.setattr("sottovoce.experiments.workers.LARGEST_BATCH", 1)
     with pytest.raises(SweepInterrupted, match=r"stopped after \d+ of 12 runs .* the same command does the rest"):
         sweep(SPEC, store=tmp_path, executor=Here(limit=5))
-    assert 0 < len(list(tmp_path.glob("part-*.parquet"))) <= 5
+    assert len(SweepStore(tmp_path).finished()) == 5
     assert sweep(SPEC, store=tmp_path, executor=Here()).table().equals(expected)
 
 
 def test_a_full_disk_loses_nothing(expected, tmp_path, monkeypatch):
-    """When a file cannot be written the finished ones stay and no half file is left."""
+    """When a file cannot be written the earlier ones stay, no half file is left, and a rerun does the rest."""
+    monkeypatch.setattr("sottovoce.experiments.sweep.SECONDS_AT_RISK", 0.0)
+    monkeypatch.setattr("sottovoce.experiments.sweep.SHARE_AT_RISK", 0.0)
+    monkeypatch.setattr("sottovoce.experiments.workers.LARGEST_BATCH", 1)
     real, calls = pq.write_table, []
 
-    def write(table, path, **keywords):
-        calls.append(path)
-        if len(calls) == 4:
+    def write(table, where, **keywords):
+        calls.append(where)
+        if len(calls) >= 4:
             raise OSError(28, "No space left on device")
-        real(table, path, **keywords)
+        real(table, where, **keywords)
 
     monkeypatch.setattr(pq, "write_table", write)
-    with pytest.raises(SweepInterrupted, match="No space left"):
+    with pytest.raises(SweepInterrupted, match=r"stopped after 3 of 12 runs .*No space left"):
         sweep(SPEC, store=tmp_path, executor=Here())
     monkeypatch.undo()
-    assert len(list(tmp_path.glob("part-*"))) == 3
+    assert len(SweepStore(tmp_path).finished()) == 3
     assert not list(tmp_path.glob(".part*"))
     assert sweep(SPEC, store=tmp_path, executor=Here()).table().equals(expected)
-
-
-def test_a_damaged_file_is_done_again(expected, tmp_path):
-    """Half a Parquet file, however it came there, is noticed and replaced."""
-    sweep(SPEC, store=tmp_path, executor=Here())
-    victim = sorted(tmp_path.glob("part-*"))[3]
-    victim.write_bytes(victim.read_bytes()[:100])
-    result = sweep(SPEC, store=tmp_path, executor=Here())
-    assert (result.finished, result.skipped) == (1, 11)
-    assert result.table().equals(expected)
 
 
 def test_two_sweeps_cannot_write_one_folder(tmp_path):
@@ -241,6 +255,7 @@ def test_a_failed_run_is_a_row(tmp_path):
     (row,) = frame[frame.status == "failed"].to_dict("records")
     assert row["graph"] == "cycle:2"
     assert "n must be a whole number ≥ 3, got 2" in row["error"]
+    assert result.reasons == {row["error"]: 1}
 
 
 def test_failed_runs_are_tried_again(tmp_path):
@@ -249,13 +264,18 @@ def test_failed_runs_are_tried_again(tmp_path):
     sweep(spec, store=tmp_path, executor=Here())
     again = sweep(spec, store=tmp_path, executor=Here())
     assert (again.finished, again.skipped, again.failures) == (1, 1, 1)
+    assert again.table().num_rows == 12
+    other = spec | {"axes": spec["axes"] | {"graph": ["cycle:5", "cycle:6"]}}
+    assert sweep(other, store=tmp_path, executor=Here()).table()["status"].to_pylist().count("failed") == 1
 
 
 def test_a_random_graph_without_a_seed_takes_the_runs():
     """The specification that is kept names the graph completely, so a task gives the same rows every time."""
     task, other = SweepSpec(axes={"graph": ["rgg:20"], "method": ["standard"], "seed": [3, 4]}, num_steps=20).tasks()
     assert (task.graph, other.graph) == ("rgg:20:seed=3", "rgg:20:seed=4")
-    assert run_task(task) == run_task(task)
+    one, two = run_task(task), run_task(task)
+    assert one.shared == two.shared
+    assert all(np.array_equal(one.columns[name], two.columns[name]) for name in one.columns)
 
 
 def test_a_method_may_bring_its_parameters_along(tmp_path):
@@ -282,9 +302,25 @@ def test_values_are_those_of_the_command_line(tmp_path):
     for name, values in (("spike", [3.0, 0, 0]), (str(tmp_path / "v.txt"), [1.0, 2, 3])):
         run = sv.simulate(sv.graphs.path(3), values, sv.StandardGossip(), num_steps=9, seed=1, record=9)
         assert by_values[name] == run.relative_error.tolist()
-    with pytest.raises(errors.InvalidParameter, match="values of a sweep must be a name or a file") as refused:
-        SweepSpec(axes={"values": ["1,2,7.75"], "method": ["standard"]}).tasks()
-    assert "7.75" not in str(refused.value)
+    for numbers in ("1,2,7.75", 7.75):
+        with pytest.raises(errors.InvalidParameter, match="values of a sweep must be a name or a file") as refused:
+            SweepSpec(axes={"values": [numbers], "method": ["standard"]}).tasks()
+        assert "7.75" not in str(refused.value)
+
+
+def test_a_changed_file_is_another_run(tmp_path):
+    """The content of files with a graph or values belongs to what determines a run, and is checked by the worker."""
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n")
+    (tmp_path / "v.txt").write_text("1\n2\n3\n")
+    axes = {"graph": [str(tmp_path / "g.txt")], "values": [str(tmp_path / "v.txt")], "method": ["standard"]}
+    (before,) = SweepSpec(axes=axes).tasks()
+    (tmp_path / "v.txt").write_text("1\n2\n4.5\n")
+    (after,) = SweepSpec(axes=axes).tasks()
+    assert before.digest != after.digest
+    assert run_task(after).error is None
+    assert "differs from the file where the work was given out" in run_task(before).error
+    (tmp_path / "g.txt").unlink()
+    assert "g.txt is not here" in run_task(after).error
 
 
 def test_an_audit_that_does_not_apply_leaves_a_null(tmp_path):

@@ -48,3 +48,12 @@ def test_an_unknown_node_is_an_error(node):
     """Named with its range."""
     with pytest.raises(InvalidParameter, match=r"node must be in 0\.\.9, got"):
         graphs.distances_from(graphs.cycle(10), node)
+
+
+@given(connected_graphs())
+def test_few_nodes_and_many_have_the_same_diameter(graph):
+    """With and without SciPy."""
+    few = distances._every_node(graph)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distances, "FEW_NODES", 0)
+        assert distances._every_node(graph) == few

@@ -48,8 +48,8 @@ def test_ways_to_write_a_pair(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0 1\n1 two\n", "line 2: expected two whole numbers, got '1 two'"),
-        ("0 1\n\n1 2 3\n", "line 3: expected two whole numbers, got '1 2 3'"),
+        ("0 1\n1 two\n", "line 2: expected two whole numbers or two names, got '1 two'"),
+        ("0 1\n\n1 2 3\n", "line 3: expected two whole numbers or two names, got '1 2 3'"),
         ("0\n", "line 1: expected two whole numbers"),
         ("0 1.5\n", "line 1: expected two whole numbers"),
         ("0 1\n1 2.0\n", "line 2: expected two whole numbers"),
@@ -94,9 +94,9 @@ def test_missing_files_and_folders(tmp_path):
     ("table", "message"),
     [
         ({"from": [0], "to": [1]}, "column source|columns source and target"),
-        ({"source": [0.0], "target": [1.5]}, "column source must be whole numbers without gaps, got double"),
-        ({"source": [0, 1], "target": [1, None]}, "column target must be whole numbers without gaps"),
-        ({"source": ["a"], "target": ["b"]}, "column source must be whole numbers"),
+        ({"source": [0.0], "target": [1.5]}, "column source must be whole numbers or names without gaps, got double"),
+        ({"source": [0, 1], "target": [1, None]}, "column target must be whole numbers or names without gaps"),
+        ({"source": ["a", None], "target": ["b", "c"]}, "column source must be whole numbers or names"),
         ({"source": [0, 2], "target": [1, 3]}, "not connected"),
         ({"source": pyarrow.array([], pyarrow.int64()), "target": pyarrow.array([], pyarrow.int64())}, "empty"),
     ],
@@ -188,3 +188,33 @@ def test_pieces_are_written_and_read_in_order(tmp_path, monkeypatch):
     graph = sv.graphs.random_geometric(50, seed=1)
     graph.to_file(tmp_path / "g.txt")
     assert np.array_equal(sv.Graph.from_file(tmp_path / "g.txt").edges, graph.edges)
+
+
+@pytest.mark.parametrize(
+    ("head", "separator", "tail", "line"),
+    [
+        ("", " ", "", 7),
+        ("", ",", "", 7),
+        ("# a title\n\n# and more\n", ", ", "", 10),
+        ("", "\t", "# the end\n\n", 7),
+        ("0 9 # by spaces\n", ",", "", 8),
+    ],
+)
+def test_the_line_of_a_repeated_edge(tmp_path, head, separator, tail, line):
+    """Named for any way to write pairs, with comments before, between and after; the reader for large files or ours."""
+    rows = [f"{a}{separator}{a + 1}" for a in range(6)] + [f"3{separator}2"]
+    path = tmp_path / "g.txt"
+    path.write_text(head + "\n".join(rows) + "\n" + tail)
+    with pytest.raises(InvalidFile, match=rf"g\.txt, line {line}: edges contain \(2, 3\) more than once"):
+        sv.Graph.from_file(path)
+    path.write_text(head + "\n".join(rows[:3]) + "\n# pause\n" + "\n".join(rows[3:]) + "\n" + tail)
+    with pytest.raises(InvalidFile, match=rf"line {line + 1}:"):
+        sv.Graph.from_file(path)
+
+
+def test_commas_are_read_by_the_reader_for_large_files(tmp_path, monkeypatch):
+    """Ours, line by line, takes seven times as long."""
+    path = tmp_path / "g.csv"
+    path.write_text("# title\n0,1\n1, 2\n")
+    monkeypatch.setattr(files, "_lines", None)
+    assert sv.Graph.from_file(path).edges.tolist() == [[0, 1], [1, 2]]

@@ -199,3 +199,36 @@ def test_ten_million_nodes():
     assert graph.edges.dtype == np.int32
     assert (graph.degrees == 8).all()
     assert sv.Graph.from_edges(graph.edges).num_edges == 4 * 10**7
+
+
+@pytest.mark.parametrize(("n", "attach"), [(5, 1), (40, 2), (300, 5), (60, 17), (4, 3)])
+def test_preferential_attachment_is_that_of_networkx(n, attach):
+    """Draw for draw: a seed gives the graph that it gave when networkx made it."""
+    seed = int(np.random.default_rng([3, 0]).integers(2**31))
+    expected = nx.barabasi_albert_graph(n, attach, seed=seed)
+    assert same(graphs.barabasi_albert(n, attach, seed=3), expected)
+
+
+def test_distinct_numbers_are_what_unique_gave():
+    """Sorting instead of hashing changes the time, not the draw."""
+    rng, other = np.random.default_rng(1), np.random.default_rng(1)
+    chosen = random_families._distinct(rng, 1000, 400)
+    drawn = np.unique(other.integers(1000, size=400))
+    while len(drawn) < 400:
+        drawn = np.unique(np.concatenate([drawn, other.integers(1000, size=400 - len(drawn))]))
+    assert np.array_equal(chosen, drawn)
+
+
+@pytest.mark.parametrize(
+    ("make", "edges"),
+    [
+        (lambda: graphs.complete(10**6), "499,999,500,000"),
+        (lambda: graphs.barbell(10**6), "999,999,000,000"),
+        (lambda: graphs.hypercube(40), "21,990,232,555,520"),
+        (lambda: graphs.erdos_renyi(10**6, 0.5, seed=1), "249,999,750,000"),
+    ],
+)
+def test_what_no_memory_holds_is_refused_with_its_size(make, edges):
+    """A sentence instead of a MemoryError."""
+    with pytest.raises(InvalidGraph, match=rf"would have .* nodes and {edges} edges; this machine's memory"):
+        make()

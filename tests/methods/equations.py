@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.simulation.edge_noise import edge_draw
+from sottovoce.simulation.edge_noise import edge_draw, own_draw
 from sottovoce.simulation.kinds.block import fired_set
+from sottovoce.simulation.kinds.neighbour import acting_node
 from sottovoce.simulation.kinds.pair import fired_edge
 from sottovoce.simulation.kinds.push import push_target
 from sottovoce.simulation.kinds.round import node_draw
@@ -60,6 +61,14 @@ class Replay:
         for step in self.steps():
             yield self.graph.edges[fired_set(self.graph, size, self.stream, step)]
 
+    def acting(self) -> Iterator[int]:
+        """For each step the node that acts, where one does."""
+        return (acting_node(self.graph, self.stream, step) for step in self.steps())
+
+    def arcs(self) -> list[tuple[int, int]]:
+        """(i, j) for every neighbour j of every node i, in the order of ``graph.neighbours``."""
+        return [(i, int(j)) for i in range(self.graph.num_nodes) for j in self.graph.neighbours_of(i)]
+
     def targets(self, step: int) -> list[int]:
         """To whom each node sends in a round."""
         return [push_target(self.graph, self.stream, step, i) for i in range(self.graph.num_nodes)]
@@ -77,6 +86,14 @@ class Replay:
             total[i] += draw
             total[j] -= draw
         return total
+
+    def own(self) -> np.ndarray:
+        """One standard normal per node, drawn before the first step."""
+        return np.array([own_draw(self.stream, i) for i in range(self.graph.num_nodes)])
+
+    def own_of_arcs(self) -> dict[tuple[int, int], float]:
+        """One standard normal for every neighbour of every node, drawn before the first step."""
+        return {arc: own_draw(self.stream, self.graph.num_nodes + k) for k, arc in enumerate(self.arcs())}
 
 
 Equation = Callable[[sv.Method, Replay], Iterator[np.ndarray]]

@@ -21,6 +21,10 @@ FURTHER: list[sv.Method] = [
     sv.MoMurray(noise_std=1.0, noise_decay=0.7, weights="max-degree"),
     sv.Nozari(noise_scale=0.5, noise_decay=0.6, noise_share=0.8),
     sv.PairwiseCancelling(pair_noise_std=3.0, own_noise_std=0.1),
+    sv.IncrementalAveraging(noise_std=2.0, num_parts=3, own_noise_std=0.1),
+    sv.Muffliato(noise_std=0.5, acceleration=1.5),
+    sv.ModularMasks(largest=100.0),
+    sv.ZipNoise(noise_std=0.5, noise_decay=1.0),
 ]
 """Beside the customary settings, where a method has another branch."""
 

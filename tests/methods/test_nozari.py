@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce import errors
 from sottovoce.methods import nozari
 
 from .equations import assert_equation
@@ -84,3 +85,13 @@ def test_a_single_draw_is_a_single_draw():
     """q = 0 puts noise into the first round only."""
     run = sv.simulate(GRAPH, np.zeros(8), CASES[3], num_steps=5, seed=4)
     np.testing.assert_allclose(run.outstanding_noise, 0.5 * run.draws(0, 1)[0], atol=1e-15)
+
+
+def test_the_end_of_the_interval_is_outside_also_where_doubles_round():
+    """|0.8 − 1| is a little below 0.2 in doubles: q = 0.2 is refused all the same, and no ε of 10^15 is stated."""
+    for share in (0.8, 1.2):
+        with pytest.raises(errors.InvalidParameter, match="noise_decay must be in"):
+            sv.Nozari(noise_scale=1.0, noise_decay=0.2, noise_share=share)
+        with pytest.raises(errors.InvalidParameter, match="noise_decay must be in"):
+            sv.theory.nozari_epsilon(1.0, 0.2, share)
+    assert sv.theory.nozari_epsilon(1.0, 0.2 + 1e-9, 0.8) > 1e8

@@ -61,6 +61,10 @@ _IDENTITY = ("tests/peer/membership/test_credentials.py", "tests/peer/membership
 _CODEC = ("tests/peer/transport/test_codec.py",)
 _TLS = ("tests/peer/transport/test_tls.py",)
 _STORE = ("tests/peer/store",)
+_UNITS = ("tests/peer/protocol/test_units.py",)
+_LIMITS = ("tests/peer/protocol/test_limits.py", "tests/peer/protocol/test_machine.py")
+_LEDGER = ("tests/peer/protocol/test_ledger.py", "tests/peer/protocol/test_machine.py")
+_ROSTERS = ("tests/peer/membership/test_roster.py", "tests/peer/runtime/test_following.py")
 _RULES = (
     "tests/methods/test_standard.py",
     "tests/methods/test_noise_insertion.py",
@@ -85,6 +89,8 @@ TARGETS = (
     Target("sottovoce.peer.protocol.noise", _PROTOCOL),
     Target("sottovoce.peer.protocol.ledger", _PROTOCOL),
     Target("sottovoce.peer.protocol.stopping", _PROTOCOL),
+    Target("sottovoce.peer.protocol.terms", ("tests/peer/protocol/test_machine.py", *_ROSTERS)),
+    Target("sottovoce.peer.runtime.following", _ROSTERS),
     Target("sottovoce.peer.runtime.keeping", _RUNTIME),
     Target("sottovoce.peer.runtime.talking", _RUNTIME),
     Target("sottovoce.peer.runtime.randomness", _RANDOMNESS),
@@ -155,7 +161,7 @@ NAMED = (
     ),
     Named(
         "callers need no certificate",
-        "sottovoce.peer.transport.grpc.GrpcTransport.serve",
+        "sottovoce.peer.transport.grpc.GrpcTransport._open",
         "require_client_auth=True",
         "require_client_auth=False",
         _TLS,
@@ -187,6 +193,97 @@ NAMED = (
         "if m.r > edge.s:  # R12",
         "if False:",
         _PROTOCOL,
+    ),
+    Named(
+        "half an odd difference is always rounded down",
+        "sottovoce.peer.protocol.machine.half",
+        "return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower",
+        "return lower",
+        _LIMITS,
+    ),
+    Named(
+        "a private value is rounded to the unit below it",
+        "sottovoce.peer.protocol.units.Unit.from_values",
+        "np.rint(scaled)",
+        "np.floor(scaled)",
+        _UNITS,
+    ),
+    Named(
+        "a unit may be so small that the last digits of a message tell the value",
+        "sottovoce.peer.protocol.limits.check_resolution",
+        "if h.number < RESOLUTION * max(noise_std, seal_std):",
+        "if False:",
+        _LIMITS,
+    ),
+    Named(
+        "an adopted register is not checked against the limit",
+        "sottovoce.peer.protocol.ledger._merge",
+        'event="adopted", moved=True',
+        'event="adopted", moved=False',
+        _LIMITS,
+    ),
+    Named(
+        "an answer may move more than the limit of the edge",
+        "sottovoce.peer.protocol.machine.kept_within",
+        "kept = np.clip(amount, least, most)",
+        "kept = amount",
+        _LIMITS,
+    ),
+    Named(
+        "the first exchange of a register has the counter of a seal",
+        "sottovoce.peer.protocol.ledger.step",
+        "max(edge.s, SEAL) + 1",
+        "edge.s + 1",
+        _LEDGER,
+    ),
+    Named(
+        "an edge opens without a seal",
+        "sottovoce.peer.protocol.noise.draw_seal",
+        "settings.seal_std / settings.units.number",
+        "0.0",
+        _PROTOCOL,
+    ),
+    Named(
+        "a value is shown before enough edges are sealed",
+        "sottovoce.peer.protocol.disclosure.may_show",
+        "state.sealed_edges >= settings.min_open_edges and may_draw(state)",
+        "may_draw(state)",
+        _DISCLOSURE,
+    ),
+    Named(
+        "a roster is believed without its founder's signature",
+        "sottovoce.peer.membership.roster._verify",
+        "key.verify(base64.b64decode(signature, validate=True), signed, ec.ECDSA(hashes.SHA256()))",
+        "base64.b64decode(signature, validate=True)",
+        _ROSTERS,
+    ),
+    Named(
+        "a peer lets a roster lay its value open without a yes",
+        "sottovoce.peer.membership.changes.needs_a_yes",
+        "return new[0] if new and config.name not in before.accepted else None",
+        "return None",
+        _ROSTERS,
+    ),
+    Named(
+        "an epoch goes on under another roster",
+        "sottovoce.peer.protocol.machine.Protocol.reconfigure",
+        "self.rule.resize(settings.diameter, settings.tolerance_units, settings.index)",
+        "pass",
+        ("tests/peer/protocol/test_machine.py",),
+    ),
+    Named(
+        "numbers in another unit are read while rosters differ",
+        "sottovoce.peer.protocol.terms.dispute",
+        "Terms._fields if same_roster else _ALWAYS",
+        "Terms._fields if same_roster else ()",
+        ("tests/peer/protocol/test_machine.py",),
+    ),
+    Named(
+        "greetings with news cost nothing",
+        "sottovoce.peer.protocol.machine.Protocol._tell_news",
+        "self._links[name].news -= 1.0",
+        "pass",
+        ("tests/peer/protocol/test_machine.py",),
     ),
     Named(
         "the kernel does not withdraw the old noise",

@@ -42,8 +42,10 @@ def resolve(path: str) -> tuple[Any, Any]:
 
 
 def test_every_rule_has_one_row() -> None:
-    """R1 to R50, each once."""
-    assert sorted((row.rule for row in ROWS), key=lambda rule: int(rule[1:])) == [f"R{k}" for k in range(1, 51)]
+    """R1 to R50 and some later ones, each once."""
+    numbers = [int(row.rule[1:]) for row in ROWS]
+    assert len(numbers) == len(set(numbers))
+    assert set(range(1, 51)) <= set(numbers)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.rule)

@@ -84,7 +84,7 @@ def test_a_sweep_loads_it_in_its_workers_and_notices_a_change(folder: Path) -> N
         (folder / "lazy_methods.py").write_text(rule, encoding="utf-8")
         done = run(folder, "sweep", "s.toml", "--out", "o", "--json")
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout) == {"store": "o", "finished": 1, "skipped": 0, "failed": 0}
+        assert json.loads(done.stdout) == {"store": "o", "finished": 1, "skipped": 0, "failed": 0, "reasons": {}}
     moved, still = sorted(pd.read_parquet(folder / "o").groupby("run").relative_error.min())
     assert moved < 0.9
     assert still == pytest.approx(1.0)

@@ -219,6 +219,7 @@ BAD = [
     ({"edge_probabilities": [0.2] * 10}, errors.InvalidParameter, "sum to 1, got 2"),
     ({"edge_probabilities": [-0.1, 0.2] + [0.1125] * 8}, errors.InvalidParameter, "≥ 0, got -0.1"),
     ({"edge_probabilities": [np.nan] + [0.1] * 9}, errors.InvalidParameter, "≥ 0"),
+    ({"edge_probabilities": [0, 0.25, 0.25, 0.25, 0, 0.25, 0, 0, 0, 0]}, errors.InvalidParameter, "cannot reach each"),
 ]
 
 
@@ -282,10 +283,11 @@ def test_per_node_noise_must_fit_the_graph():
 
 def test_ctrl_c_returns_what_was_done():
     """An interrupt ends the run at a consistent step, which resumes to the same result as an uninterrupted run."""
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    result = sv.simulate(RING, VALUES, NOISY, num_steps=10**12, seed=1, record=[])
-    timer.join()
+
+    def ctrl_c(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    result = sv.simulate(RING, VALUES, NOISY, num_steps=10**12, seed=1, record=[], progress=ctrl_c)
     assert result.status is sv.Status.INTERRUPTED
     assert 0 < result.num_steps < 10**12
     assert result.steps[-1] == result.num_steps

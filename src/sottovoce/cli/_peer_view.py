@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["network_table", "one_peer", "roster_view", "say_estimate"]
 
-_STATE_STYLE = {"open": "green", "blank": "yellow", "parted": "dim", "unreachable": "red"}
+_STATE_STYLE = {"open": "green", "blank": "yellow", "parted": "dim", "parting": "yellow", "unreachable": "red"}
 
 
 def say_estimate(status: Mapping[str, Any]) -> str:
@@ -44,13 +45,29 @@ def _say_budget(status: Mapping[str, Any]) -> str:
 def _say_known(status: Mapping[str, Any]) -> str:
     std = status.get("known_to")
     if std is None:
-        return "nothing"
-    return f"± {std:.2g}" if std > 1e-6 * (status.get("noise_std") or 0.0) else "exactly"
+        return "nothing yet"
+    known = f"± {std:.2g}" if std > 1e-6 * (status.get("noise_std") or 0.0) else "exactly"
+    return f"{known}, if all of them put their heads together"
+
+
+def _say_std(std: float | None, beforehand: float) -> str:
+    if std is None:
+        return "-"
+    return f"± {std:.3g}" if std > 1e-9 * beforehand else "exactly"
 
 
 def _say_refusals(answer: Mapping[str, Any]) -> str:
     counts = answer.get("refusals", {}).items()
     return ", ".join(f"{event.removeprefix('refused-')}: {count}" for event, count in counts) or "nothing"
+
+
+def _say_state(neighbour: Mapping[str, Any]) -> str:
+    state = str(neighbour.get("state", "?"))
+    style, since = _STATE_STYLE.get(state, ""), neighbour.get("parting_since")
+    if since is not None:
+        moment = dt.datetime.fromtimestamp(since, dt.UTC)
+        return f"[{style}]parting since {moment:%Y-%m-%d %H:%M} UTC, not yet heard[/]"
+    return f"[{style}]{state}[/]" if style else state
 
 
 def one_peer(answer: Mapping[str, Any]) -> RenderableType:
@@ -59,6 +76,7 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
     from rich.table import Table
 
     status = answer["status"]
+    known = status.get("known") or {}
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="bold")
     facts.add_column()
@@ -70,22 +88,27 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
         ("settled", settled),
         ("noise left", f"{status.get('noise_left') or 0:.2g} of {status.get('noise_std') or 0:.2g}"),
         ("privacy budget", _say_budget(status)),
-        ("one other knows it to", status.get("known_to_one", "-")),
-        ("two others know it to", status.get("known_to_two", "-")),
+        ("known beforehand to", "-" if not known else f"± {known['beforehand']:.3g}"),
+        ("one other knows it to", known.get("one", "-")),
+        ("two others know it to", known.get("two", "-")),
         ("all neighbours know it to", _say_known(status)),
         ("exchanges", str(status.get("exchanges", 0))),
         ("refused", _say_refusals(answer)),
+        *(("notice", notice) for notice in status.get("notices", ())),
     ):
         facts.add_row(name, text)
     neighbours = Table(box=None, header_style="bold")
-    for title in ("neighbour", "state", "last heard"):
+    for title in ("neighbour", "state", "seal", "knows it to", "roster", "last heard"):
         neighbours.add_column(title)
     for name, neighbour in sorted(status.get("neighbours", {}).items()):
-        state = neighbour.get("state", "?")
         heard = neighbour.get("last_heard")
-        style = _STATE_STYLE.get(state, "")
         neighbours.add_row(
-            name, f"[{style}]{state}[/]" if style else state, "-" if heard is None else f"{heard:.1f} s ago"
+            name,
+            _say_state(neighbour),
+            "sealed" if neighbour.get("sealed") else "none",
+            _say_std(known.get("neighbours", {}).get(name), known.get("beforehand", 0.0)),
+            "-" if neighbour.get("roster") is None else str(neighbour["roster"]),
+            "-" if heard is None else f"{heard:.1f} s ago",
         )
     return Group(facts, "", neighbours)
 
@@ -125,11 +148,11 @@ def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str =
     from rich.table import Table
 
     table = Table(title=title or None, box=None, header_style="bold", title_justify="left")
-    for name in ("peer", "estimate", "±", "settled", "noise left", "exchanges", "edges"):
+    for name in ("peer", "estimate", "±", "settled", "noise left", "exchanges", "roster", "edges"):
         table.add_column(name, justify="left" if name in ("peer", "settled", "edges") else "right")
     for name, status in statuses.items():
         if status is None:
-            table.add_row(name, "[red]down[/]", *[""] * 5)
+            table.add_row(name, "[red]down[/]", *[""] * 6)
             continue
         table.add_row(
             name,
@@ -138,6 +161,7 @@ def network_table(statuses: Mapping[str, Mapping[str, Any] | None], title: str =
             "[green]yes[/]" if status.get("settled") else "[yellow]…[/]",
             f"{status.get('noise_left') or 0:.1e}",
             str(status.get("exchanges", 0)),
+            "-" if status.get("roster") is None else str(status["roster"]["number"]),
             _edges(status),
         )
     return table

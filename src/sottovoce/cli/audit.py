@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InvalidParameter
-from .output import graph_option, json_option, method_option, print_json, print_table, seed_option
+from .output import graph_option, json_option, method_option, node_named, print_json, print_table, seed_option
 
 if TYPE_CHECKING:
+    from ..graphs import Graph
     from ..privacy import Report, View
 
 
 @click.command()
 @graph_option
 @method_option
-@click.option("--observer", "observers", type=int, multiple=True, help="A curious node; several pool what they see.")
+@click.option(
+    "--observer",
+    "observers",
+    multiple=True,
+    metavar="NODE",
+    help="A curious node, by number or name; several pool what they see.",
+)
 @click.option("--tap", "taps", multiple=True, metavar="I-J", help="An edge that an outsider reads; repeatable.")
-@click.option("--everyone-but", type=int, metavar="NODE", help="All nodes but this one collude.")
+@click.option("--everyone-but", metavar="NODE", help="All nodes but this one collude.")
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
@@ -59,9 +66,9 @@ if TYPE_CHECKING:
 def command(
     graph_spec: str,
     method_spec: str,
-    observers: tuple[int, ...],
+    observers: tuple[str, ...],
     taps: tuple[str, ...],
-    everyone_but: int | None,
+    everyone_but: str | None,
     steps: int,
     seed: int,
     prior_std: float,
@@ -85,7 +92,7 @@ def command(
 
     graph = parse_graph(graph_spec, seed=seed)
     method = parse_method(method_spec, graph)
-    view = _view(observers, taps, everyone_but)
+    view = _view(graph, observers, taps, everyone_but)
     asked = (graph, method, simulated_run(graph, method, num_steps=steps, seed=seed), view, None if flat else prior_std)
     silent = False if as_json else None
     few = None if candidates is None else _candidates(candidates)
@@ -117,16 +124,16 @@ def command(
     )
 
 
-def _view(observers: tuple[int, ...], taps: tuple[str, ...], everyone_but: int | None) -> View:
+def _view(graph: Graph, observers: tuple[str, ...], taps: tuple[str, ...], everyone_but: str | None) -> View:
     from ..privacy import CuriousNodes, EveryoneBut, Pooled, WireTap
 
     parts: list[View] = []
     if everyone_but is not None:
-        parts.append(EveryoneBut(everyone_but))
+        parts.append(EveryoneBut(node_named(graph, everyone_but)))
     if observers:
-        parts.append(CuriousNodes(observers))
+        parts.append(CuriousNodes([node_named(graph, observer) for observer in observers]))
     if taps:
-        parts.append(WireTap([_pair(tap) for tap in taps]))
+        parts.append(WireTap([_pair(graph, tap) for tap in taps]))
     if not parts:
         parts.append(CuriousNodes([0]))
     if everyone_but is not None and len(parts) > 1:
@@ -147,12 +154,14 @@ def _candidates(text: str) -> list[float]:
         ) from None
 
 
-def _pair(text: str) -> tuple[int, int]:
-    try:
-        i, j = (int(part) for part in text.split("-"))
-    except ValueError:
-        raise InvalidParameter(f"--tap must be two node numbers such as 0-1, got {text!r}") from None
-    return i, j
+def _pair(graph: Graph, text: str) -> tuple[int | str, int | str]:
+    """``0-1`` or ``ada-bob``; a name may have hyphens of its own."""
+    parts = text.split("-")
+    for k in range(1, len(parts)):
+        ends = ["-".join(parts[:k]), "-".join(parts[k:])]
+        if all(end in graph.numbers or end.isdecimal() for end in ends):
+            return node_named(graph, ends[0]), node_named(graph, ends[1])
+    raise InvalidParameter(f"--tap must be two nodes such as 0-1, got {text!r}")
 
 
 def _table(
@@ -179,7 +188,12 @@ def _table(
     rows = []
     for node in range(report.graph.num_nodes):
         own = ["observer", *[""] * (len(cells) - 1)]
-        rows.append([str(node), *(own if report.observers[node] else (column[node] for column in cells.values()))])
+        rows.append(
+            [
+                str(node) if report.graph.labels is None else report.graph.labels[node],
+                *(own if report.observers[node] else (column[node] for column in cells.values())),
+            ]
+        )
     return ["node", *cells], rows
 
 

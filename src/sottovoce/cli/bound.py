@@ -129,10 +129,11 @@ def _simulated(
     """The first replica and the mean of all."""
     import numpy as np
 
+    from ..foundation.interrupting import uninterrupted
     from ..simulation import simulate
 
     run = simulate(graph, values, method, num_steps=int(at[-1]), seed=seed, replicas=replicas, record=at)
-    half = 0.5 * np.atleast_2d(run.squared_error)
+    half = 0.5 * np.atleast_2d(uninterrupted(run).squared_error)
     return {"run": half[0], "ensemble": half.mean(axis=0)} if replicas > 1 else {"run": half[0]}
 
 

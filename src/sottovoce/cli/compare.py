@@ -10,6 +10,7 @@ from .output import (
     graph_option,
     json_option,
     load_option,
+    node_named,
     plot_option,
     print_json,
     print_table,
@@ -40,7 +41,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 )  # fmt: skip
 @click.option("--replicas", type=click.IntRange(min=1), default=20, show_default=True, help="Independent runs of each.")
 @seed_option
-@click.option("--observer", type=click.IntRange(min=0), default=0, show_default=True, help="The curious node.")
+@click.option("--observer", default="0", show_default=True, help="The curious node, by number or name.")
 @click.option("--prior-std", type=float, help="Its uncertainty beforehand.  [default: that of the private values]")
 @values_option
 @plot_option
@@ -50,7 +51,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option("--markdown", "markdown_file", type=PATH, help="Write a Markdown table.")
 @json_option
 def command(
-    graph_spec: str, method_specs: tuple[str, ...], steps: int, budget: str, replicas: int, seed: int, observer: int,
+    graph_spec: str, method_specs: tuple[str, ...], steps: int, budget: str, replicas: int, seed: int, observer: str,
     prior_std: float | None, values_spec: str, plot_stem: Path | None, csv_file: Path | None,
     curves_file: Path | None, latex_file: Path | None, markdown_file: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
@@ -67,7 +68,7 @@ def command(
     graph = asked.graph
     found = compare(
         graph, asked.private_values, asked.methods or customary_methods(graph), num_steps=steps, seed=seed,
-        replicas=replicas, budget=budget, observer=observer, prior_std=prior_std,  # type: ignore[arg-type]
+        replicas=replicas, budget=budget, observer=node_named(graph, observer), prior_std=prior_std,  # type: ignore[arg-type]
     )  # fmt: skip
     written: list[Path] = []
     if plot_stem is not None:
@@ -83,7 +84,9 @@ def command(
             written.append(path)
     if as_json:
         head = {"graph": graph.name, "num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "seed": seed}
-        print_json({**head, "replicas": replicas, "observer": observer, "rows": found.records(), "files": written})
+        print_json(
+            {**head, "replicas": replicas, "observer": found.observer, "rows": found.records(), "files": written}
+        )
     else:
         headings, cells = found.cells()
         for title, columns in (("How fast", FAST), ("What a curious neighbour learns", LEARNT)):

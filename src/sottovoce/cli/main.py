@@ -1,17 +1,21 @@
 """The command line: a group that imports a command's module only when that command is used.
 
-Exit codes: 0 done, 1 failed, 2 bad input (one sentence on standard error), 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 bad input (one sentence on standard error), 75 not now, try again later (``EX_TEMPFAIL``
+of sysexits.h), 130 interrupted.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+from contextlib import nullcontext
 
 import click
 
 from .._version import __version__
-from ..errors import InvalidInput, MissingDependency, SottovoceError, Unsupported
+from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
+from ..foundation.interrupting import remembered
 
 # Command → (module with a click command named ``command``, one line for the overview).
 COMMANDS = {
@@ -19,6 +23,7 @@ COMMANDS = {
     "simulate": ("simulate", "Run one method on one graph."),
     "reproduce": ("reproduce", "Redo a published experiment."),
     "compare": ("compare", "Several methods side by side."),
+    "frontier": ("frontier", "What privacy costs in time, at equal accuracy."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
     "sweep": ("sweep", "Many runs, here or on a cluster, kept as a dataset."),
@@ -29,7 +34,8 @@ COMMANDS = {
     "peer": ("peer", "Start, inspect and stop one peer."),
     "studio": ("studio", "A page where you watch private gossip happen."),
 }
-
+ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
+"""Commands that answer Ctrl-C by themselves: they end what they started."""
 
 # Package → the extra that brings it. A core install has none of them.
 EXTRAS = {
@@ -66,8 +72,10 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
+    named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
-        sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
+        with nullcontext() if named[:1] in ANSWERING else remembered():
+            sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
@@ -84,8 +92,14 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(2)
     except SottovoceError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1)
+        sys.exit(_exit_code(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"error: {where}{error.strerror or error}", err=True)
         sys.exit(2)
+
+
+def _exit_code(error: SottovoceError) -> int:
+    if isinstance(error, TemporaryFailure):
+        return os.EX_TEMPFAIL
+    return 2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1

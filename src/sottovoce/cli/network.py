@@ -128,26 +128,48 @@ def rekey(folder: Path, card: Path, as_json: bool) -> None:
 
 
 @command.command()
+@click.argument("roster", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to make; must not exist.")
+@JSON
+def refound(roster: Path, out: Path, as_json: bool) -> None:
+    """Make a new founder's key for the network of ROSTER: the old one is lost, stolen, or passes into other hands.
+
+    Members, edges and terms stay. No member believes the new key before its own operator says so.
+    """
+    from ..peer.membership.changes import refound as again
+    from ..peer.membership.roster import SignedRoster
+
+    signed = again(SignedRoster.load(roster), out)
+    tell_roster(signed.roster, as_json=as_json)
+    if not as_json:
+        fingerprint = signed.roster.founder_fingerprint
+        click.echo(
+            f"\nSend {out / 'roster.json'} to every member and tell them the fingerprint yourself, by telephone say.\n"
+            f"Each runs: sottovoce peer roster peer.toml roster.json --founder {fingerprint}"
+        )
+
+
+@command.command()
 @FOLDER
 @JSON
 def status(folder: Path, as_json: bool) -> None:
-    """Show the peers of FOLDER that run on this machine; peers elsewhere are asked by their own operators."""
-    from ..peer.membership.changes import current
-    from ..peer.membership.founding import members
-    from ..peer.process.control import peek
+    """Show the peers of FOLDER, or beside it, that run on this machine, and what they see of those on others.
 
-    found = {name: peek(config.data_dir) for name, config in members(folder).items()}
-    elsewhere = sorted(set(current(folder).members) - set(found)) if (folder / "roster.json").exists() else []
+    A peer on another machine answers its own operator only; it is named as one that cannot be asked.
+    """
+    from ._network_status import look_at
+
+    found = look_at(folder)
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(found.to_dict()))
         return
     from rich.console import Console
 
     from ._peer_view import network_table
 
-    Console().print(network_table(found))
-    if elsewhere:
-        click.echo(f"not on this machine, so not asked: {', '.join(elsewhere)}")
+    Console().print(network_table(found.here))
+    for sentence in found.sentences():
+        click.echo(sentence)
 
 
 @command.command()

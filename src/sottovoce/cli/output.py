@@ -15,11 +15,14 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..graphs import Graph
+
 __all__ = [
     "graph_option",
     "json_option",
     "load_option",
     "method_option",
+    "node_named",
     "plot_option",
     "print_json",
     "print_table",
@@ -37,7 +40,8 @@ graph_option = click.option(
 )  # fmt: skip
 values_option = click.option(
     "--values", "values_spec", default="uniform", show_default=True, metavar="SPEC",
-    help="Private values: uniform, normal, ramp, spike, numbers as in 1,2.5,0, or a file (a line per node, or .npy).",
+    help="Private values: uniform, normal, ramp, spike, numbers as in 1,2.5,0, or a file (a line per node, which may "
+    "begin with its name; or .npy; - for standard input).",
 )  # fmt: skip
 
 
@@ -72,6 +76,11 @@ seed_option = click.option(
 )
 plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
+
+
+def node_named(graph: Graph, text: str) -> int | str:
+    """A node as somebody typed it: a name if the graph has it, otherwise a number."""
+    return int(text) if text not in graph.numbers and text.isdecimal() else text
 
 
 def without_suffix(path: Path, *suffixes: str) -> Path:
@@ -123,7 +132,7 @@ def print_table(
         table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
-    console = Console()
+    console = Console(markup=False)  # what is printed may be a name from a file
     console.print(table)
     for note in notes:
         console.print(note, highlight=False)

@@ -16,6 +16,7 @@ __all__ = ["command"]
 
 CONFIG = click.argument("config", type=click.Path(path_type=Path))
 FOLDER = click.argument("folder", type=click.Path(path_type=Path))
+FILE = click.argument("file", type=click.Path(path_type=Path))
 VALUE_FROM = click.option(
     "--value-from",
     type=click.Path(path_type=Path, allow_dash=True),
@@ -167,9 +168,16 @@ def stop(config: Path, as_json: bool) -> None:
 @click.argument("neighbour")
 @JSON
 def drop(config: Path, neighbour: str, as_json: bool) -> None:
-    """Remove NEIGHBOUR, for good: what it had contributed through this edge is taken back."""
-    _ask(config, "drop", neighbour=neighbour)
-    _done(f"{neighbour} is no longer a neighbour; the configuration file says so too", as_json=as_json)
+    """Remove NEIGHBOUR, for good: what it had contributed through this edge is taken back, here and there.
+
+    A neighbour that is down is told when it is back; until then `peer status` shows it as parting.
+    """
+    told = _ask(config, "drop", neighbour=neighbour)["told"]
+    if as_json:
+        click.echo(json.dumps({"done": True, "told": told}))
+        return
+    heard = "and has heard it" if told else "and has not heard it yet: this peer goes on telling it"
+    click.echo(f"{neighbour} is no longer a neighbour, {heard}; the configuration file says so too")
 
 
 @command.command()
@@ -180,6 +188,45 @@ def add(config: Path, neighbour: str, as_json: bool) -> None:
     """Take back NEIGHBOUR, which was dropped or had left; the roster must name it, and it must add this peer too."""
     _ask(config, "add", neighbour=neighbour)
     _done(f"{neighbour} is a neighbour again; the configuration file says so too", as_json=as_json)
+
+
+@command.command()
+@CONFIG
+@FILE
+@JSON
+def backup(config: Path, file: Path, as_json: bool) -> None:
+    """Write the private value and the privacy account into FILE, which must not exist. The peer may be running.
+
+    The file is as secret as the value. Key, roster and configuration are files of their own: copy them too.
+    """
+    from ..errors import NotRunning
+    from ..peer.process.backup import write_backup
+    from ..peer.process.control import ask
+    from ..peer.store.sqlite import read_state
+
+    settings = _load(config)
+    try:
+        ask(settings.data_dir, "backup", path=str(file.absolute()))
+    except NotRunning:
+        write_backup(file, settings, read_state(settings.data_dir))
+    _done(f"{file} holds the private value: keep it as safe as the value itself", as_json=as_json)
+
+
+@command.command()
+@CONFIG
+@FILE
+@click.option("--nothing-since", is_flag=True, help="The peer has not run since: the privacy account goes on.")
+@JSON
+def restore(config: Path, file: Path, nothing_since: bool, as_json: bool) -> None:
+    """Make a peer's store anew from the backup in FILE; its neighbours give the ledgers back when it starts.
+
+    What was shown of the value since the backup was taken cannot be known. With a budget (smallest_std above 0) all of
+    it is assumed spent, unless --nothing-since says that the peer has not run meanwhile.
+    """
+    from ..peer.process.backup import restore as write
+
+    taken = write(_load(config), file, nothing_since=nothing_since)
+    _done(f"the private value is that of {taken}; start the peer, and its neighbours do the rest", as_json=as_json)
 
 
 @command.command("set-value")
@@ -207,14 +254,17 @@ def set_value(config: Path, value_from: Path | None, column: str | None, new_sec
 @command.command()
 @CONFIG
 @click.argument("roster", required=False, type=click.Path(path_type=Path))
+@click.option("--founder", help="Believe another founder from now on: the fingerprint, as you were told it.")
 @JSON
-def roster(config: Path, roster: Path | None, as_json: bool) -> None:
+def roster(config: Path, roster: Path | None, founder: str | None, as_json: bool) -> None:
     """Install a later ROSTER from the founder; without one, show the roster in place and who can learn what.
 
     Installed is only what the founder of this network signed, with a later number, and with this peer's own key in it.
+    A running peer takes it up at once, and its neighbours get it from there.
     """
     from ..peer.membership.changes import install
     from ..peer.membership.credentials import trusted_roster
+    from ..peer.membership.files import edit_founder
     from ..peer.membership.roster import SignedRoster
 
     settings = _load(config)
@@ -222,12 +272,17 @@ def roster(config: Path, roster: Path | None, as_json: bool) -> None:
         _show_roster(trusted_roster(settings.identity, settings.network), as_json=as_json)
         return
     signed = SignedRoster.load(roster)
-    install(settings, signed)
+    install(settings, signed, founder=founder)
+    if founder is None:
+        use = _take_up(settings)
+    else:  # whom a peer believes it reads when it starts
+        edit_founder(config, founder)
+        use = "restart the peer to use it"
     number, digest = signed.roster.number, signed.roster.digest.hex()
     if as_json:
-        click.echo(json.dumps({"number": number, "digest": digest}))
+        click.echo(json.dumps({"number": number, "digest": digest, "use": use}))
     else:
-        click.echo(f"roster {number} is in place, digest {digest[:32]}; restart the peer to use it")
+        click.echo(f"roster {number} is in place, digest {digest[:32]}; {use}")
 
 
 @command.command()
@@ -245,6 +300,17 @@ def rekey(config: Path, as_json: bool) -> None:
         click.echo(json.dumps({"card": str(card)}))
     else:
         click.echo(f"send {card} to the founder, who runs: sottovoce network rekey FOLDER {card.name}")
+
+
+def _take_up(settings: Any) -> str:
+    """Tell the peer, if it runs, that a later roster is in place; what came of it."""
+    from ..errors import NotRunning
+    from ..peer.process.control import ask
+
+    try:
+        return str(ask(settings.data_dir, "roster")["notice"]) or "the running peer uses it"
+    except NotRunning:
+        return "the peer uses it from its next start on"
 
 
 def _write_estimate(status: dict[str, Any], path: Path) -> None:

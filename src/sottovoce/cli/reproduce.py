@@ -69,9 +69,9 @@ def run_and_write(name: str, *, seed: int, replicas: int, out: Path, quiet: bool
     figure, all_axes = new_figure(sum(1 + (panel.histogram is not None) for panel in experiment.panels))
     axes = iter(all_axes)
     panels: dict[str, Any] = {}
-    files: list[Path] = []
-    out.mkdir(parents=True, exist_ok=True)
+    results: list[PanelResult] = []
     for result in reproduce(name, seed=seed, replicas=replicas):
+        results.append(result)
         panel, graph = result.panel, result.graph
         axis = next(axes)
         draw_panel(axis, result.runs, title=panel.title, baseline=BASELINE)
@@ -80,12 +80,13 @@ def run_and_write(name: str, *, seed: int, replicas: int, out: Path, quiet: bool
         if panel.histogram is not None:
             spread = panel.histogram
             draw_histogram(next(axes), spread.values(graph), title=spread.title, unit=spread.unit)
-        files.append(out / f"{name}-{result.panel.name}.csv")
-        result.write_csv(files[-1])
         rows = describe(result)
-        panels[result.panel.name] = {"graph": result.graph.name, "rows": rows, "published": result.panel.published}
+        panels[panel.name] = {"graph": graph.name, "rows": rows, "published": panel.published}
         if not quiet:
             _print_panel(result, rows)
+    files = [out / f"{name}-{result.panel.name}.csv" for result in results]
+    for path, result in zip(files, results, strict=True):
+        result.write_csv(path)
     files += save_figure(figure, out / name)
     if not quiet:
         click.echo(f"{experiment.source}. Wrote " + ", ".join(str(path) for path in files))

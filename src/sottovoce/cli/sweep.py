@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import sys
+from concurrent.futures import CancelledError, InvalidStateError
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +17,11 @@ from .output import json_option, load_option, print_json
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from ..experiments.sweep import SweepResult
+
+MOST_REASONS = 5
+"""Different errors that are shown."""
 
 
 @click.command()
@@ -27,25 +36,51 @@ if TYPE_CHECKING:
 def command(spec_file: Path, out: Path, dask: str | None, as_json: bool) -> None:
     """Run a grid, a list or a random sample of settings.
 
-    Finished runs are skipped, so an interrupted sweep goes on where it stopped.
+    Finished runs are skipped, so an interrupted sweep goes on where it stopped. The exit code is 1 if runs failed,
+    130 after Ctrl-C and 143 after SIGTERM.
 
     \b
     sottovoce sweep decay.toml --out results
     sottovoce sweep decay.toml --out results --dask tcp://scheduler:8786
     """
     from ..experiments.spec import read_spec
-    from ..experiments.sweep import sweep
+    from ..experiments.sweep import SweepInterrupted, sweep
 
     spec = read_spec(spec_file)
-    with ExitStack() as stack:
-        result = sweep(
-            spec, store=out, executor=None if dask is None else _dask(dask, stack), progress=False if as_json else None
-        )
+    try:
+        with ExitStack() as stack:
+            executor = None if dask is None else _dask(dask, stack)
+            result = sweep(spec, store=out, executor=executor, progress=False if as_json else None)
+    except SweepInterrupted as stopped:
+        click.echo(f"error: {stopped}", err=True)
+        sys.exit(1 if stopped.signal is None else 128 + stopped.signal)
+    _say(result, out, as_json=as_json)
+    if result.failures:
+        sys.exit(1)
+
+
+def _say(result: SweepResult, out: Path, *, as_json: bool) -> None:
     if as_json:
-        print_json({"store": out, "finished": result.finished, "skipped": result.skipped, "failed": result.failures})
+        print_json(
+            {
+                "store": out,
+                "finished": result.finished,
+                "skipped": result.skipped,
+                "failed": result.failures,
+                "reasons": dict(result.reasons),
+            }
+        )
         return
     click.echo(f"{result.finished} runs done, {result.skipped} were there already, {result.failures} failed.")
-    click.echo(f"The dataset: {out} (pandas.read_parquet, polars.read_parquet, duckdb 'FROM ...' open it).")
+    for reason, count in list(result.reasons.items())[:MOST_REASONS]:
+        click.echo(f"  {count} × {reason}", err=True)
+    if len(result.reasons) > MOST_REASONS:
+        click.echo(f"  and {len(result.reasons) - MOST_REASONS} other reasons: column 'error' of the dataset", err=True)
+    files = str(out / "*.parquet")
+    click.echo("The dataset opens in other tools:")
+    click.echo(f"  pandas.read_parquet({str(out)!r})")
+    click.echo(f"  polars.read_parquet({files!r})")
+    click.echo(f"  duckdb.sql({f'FROM {files!r}'!r})")
 
 
 def _dask(address: str, stack: ExitStack) -> Executor:
@@ -55,6 +90,7 @@ def _dask(address: str, stack: ExitStack) -> Executor:
     except ImportError:
         raise MissingDependency("--dask needs distributed: pip install 'sottovoce[cluster]'") from None
     library: Any = distributed  # its classes are not typed
+    logging.getLogger("tornado.application").addFilter(_is_news)
     if address == "local":
         cluster = stack.enter_context(library.LocalCluster(threads_per_worker=1, dashboard_address=None))
         client = stack.enter_context(library.Client(cluster))
@@ -65,3 +101,9 @@ def _dask(address: str, stack: ExitStack) -> Executor:
             raise InvalidParameter(f"--dask: no scheduler answers at {address} ({type(error).__name__})") from None
     executor: Executor = client.get_executor(retries=3)
     return executor
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that batches were cancelled, which Dask logs with a traceback for each when a sweep stops."""
+    kind = None if record.exc_info is None else record.exc_info[0]
+    return kind is None or not issubclass(kind, InvalidStateError | CancelledError | asyncio.CancelledError)

@@ -18,7 +18,9 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..foundation.arguments import number
+from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
+from ..graphs.naming import node_number
 from ..methods import METHODS, Method
 from ..simulation import Solution, simulate
 from . import tables
@@ -95,7 +97,7 @@ class Comparison:
         many = f"medians of {self.replicas} replicas" if self.replicas > 1 else "one run"
         return (
             f"{self.graph.name}: {self.graph.num_nodes} nodes, {self.graph.num_edges} edges; {many}, seed {self.seed}; "
-            f"the curious neighbour is node {self.observer}"
+            f"the curious neighbour is {self.graph.label(self.observer)}"
         )
 
     @property
@@ -150,7 +152,7 @@ def compare(
     seed: int | None = None,
     replicas: int = 20,
     budget: Budget = "messages",
-    observer: int = 0,
+    observer: int | str = 0,
     prior_std: float | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool | None = None,
@@ -191,16 +193,16 @@ def compare(
         raise InvalidParameter(f"num_steps must be a whole number ≥ 1, got {num_steps!r}")
     if budget not in ("messages", "steps"):
         raise InvalidParameter(f"budget must be 'messages' or 'steps', got {budget!r}")
-    if not 0 <= observer < graph.num_nodes:
-        raise InvalidParameter(f"observer must be a node in [0, {graph.num_nodes - 1}], got {observer}")
+    observer = node_number(graph, observer, "observer")
     if prior_std is not None:
         prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
     seed = secrets.randbits(63) if seed is None else seed
     runs = []
     for method in chosen:
         steps = _steps(method, graph, num_steps) if budget == "messages" else num_steps
-        length = {"num_steps": steps, "seed": seed, "replicas": replicas, "record": 200}
-        runs.append(simulate(graph, private_values, method, **length, threads=threads, progress=progress))  # type: ignore[arg-type]
+        how: dict[str, Any] = {"num_steps": steps, "seed": seed, "replicas": replicas, "record": 200}
+        run = simulate(graph, private_values, method, **how, threads=threads, progress=progress)
+        runs.append(uninterrupted(run))
     spread = float(np.std(runs[0].private_values)) if prior_std is None else prior_std
     if spread == 0.0:
         raise InvalidParameter(

@@ -45,6 +45,9 @@ def curious_neighbour(run: Solution, observer: int, prior_std: float, num_steps:
         return Neighbour(None, None, released.words)
     left = np.where(report.disclosed, 0.0, report.posterior_std) / prior_std
     others = np.delete(left, observer)
+    near = left[run.graph.neighbours_of(observer)]
+    if np.isnan(near).any():
+        return Neighbour(None, None, "digits did not suffice")
     known = int((others < report.tolerance).sum())
     words = f"{known} of {len(others)} values exactly" if known else "no value exactly"
-    return Neighbour(float(left[run.graph.neighbours_of(observer)].min()), None, words)
+    return Neighbour(float(near.min()), None, words)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import InvalidParameter
 from ..foundation.files import write_atomically
+from ..foundation.interrupting import uninterrupted
 from ..graphs import cycle, random_geometric
 from ..graphs.graph import Graph
 from ..methods import BinaryOracle, GapOracle, Method, NoiseInsertion, StandardGossip
@@ -280,5 +281,5 @@ def reproduce(name: str, *, seed: int = 1, replicas: int = 1) -> Iterator[PanelR
         graph = panel.graph()
         values = uniform(graph.num_nodes, seed)
         how: dict[str, Any] = {"num_steps": panel.num_steps, "seed": seed, "replicas": replicas, "record": 400}
-        runs = tuple((curve.label, simulate(graph, values, curve.method(graph), **how)) for curve in panel.curves)
-        yield PanelResult(panel, graph, runs)
+        runs = ((curve.label, simulate(graph, values, curve.method(graph), **how)) for curve in panel.curves)
+        yield PanelResult(panel, graph, tuple((label, uninterrupted(run)) for label, run in runs))

@@ -15,21 +15,23 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._version import __version__
 from ..errors import InvalidFile, InvalidParameter
 from ..foundation.arguments import number, whole
 from ..methods import METHODS
 from ..methods.registry import find_method
-from ..scenario.graphs import describe_graph
+from ..scenario.graphs import GraphFile, GraphSpec, describe_graph
 from ..scenario.loading import Origin, load_methods, origin_of
 from ..scenario.methods import MethodSpec, split_method
-from ..scenario.values import ValuesSpec
+from ..scenario.values import WAYS, ValuesSpec
 
-__all__ = ["Audit", "SweepSpec", "Task", "read_spec", "spec_from"]
+__all__ = ["Audit", "SweepSpec", "Task", "content_digest", "read_spec", "spec_from"]
 
 OWN_AXES = ("graph", "method", "values", "seed")
 Setting = float | int | str
@@ -64,14 +66,16 @@ class Task:
     audit: Audit | None = None
     origin: Origin | None = None
     """Where a worker finds the method, if it is not one of this package."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Files that the graph or the values are read from, each with the digest of its content."""
 
-    @property
+    @cached_property
     def digest(self) -> str:
-        """Name of the run: equal settings, and for a method of one's own an equal file, give an equal digest."""
-        fields = dataclasses.asdict(self)
-        origin = fields.pop("origin")
-        fields |= {} if origin is None else {"code": origin["digest"]}
-        text = json.dumps(fields, sort_keys=True, default=str)
+        """Name of the run: equal settings, version, content of files and, for a method of one's own, code."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        fields["audit"] = None if self.audit is None else dataclasses.asdict(self.audit)
+        fields["origin"] = None if self.origin is None else self.origin.digest
+        text = json.dumps(fields | {"version": __version__}, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
@@ -173,29 +177,54 @@ class SweepSpec:
         seed = whole("seed", point.get("seed", 1), low=0)
         name, parameters = split_method(str(point.get("method", "noise-insertion")))
         cls = find_method(name)
-        accepted = inspect.signature(cls).parameters
+        accepted = _accepted(cls)
         parameters |= {k: v for k, v in point.items() if k not in OWN_AXES and k in accepted}
         MethodSpec(name, tuple(parameters.items()))
+        graph = describe_graph(str(point.get("graph", "cycle:10"))).with_seed(seed)
+        values = _values(point.get("values", "uniform"))
         return Task(
-            graph=str(describe_graph(str(point.get("graph", "cycle:10"))).with_seed(seed)),
+            graph=str(graph),
             method=name,
             parameters=tuple(sorted(parameters.items())),
-            values=_values(str(point.get("values", "uniform"))),
+            values=values,
             seed=seed,
             num_steps=self.num_steps,
             replicas=self.replicas,
             record=self.record,
             audit=self.audit,
             origin=origin_of(cls),
+            files=tuple((path, content_digest(path)) for path in _paths(graph, values)),
         )
 
 
-def _values(text: str) -> str:
-    if ValuesSpec.parse(text).numbers is not None:
+def _values(text: object) -> str:
+    """A name or a file, never numbers, which are not shown either."""
+    if not isinstance(text, str) or ValuesSpec.parse(text).numbers is not None:
         raise InvalidParameter(
             "values of a sweep must be a name or a file: its dataset says how values were drawn, and would hold these"
         )
     return text
+
+
+@cache
+def _accepted(cls: type[Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(cls).parameters)
+
+
+def _paths(graph: GraphSpec | GraphFile, values: str) -> list[str]:
+    """The files that a run reads."""
+    return [str(graph)] * isinstance(graph, GraphFile) + [values] * (values not in WAYS)
+
+
+def content_digest(path: str) -> str:
+    """SHA-256 of the file's content; read again only if the file's time or size changed."""
+    seen = Path(path).stat()
+    return _content_digest(path, seen.st_mtime_ns, seen.st_size)
+
+
+@lru_cache
+def _content_digest(path: str, _time: int, _size: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _check_range(name: str, settings: Mapping[str, Any], sample: int | None) -> None:

@@ -1,11 +1,11 @@
-"""Results of a sweep on disk: a folder of Parquet files, one per run, each complete or absent.
+"""Results of a sweep on disk: a folder of Parquet files, each with many runs, each complete or absent.
 
-Columns, in this order; pandas, Polars and DuckDB open the folder directly.
+Columns, in this order; pandas, Polars and DuckDB open ``folder/*.parquet`` directly.
 
 ==================  ==========================================================================
 column              meaning
 ==================  ==========================================================================
-run                 digest of everything that determines the run; also the file's name
+run                 digest of everything that determines the run, the version of this package included
 graph               specification, such as ``rgg:100:seed=3``
 num_nodes,          size of the graph
 num_edges
@@ -25,33 +25,40 @@ error               why it failed; null otherwise
 version, machine    provenance
 ==================  ==========================================================================
 
-A failed run is one row with its error. Nothing here is ever unpickled.
+A failed run is one row with its error; those rows have files of their own, so that a later success replaces them.
+A file is named after the SHA-256 of its content, which is checked whenever it is read here: a changed bit anywhere in
+it is noticed. Pages also have the checksums of the Parquet format, for readers that look at them. Nothing here is ever
+unpickled.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .._version import __version__
 from ..errors import InvalidFile, MissingDependency, SottovoceError
 from ..foundation.files import write_atomically
 
 if TYPE_CHECKING:
     import pyarrow
 
+    from .runs import Outcome
+
 __all__ = ["MANIFEST", "StoreBusy", "SweepStore"]
 
 MANIFEST = "_sweep.json"
 """Readers of Parquet folders pass over names that begin with an underscore or a dot."""
-FORMAT = "sottovoce-sweep-1"
-FAILED = b"sottovoce.failed"
-"""Mark in the footer of a failed run's file, so that a rerun finds it without reading rows."""
-Row = dict[str, Any]
+FORMAT = "sottovoce-sweep-2"
+FAILED = "part-failed-"
 
 
 class StoreBusy(SottovoceError):
@@ -61,6 +68,7 @@ class StoreBusy(SottovoceError):
 def _pyarrow() -> Any:
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise MissingDependency("sweeps keep results as Parquet: pip install 'sottovoce[cluster]'") from None
@@ -78,7 +86,8 @@ class SweepStore:
         Columns for varied method parameters: name → ``"number"`` or ``"text"``. A folder holds one set of columns: a
         sweep with others is refused, one with more values of the same parameters continues it.
     settings
-        What all runs share (steps, replicas, records, audit); likewise one set per folder.
+        What all runs share (steps, replicas, records, audit); likewise one set per folder, and one version of this
+        package. To read a folder, leave both out.
     """
 
     def __init__(
@@ -88,35 +97,25 @@ class SweepStore:
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.folder = Path(folder)
-        manifest = self.folder / MANIFEST
-        known, shared = self._read_manifest(manifest) if manifest.exists() else (None, None)
+        path = self.folder / MANIFEST
+        known = _read_manifest(path) if path.exists() else None
         if parameters is None:
             if known is None:
                 raise InvalidFile(f"{self.folder} is not a sweep: it has no {MANIFEST}")
-            parameters = known
-        if shared is not None and settings is not None and shared != dict(settings):
-            raise InvalidFile(
-                f"{self.folder} holds runs with {shared}, not {dict(settings)}; choose another folder for this sweep"
-            )
-        if known is not None and dict(parameters) != known:
-            raise InvalidFile(
-                f"{self.folder} holds a sweep over {known}, not {dict(parameters)}; choose another folder for this one"
-            )
+            self.parameters: dict[str, str] = known["parameters"]
+            return
         self.parameters = dict(parameters)
+        wanted = {"version": __version__, "settings": dict(settings or {}), "parameters": self.parameters}
         if known is None:
-            content = {"format": FORMAT, "parameters": self.parameters, "settings": dict(settings or {})}
-            text = json.dumps(content, indent=1)
-            write_atomically(manifest, lambda path: path.write_text(text, encoding="utf-8"))
-
-    @staticmethod
-    def _read_manifest(path: Path) -> tuple[dict[str, str], dict[str, Any]]:
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if content["format"] != FORMAT:
-                raise InvalidFile(f"{path} has format {content['format']!r}; this version reads {FORMAT!r}")
-            return {str(name): str(kind) for name, kind in content["parameters"].items()}, dict(content["settings"])
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InvalidFile(f"{path} is damaged; move the folder away and start again") from None
+            text = json.dumps(_signed({"format": FORMAT} | wanted), indent=1)
+            write_atomically(path, lambda new: new.write_text(text, encoding="utf-8"))
+            return
+        for what, here in wanted.items():
+            if known[what] != here:
+                raise InvalidFile(
+                    f"{self.folder} holds a sweep with {what} {known[what]}, not {here}; "
+                    "choose another folder for this one"
+                )
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -135,25 +134,27 @@ class SweepStore:
                 leftover.unlink()
             yield
 
-    def _path(self, run: str) -> Path:
-        return self.folder / f"part-{run}.parquet"
+    # -- writing ----------------------------------------------------------------------------------
 
-    def finished(self) -> set[str]:
-        """Digests of the runs that are here and succeeded.
+    def write(self, outcomes: Sequence[Outcome]) -> None:
+        """Keep these runs: one file for those that succeeded, one for those that failed."""
+        self._write("part-", [outcome for outcome in outcomes if outcome.error is None])
+        self._write(FAILED, [outcome for outcome in outcomes if outcome.error is not None])
 
-        Failed ones are left to be done again, and so are files that cannot be read, which are removed.
-        """
-        parquet = _pyarrow().parquet
-        done = set()
-        for path in self.folder.glob("part-*.parquet"):
-            try:
-                footer = parquet.read_metadata(path).metadata or {}
-            except (OSError, ValueError):
-                path.unlink()
-                continue
-            if footer.get(FAILED) is None:
-                done.add(path.stem.removeprefix("part-"))
-        return done
+    def _write(self, prefix: str, outcomes: Sequence[Outcome]) -> None:
+        if outcomes:
+            self._write_table(prefix, self._rows(outcomes))
+
+    def _write_table(self, prefix: str, table: pyarrow.Table) -> None:
+        pa = _pyarrow()
+        stream = pa.BufferOutputStream()
+        pa.parquet.write_table(
+            table, stream, compression="zstd", store_schema=False, write_page_checksum=True,
+            use_dictionary=[name for name in table.column_names if name != "relative_error"],
+        )  # fmt: skip
+        content = memoryview(stream.getvalue())
+        path = self.folder / f"{prefix}{_digest(content)}.parquet"
+        write_atomically(path, lambda new: new.write_bytes(content))
 
     def schema(self) -> pyarrow.Schema:
         """The columns and their types."""
@@ -167,20 +168,114 @@ class SweepStore:
             + [("status", text), ("error", text), ("version", text), ("machine", text)]
         )
 
-    def write(self, run: str, rows: Sequence[Row]) -> None:
-        """Keep one run: written beside, then renamed into place."""
+    def _rows(self, outcomes: Sequence[Outcome]) -> pyarrow.Table:
+        """One table of them all; what is the same on all rows of a run is kept once and pointed at."""
         pa = _pyarrow()
-        text = [name for name, kind in self.parameters.items() if kind == "text"]
-        plain = [row | {name: str(row[name]) for name in text if name in row} for row in rows]
-        table = pa.Table.from_pylist(plain, schema=self.schema())
-        if rows[0]["status"] == "failed":
-            table = table.replace_schema_metadata({FAILED: b"yes"})
-        write_atomically(self._path(run), lambda path: pa.parquet.write_table(table, path))
+        which = np.repeat(np.arange(len(outcomes)), [outcome.num_rows for outcome in outcomes])
+        columns = {}
+        for field in self.schema():
+            if field.name in outcomes[0].columns:
+                columns[field.name] = pa.array(np.concatenate([o.columns[field.name] for o in outcomes]), field.type)
+                continue
+            shared = [outcome.shared.get(field.name) for outcome in outcomes]
+            if field.type == pa.string():
+                once = pa.array([s if s is None else str(s) for s in shared], field.type).dictionary_encode()
+                columns[field.name] = once.take(pa.array(which))
+            else:
+                columns[field.name] = pa.array(shared, field.type).take(pa.array(which))
+        return pa.table(columns)
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def finished(self) -> set[str]:
+        """Digests of the runs that are here and succeeded; files that are damaged are removed, to be done again."""
+        done: set[str] = set()
+        for path in self._paths():
+            try:
+                runs = _column([self._open(path)], "run")
+            except InvalidFile:
+                path.unlink()
+                continue
+            if not path.name.startswith(FAILED):
+                done.update(runs.dictionary.to_pylist())
+        return done
+
+    def forget_failures(self, runs: Iterable[str]) -> None:
+        """Remove the rows of these failed runs: they are about to be done again."""
+        pa = _pyarrow()
+        again = pa.array(sorted(runs), pa.string())
+        for path in self.folder.glob(f"{FAILED}*.parquet"):
+            table = self._open(path).read()
+            kept = table.filter(pa.compute.invert(pa.compute.is_in(table["run"].cast(pa.string()), again)))
+            if kept.num_rows < table.num_rows:
+                path.unlink()
+                if kept.num_rows:
+                    self._write_table(FAILED, kept)
 
     def table(self) -> pyarrow.Table:
-        """Everything, sorted by run, replica and step: the same table whoever computed it in whatever order."""
-        pa = _pyarrow()
-        paths = sorted(self.folder.glob("part-*.parquet"))
+        """Everything, sorted by run, replica and step: the same table whoever computed it in whatever order.
+
+        Raises
+        ------
+        InvalidFile
+            If there is no run, or a file is not as it was written.
+        """
+        paths = self._paths()
         if not paths:
             raise InvalidFile(f"{self.folder} holds no finished run")
-        return pa.concat_tables([pa.parquet.read_table(path, schema=self.schema()) for path in paths])
+        files = [self._open(path) for path in paths]
+        order = _order_of_runs(_column(files, "run"))
+        schema = self.schema()  # a column at a time: less than half the memory of sorting the table
+        columns = [_column(files, field.name).take(order).cast(field.type) for field in schema]
+        return _pyarrow().table(columns, schema=schema)
+
+    def _paths(self) -> list[Path]:
+        return sorted(self.folder.glob("part-*.parquet"))
+
+    def _open(self, path: Path) -> Any:
+        """The file, its content checked; text comes as dictionaries."""
+        pa = _pyarrow()
+        content = path.read_bytes()
+        if _digest(content) != path.stem.rpartition("-")[2]:
+            raise InvalidFile(
+                f"{path} is damaged: its content is not what was written; run the sweep again, which replaces it"
+            )
+        text = [field.name for field in self.schema() if field.type == pa.string()]
+        return pa.parquet.ParquetFile(pa.BufferReader(content), read_dictionary=text)
+
+
+def _column(files: Sequence[Any], name: str) -> Any:
+    """One column of all files, in one piece."""
+    chunks = [chunk for file in files for chunk in file.read(columns=[name])[name].chunks]
+    return _pyarrow().chunked_array(chunks).unify_dictionaries().combine_chunks()
+
+
+def _order_of_runs(runs: Any) -> Any:
+    """The rows sorted by run; those of a run are in order already."""
+    rank = np.empty(len(runs.dictionary), dtype=np.int32)
+    rank[np.argsort(runs.dictionary.to_numpy(zero_copy_only=False))] = np.arange(len(rank))
+    return _pyarrow().array(np.argsort(rank[runs.indices.to_numpy()], kind="stable"))
+
+
+def _digest(content: bytes | memoryview) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _signed(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {**content, "digest": _digest(json.dumps(content, sort_keys=True).encode())}
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        known, given = content["format"], content.pop("digest", None)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InvalidFile(f"{path} is damaged; move the folder away and start again") from None
+    if known == "sottovoce-sweep-1":
+        raise InvalidFile(
+            f"{path.parent} is a sweep of an earlier version ({known}); pandas still opens its files, this version "
+            f"reads and continues {FORMAT} only: choose another folder"
+        )
+    if known != FORMAT or _signed(content)["digest"] != given:
+        raise InvalidFile(f"{path} is damaged, or not of format {FORMAT}; move the folder away and start again")
+    return dict(content)

@@ -1,130 +1,72 @@
 """Sweeps: many runs on any executor; :mod:`.spec` says which.
 
-Workers get descriptions and return rows; only the coordinator writes. So results depend neither on the executor nor on
-order, finished runs are skipped when a sweep is started again, and growing past one machine needs another executor,
-nothing else.
+Workers get descriptions and return numbers (:mod:`.runs`, :mod:`.workers`); only the coordinator writes. So results
+depend neither on the executor nor on order, finished runs are skipped when a sweep is started again, and growing past
+one machine needs another executor, nothing else.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
-import platform
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
-from dataclasses import dataclass
-from multiprocessing import get_context
+import signal
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .._version import __version__
 from ..errors import SottovoceError
-from ..foundation.cores import available_cores
 from ..foundation.progress import Progress, Report
-from ..scenario.graphs import parse_graph
-from ..scenario.methods import MethodSpec
-from ..scenario.values import ValuesSpec
-from ..simulation import simulate
-from .bench import cpu_model
-from .neighbour import curious_neighbour
+from ..foundation.signals import StopAsked, StopRequest, stop_requests
+from .runs import Outcome
+from .script import refuse_unguarded_script
 from .spec import SweepSpec, Task, spec_from
-from .store import Row, SweepStore
+from .store import SweepStore
+from .workers import TROUBLE, outcomes
 
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["SweepInterrupted", "SweepResult", "run_task", "sweep"]
+__all__ = ["SweepInterrupted", "SweepResult", "sweep"]
 
-MAX_DEATHS = 3
-"""How often a run may take its worker down with it before it is recorded as failed."""
+SECONDS_AT_RISK, SHARE_AT_RISK = 5.0, 0.02
+"""Finished runs are written after five seconds, in a long sweep after 2 % of its time: few files, and little is lost
+when the coordinator is killed."""
+
+ROWS_PER_FILE = 500_000
+"""About 5 MB; held in memory until then."""
 
 
 class SweepInterrupted(SottovoceError):
-    """The sweep stopped before its end; what was finished is kept and a rerun does the rest."""
+    """The sweep stopped before its end; what was finished is kept and a rerun does the rest.
 
+    Attributes
+    ----------
+    signal
+        The signal that stopped it, if one did.
+    """
 
-# -- one run ----------------------------------------------------------------------------------------
-
-
-def run_task(task: Task) -> list[Row]:
-    """Run one task and return its rows; anything that goes wrong becomes a row with the error."""
-    try:
-        return _rows(task)
-    except (OSError, MemoryError):  # the worker's trouble, not the run's: not to be kept as its result
-        raise
-    except Exception as error:  # a failed run is data
-        return [failed(task, error)]
-
-
-def failed(task: Task, error: BaseException) -> Row:
-    """The row of a run that could not be done."""
-    return _which(task) | {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-
-
-def _which(task: Task) -> Row:
-    """The columns that say which run it was and where it was done."""
-    return {
-        "run": task.digest,
-        "graph": task.graph,
-        "method": task.method,
-        "values": task.values,
-        "seed": task.seed,
-        "version": __version__,
-        "machine": f"{cpu_model()}, {platform.system()}, Python {platform.python_version()}",
-        **dict(task.parameters),
-    }
-
-
-def _rows(task: Task) -> list[Row]:
-    if task.origin is not None:
-        task.origin.load()
-    graph = parse_graph(task.graph)
-    method = MethodSpec(task.method, task.parameters).build(graph)
-    values = ValuesSpec.parse(task.values).build(graph.num_nodes, task.seed)
-    run = simulate(
-        graph, values, method, num_steps=task.num_steps, replicas=task.replicas, seed=task.seed,
-        record=min(task.record, task.num_steps), threads=1, progress=False,
-    )  # fmt: skip
-    base = _which(task) | {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "status": str(run.status)}
-    if task.audit is not None:
-        audit = task.audit
-        left = curious_neighbour(run, audit.observer, audit.prior_std, audit.num_steps).left
-        base["posterior_std"] = None if left is None else left * audit.prior_std
-    errors, offsets = np.atleast_2d(run.relative_error), np.atleast_1d(run.mean_offset)
-    return [
-        base
-        | {
-            "replica": replica,
-            "step": int(step),
-            "transmissions": int(sent),
-            "relative_error": float(errors[replica, k]),
-            "mean_offset": float(offsets[replica]),
-        }
-        for replica in range(run.replicas)
-        for k, (step, sent) in enumerate(zip(run.steps, run.transmissions, strict=True))
-    ]
-
-
-# -- all of them ------------------------------------------------------------------------------------
+    def __init__(self, message: str, signal: int | None = None) -> None:
+        super().__init__(message)
+        self.signal = signal
 
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What a sweep left: the folder and how many runs it holds."""
+    """What a sweep left: the folder, how many runs it holds, and why some failed."""
 
     store: SweepStore
     finished: int
     skipped: int
-    failures: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Error → how many runs failed with it, most frequent first."""
+
+    @property
+    def failures(self) -> int:
+        """How many runs failed."""
+        return sum(self.reasons.values())
 
     def table(self) -> pyarrow.Table:
         """All rows of the sweep's folder."""
@@ -154,82 +96,86 @@ def sweep(
         Folder for the Parquet dataset; see :mod:`sottovoce.experiments.store` for its columns.
     executor
         Any :class:`concurrent.futures.Executor`, such as ``dask.distributed.Client(...).get_executor()``.
-        ``None``: one process per core, replaced if a worker dies.
+        ``None``: one process per core, replaced if a worker dies. Workers import the running script, so it must
+        have the call under ``if __name__ == "__main__":``.
     progress
-        As in :func:`sottovoce.simulate`.
+        As in :func:`sottovoce.simulate`; where standard error is no terminal, a line now and then.
 
     Raises
     ------
     SweepInterrupted
-        If the executor goes away, the disk is full, or Ctrl-C is pressed. What was finished is kept.
+        If the executor goes away, a worker has another version of this package, the disk is full, or the process gets
+        Ctrl-C or SIGTERM. What was finished is kept.
     """
+    if executor is None:
+        refuse_unguarded_script()
     spec = spec if isinstance(spec, SweepSpec) else spec_from(spec)
     tasks = spec.tasks()
     kept = SweepStore(store, spec.parameters, spec.settings)
-    with kept.writing():
+    with stop_requests() as stop, kept.writing():
         done = kept.finished()
         todo = [task for task in tasks if task.digest not in done]
-        finished = failures = 0
-        with Progress(len(todo), "sweeping", report=progress) as bar:
-            try:
-                for task, rows in _results(todo, executor):
-                    kept.write(task.digest, rows)
-                    finished += 1
-                    failures += rows[0]["status"] == "failed"
-                    bar.at(finished)
-            except (KeyboardInterrupt, OSError, MemoryError, BrokenExecutor, CancelledError) as error:
-                raise SweepInterrupted(
-                    f"stopped after {finished} of {len(todo)} runs ({type(error).__name__}: {error}); "
-                    f"they are kept in {kept.folder}, and the same command does the rest"
-                ) from error
-    return SweepResult(kept, finished, len(tasks) - len(todo), failures)
+        kept.forget_failures(task.digest for task in todo)
+        intake = _Intake(kept)
+        try:
+            with Progress(len(todo), "sweeping", report=progress, lines=True) as bar:
+                _run(todo, executor, intake, bar, stop)
+        except (KeyboardInterrupt, StopAsked, *TROUBLE) as error:
+            with suppress(OSError):  # a full disk, perhaps the reason why we are here
+                intake.flush()
+            why = str(error) if isinstance(error, StopAsked) else f"{type(error).__name__}: {error}"
+            raise SweepInterrupted(
+                f"stopped after {intake.written} of {len(todo)} runs ({why}); "
+                f"they are kept in {kept.folder}, and the same command does the rest",
+                _signal(error),
+            ) from error
+    return SweepResult(kept, intake.finished, len(tasks) - len(todo), dict(intake.reasons.most_common()))
 
 
-def _results(tasks: Sequence[Task], executor: Executor | None) -> Iterator[tuple[Task, list[Row]]]:
-    """Rows of each task as they are finished."""
-    if not tasks:
-        return
-    if executor is not None:
-        yield from _drain(executor, {task.digest: task for task in tasks})
-        return
-    left = {task.digest: task for task in tasks}
-    deaths: dict[str, int] = {}
-    while left:
-        workers = min(len(left), available_cores())
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            try:
-                for task, rows in _drain(pool, dict(left), window=workers + 1):
-                    del left[task.digest]
-                    yield task, rows
-            except BrokenExecutor as error:
-                for digest in list(left)[: workers + 1]:  # those that may have been running
-                    deaths[digest] = deaths.get(digest, 0) + 1
-                    if deaths[digest] >= MAX_DEATHS:
-                        task = left.pop(digest)
-                        yield task, [failed(task, error)]
+def _run(todo: Sequence[Task], executor: Executor | None, intake: _Intake, bar: Progress, stop: StopRequest) -> None:
+    with closing(outcomes(todo, executor)) as some:
+        for few in some:
+            intake.take(few)
+            if few:
+                bar.at(intake.finished)
+            stop.check()
+    intake.flush()
 
 
-def _drain(executor: Executor, left: dict[str, Task], window: int | None = None) -> Iterator[tuple[Task, list[Row]]]:
-    """Submit tasks, at most ``window`` at a time, and yield results as they come."""
-    queue = iter(left.values())
-    running: dict[Future[list[Row]], Task] = {}
-    try:
-        while True:
-            for task in itertools.islice(queue, None if window is None else window - len(running)):
-                running[executor.submit(run_task, task)] = task
-            if not running:
-                return
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            # What is finished is yielded before any trouble is raised: nothing finished is lost.
-            for future in sorted(finished, key=lambda future: future.cancelled() or future.exception() is not None):
-                task = running.pop(future)
-                try:
-                    rows = future.result()
-                except (BrokenExecutor, CancelledError, OSError, MemoryError):  # the executor itself is in trouble
-                    raise
-                except Exception as error:  # a cluster gave up on this run alone
-                    rows = [failed(task, error)]
-                yield task, rows
-    finally:
-        for future in running:
-            future.cancel()
+def _signal(error: BaseException) -> int | None:
+    if isinstance(error, StopAsked):
+        return error.signal
+    return signal.SIGINT if isinstance(error, KeyboardInterrupt) else None
+
+
+class _Intake:
+    """Takes in outcomes and writes them before too much is at risk."""
+
+    def __init__(self, store: SweepStore) -> None:
+        self.finished = self.written = 0
+        self.reasons: Counter[str] = Counter()
+        self._store = store
+        self._began = time.monotonic()
+        self._held: list[Outcome] = []
+        self._rows = 0
+        self._oldest = 0.0
+
+    def take(self, some: Sequence[Outcome]) -> None:
+        """These are finished."""
+        now = time.monotonic()
+        if some and not self._held:
+            self._oldest = now
+        self._held.extend(some)
+        self._rows += sum(outcome.num_rows for outcome in some)
+        self.finished += len(some)
+        self.reasons.update(outcome.error for outcome in some if outcome.error is not None)
+        patience = max(SECONDS_AT_RISK, SHARE_AT_RISK * (now - self._began))
+        if self._held and (self._rows >= ROWS_PER_FILE or now - self._oldest >= patience):
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._held:
+            self._store.write(self._held)
+            self.written += len(self._held)
+            self._held, self._rows = [], 0

@@ -1,4 +1,4 @@
-"""A progress bar that appears only when work takes longer than a second and somebody is watching."""
+"""Progress of long work: a bar after a second if somebody is watching, lines now and then in the log of a batch job."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ __all__ = ["PATIENCE", "Progress", "Report"]
 
 PATIENCE = 1.0
 """Seconds before a bar appears."""
+
+SECONDS_PER_LINE = 10.0
+"""Between two lines, where there is no terminal."""
 
 Report = Callable[[int, int], object]
 """Called with (steps done, steps in all)."""
@@ -29,11 +32,13 @@ class Progress:
     report
         ``None``: a bar on standard error if that is a terminal. ``False``: silence. A function: it is
         called with (done, total) instead.
+    lines
+        Without a terminal, and without ``report``: a line on standard error every ten seconds instead of silence.
     """
 
-    def __init__(self, total: int, label: str, *, report: Report | bool | None = None) -> None:
-        self.total, self.label, self.report = total, label, report
-        self._began = time.monotonic()
+    def __init__(self, total: int, label: str, *, report: Report | bool | None = None, lines: bool = False) -> None:
+        self.total, self.label, self.report, self.lines = total, label, report, lines
+        self._began = self._last_line = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
 
@@ -48,6 +53,18 @@ class Progress:
             if self._bar is None:
                 self._open()
             self._bar.update(self._task, completed=done)
+        elif self.lines and self.report is None and not sys.stderr.isatty():
+            self._write_line(done)
+
+    def _write_line(self, done: int) -> None:
+        now = time.monotonic()
+        if now - self._last_line < SECONDS_PER_LINE:
+            return
+        self._last_line = now
+        spent = now - self._began
+        left = f", about {spent / done * (self.total - done):.0f} s left" if done else ""
+        sys.stderr.write(f"{self.label}: {done} of {self.total} after {spent:.0f} s{left}\n")
+        sys.stderr.flush()
 
     def _wanted(self) -> bool:
         if self._bar is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..errors import InvalidFile
 
-__all__ = ["listed", "number_in", "number_rows"]
+__all__ = ["listed", "named_rows", "number_in", "number_rows", "shortened"]
 
 INLINE = 12
 """Lists up to this long stand on one line."""
@@ -61,6 +61,50 @@ def number_rows(text: str, name: str) -> list[list[float]]:
     if not rows:
         raise InvalidFile(f"{name} contains no numbers")
     return rows
+
+
+def named_rows(text: str, name: str) -> list[tuple[str, list[float]]] | None:
+    r"""The first word of each line and the numbers after it; ``None`` if the first line with numbers begins with one.
+
+    Lines are as in :func:`number_rows`; a name may have spaces where commas or semicolons separate.
+
+    Raises
+    ------
+    InvalidFile
+        If the first line with numbers begins with a name, and another line is not a name and numbers.
+
+    Examples
+    --------
+    >>> named_rows("who, value\nada, 0.5\nbob, 0.25", "pasted")
+    [('ada', [0.5]), ('bob', [0.25])]
+    >>> named_rows("0.5\n0.25", "pasted")
+    """
+    rows: list[tuple[str, list[float]]] = []
+    for line_number, line in enumerate(text.splitlines(), start=1):
+        content = line.split("#", 1)[0].replace(";", ",")
+        cells = [cell.strip() for cell in content.split(",")] if "," in content else content.split()
+        numbers = [number_in(cell) for cell in cells]
+        if not any(cells) or (not rows and all(each is None for each in numbers)):
+            continue
+        if not rows and numbers[0] is not None:
+            return None
+        if not cells[0] or len(cells) < 2 or None in numbers[1:]:
+            raise InvalidFile(f"{name}, line {line_number}: expected a name and numbers")
+        rows.append((cells[0], [float(each) for each in numbers[1:] if each is not None]))
+        if not all(math.isfinite(each) for each in rows[-1][1]):
+            raise InvalidFile(f"{name}, line {line_number}: numbers must be finite")
+    return rows or None
+
+
+def shortened(text: str, length: int = 40) -> str:
+    """``text``, cut if it is long.
+
+    Examples
+    --------
+    >>> shortened("a name"), shortened("long " * 20, length=12)
+    ('a name', 'long long …')
+    """
+    return text if len(text) <= length else f"{text[: length - 2].rstrip()} …"
 
 
 def listed(items: Sequence[object]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-__all__ = ["from_networkx", "from_scipy", "read_edges", "to_networkx", "to_scipy", "write_edges"]
+__all__ = ["edge_probabilities", "from_networkx", "from_scipy", "read_edges", "to_networkx", "to_scipy", "write_edges"]
 
 
 def from_networkx(graph: networkx.Graph[Any]) -> Graph:
-    """Nodes are numbered in the order networkx iterates them, whatever their labels; attributes are left behind.
+    """Nodes are numbered in the order networkx iterates them; attributes are left behind.
 
-    Node i of the result is ``list(graph.nodes)[i]``. Errors name the labels, not the numbers.
+    Node i of the result is ``list(graph.nodes)[i]``, and its label that as text, unless the nodes are 0, 1, … anyway.
+    Errors name the labels, not the numbers.
 
     Raises
     ------
@@ -31,8 +33,9 @@ def from_networkx(graph: networkx.Graph[Any]) -> Graph:
     Examples
     --------
     >>> import networkx as nx
-    >>> from_networkx(nx.Graph([("anna", "bela"), ("bela", "carl")])).edges.tolist()
-    [[0, 1], [1, 2]]
+    >>> graph = from_networkx(nx.Graph([("anna", "bela"), ("bela", "carl")]))
+    >>> graph.edges.tolist(), graph.labels
+    ([[0, 1], [1, 2]], ('anna', 'bela', 'carl'))
     """
     if not (hasattr(graph, "is_directed") and hasattr(graph, "is_multigraph")):
         raise InvalidGraph(f"graph must be a networkx graph, got {type(graph).__name__}")
@@ -43,8 +46,8 @@ def from_networkx(graph: networkx.Graph[Any]) -> Graph:
     if len(pairs) == 0:
         raise InvalidGraph("graph is empty: it needs at least one edge")
     _refuse_with_labels(graph, pairs)
-    name = str(graph.name) or "graph"
-    return Graph.from_edges(pairs, num_nodes=len(number), name=name)
+    checked = Graph.from_edges(pairs, num_nodes=len(number), name=str(graph.name) or "graph")
+    return checked if list(number) == list(number.values()) else replace(checked, labels=tuple(map(str, number)))
 
 
 def _refuse_with_labels(graph: networkx.Graph[Any], pairs: npt.NDArray[np.int64]) -> None:
@@ -64,14 +67,43 @@ def _refuse_with_labels(graph: networkx.Graph[Any], pairs: npt.NDArray[np.int64]
         )
 
 
-def to_networkx(graph: Graph) -> networkx.Graph[int]:
-    """Nodes 0..n−1, edges in our order, the name kept."""
+def to_networkx(graph: Graph) -> networkx.Graph[Any]:
+    """Nodes 0..n−1 or their labels, edges in our order, the name kept."""
     import networkx as nx
 
-    out: networkx.Graph[int] = nx.Graph(name=graph.name)
-    out.add_nodes_from(range(graph.num_nodes))
-    out.add_edges_from(graph.edges.tolist())
+    nodes = range(graph.num_nodes) if graph.labels is None else graph.labels
+    out: networkx.Graph[Any] = nx.Graph(name=graph.name)
+    out.add_nodes_from(nodes)
+    out.add_edges_from((nodes[i], nodes[j]) for i, j in graph.edges.tolist())
     return out
+
+
+def edge_probabilities(graph: networkx.Graph[Any], weight: str = "weight") -> npt.NDArray[np.float64]:
+    """The weights of a networkx graph as chances to fire: ``(m,)``, in the order of :func:`from_networkx`, of sum 1.
+
+    Raises
+    ------
+    InvalidGraph
+        If an edge has no such weight, or one that is not a number ≥ 0, or all are 0.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> friends = nx.Graph()
+    >>> friends.add_weighted_edges_from([("anna", "bela", 3), ("bela", "carl", 1)])
+    >>> edge_probabilities(friends).tolist()
+    [0.75, 0.25]
+    """
+    try:
+        weights = np.array([data[weight] for *_, data in graph.edges(data=True)], dtype=np.float64)
+    except KeyError:
+        raise InvalidGraph(f"every edge must have the attribute {weight!r}, and one has not") from None
+    except (TypeError, ValueError):
+        raise InvalidGraph(f"the attribute {weight!r} of every edge must be a number") from None
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise InvalidGraph(f"the attribute {weight!r} of every edge must be finite and ≥ 0, and not 0 for all")
+    chances: npt.NDArray[np.float64] = weights / weights.sum()
+    return chances
 
 
 def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix | npt.ArrayLike) -> Graph:

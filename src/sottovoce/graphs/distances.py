@@ -19,6 +19,9 @@ __all__ = ["diameter", "diameter_bounds", "distances_from"]
 EXACT_NODES = 2000
 """Up to here the diameter is found from every node; above, it is bounded from a few."""
 
+FEW_NODES = 500
+"""Up to here without SciPy: the process of a peer, which needs its network's diameter, stays small."""
+
 SWEEPS = 4
 
 
@@ -103,6 +106,8 @@ def _search(graph: Graph, adjacency: scipy.sparse.csr_array, node: int) -> npt.N
 
 
 def _every_node(graph: Graph) -> tuple[int, int]:
+    if graph.num_nodes <= FEW_NODES:
+        return (_rounds_until_all_reached(graph),) * 2
     from scipy.sparse.csgraph import shortest_path
 
     adjacency = _adjacency(graph)
@@ -111,6 +116,21 @@ def _every_node(graph: Graph) -> tuple[int, int]:
         nodes = np.arange(start, min(start + 200, graph.num_nodes))
         largest = max(largest, int(shortest_path(adjacency, directed=False, unweighted=True, indices=nodes).max()))
     return largest, largest
+
+
+def _rounds_until_all_reached(graph: Graph) -> int:
+    """The diameter: nodes tell their neighbours whom they reach, bits of a whole number, until nobody learns more."""
+    around = [graph.neighbours_of(node).tolist() for node in range(graph.num_nodes)]
+    reached = [1 << node for node in range(graph.num_nodes)]
+    for rounds in range(graph.num_nodes):
+        told = list(reached)
+        for node, near in enumerate(around):
+            for other in near:
+                told[node] |= reached[other]
+        if told == reached:
+            return rounds
+        reached = told
+    raise AssertionError("no node is further away than there are nodes")
 
 
 def _sweeps(graph: Graph) -> tuple[int, int]:

@@ -7,11 +7,13 @@ closed forms apply; the random ones are in :mod:`.random_families` and can be im
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..foundation.arguments import whole
 from .graph import Family, Graph
 from .random_families import barabasi_albert, erdos_renyi, random_geometric, random_regular, watts_strogatz
+from .validation import check_fits
 
 __all__ = [
     "barabasi_albert",
@@ -75,8 +77,8 @@ def complete(n: int) -> Graph:
     [[0, 1], [0, 2], [1, 2]]
     """
     n = whole("n", n, low=2)
-    edges = np.stack(np.triu_indices(n, 1), axis=1)
-    return Graph._trusted(n, edges, name=f"complete({n})", family=Family("complete", (n,)))
+    check_fits(f"complete({n})", n, n * (n - 1) / 2)
+    return Graph._trusted(n, _all_pairs(n), name=f"complete({n})", family=Family("complete", (n,)))
 
 
 def star(n: int) -> Graph:
@@ -144,6 +146,7 @@ def hypercube(dimension: int) -> Graph:
     [[0, 1], [2, 3], [0, 2], [1, 3]]
     """
     dimension = whole("dimension", dimension, low=1)
+    check_fits(f"hypercube({dimension})", 2.0**dimension, dimension * 2.0 ** (dimension - 1))
     nodes = np.arange(2**dimension)
     edges = [
         np.stack([low, low | bit], axis=1) for bit in 1 << np.arange(dimension) for low in [nodes[nodes & bit == 0]]
@@ -162,7 +165,20 @@ def barbell(clique: int, path_length: int = 0) -> Graph:
     (7, 8)
     """
     clique, path_length = whole("clique", clique, low=2), whole("path_length", path_length, low=0)
-    block = np.stack(np.triu_indices(clique, 1), axis=1)
+    check_fits(f"barbell({clique}, {path_length})", 2 * clique + path_length, clique * (clique - 1) + path_length)
+    block = _all_pairs(clique)
     bridge = np.arange(clique - 1, clique + path_length)
     edges = np.concatenate([block, np.stack([bridge, bridge + 1], axis=1), block + clique + path_length])
     return Graph._trusted(2 * clique + path_length, edges, name=f"barbell({clique}, {path_length})")
+
+
+def _all_pairs(n: int) -> npt.NDArray[np.int32]:
+    """The n(n−1)/2 pairs of n nodes in order, in no more memory than they need."""
+    edges = np.empty((n * (n - 1) // 2, 2), dtype=np.int32)
+    nodes = np.arange(n, dtype=np.int32)
+    end = 0
+    for node in range(n - 1):
+        begin, end = end, end + n - 1 - node
+        edges[begin:end, 0] = node
+        edges[begin:end, 1] = nodes[node + 1 :]
+    return edges

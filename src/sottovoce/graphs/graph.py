@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph
-from .validation import as_pairs, canonical, check_connected, check_range, chunks
+from .naming import checked_labels, node_number
+from .validation import FEW_EDGES, as_pairs, canonical, check_connected, check_range, chunks
 
 if TYPE_CHECKING:
     import networkx
@@ -61,6 +62,8 @@ class Graph:
         Set by generators with closed forms.
     positions
         ``(n, 2)`` coordinates for drawing, where the graph has natural ones.
+    labels
+        The names of the nodes, in the order of their numbers, if they have names.
 
     Examples
     --------
@@ -72,6 +75,9 @@ class Graph:
     [1, 2, 1]
     >>> graph.edges.tolist()
     [[0, 1], [1, 2]]
+    >>> friends = sv.Graph.from_edges([("ada", "bob"), ("bob", "carol")])
+    >>> friends.labels, friends.node("carol")
+    (('ada', 'bob', 'carol'), 2)
     """
 
     num_nodes: int
@@ -79,6 +85,7 @@ class Graph:
     name: str = "graph"
     family: Family | None = None
     positions: npt.NDArray[np.float64] | None = field(default=None)
+    labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Whoever calls the constructor directly gets the checks of :meth:`from_edges`."""
@@ -88,11 +95,13 @@ class Graph:
             positions = np.array(positions, dtype=np.float64)
             if positions.shape != (checked.num_nodes, 2) or not np.isfinite(positions).all():
                 raise InvalidGraph(f"positions must be ({checked.num_nodes}, 2) finite numbers, got {positions.shape}")
-        self.__setstate__({**checked.__getstate__(), "family": self.family, "positions": positions})
+        labels = checked.labels if self.labels is None else checked_labels(self.labels, checked.num_nodes)
+        given = {"family": self.family, "positions": positions, "labels": labels}
+        self.__setstate__({**checked.__getstate__(), **given})
 
     def __getstate__(self) -> dict[str, Any]:
         """What is copied and pickled: the fields, not what can be worked out from them."""
-        return {key: self.__dict__[key] for key in ("num_nodes", "edges", "name", "family", "positions")}
+        return {key: self.__dict__[key] for key in ("num_nodes", "edges", "name", "family", "positions", "labels")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Arrays become read-only, also those that come out of a pickle."""
@@ -105,9 +114,13 @@ class Graph:
 
     @classmethod
     def from_edges(
-        cls, edges: Iterable[tuple[int, int]] | npt.ArrayLike, num_nodes: int | None = None, *, name: str = "graph"
+        cls,
+        edges: Iterable[tuple[int, int]] | Iterable[tuple[str, str]] | npt.ArrayLike,
+        num_nodes: int | None = None,
+        *,
+        name: str = "graph",
     ) -> Graph:
-        """Validate a list of pairs.
+        """Validate a list of pairs of numbers, or of names; also a table with two columns, as pandas and polars have.
 
         Raises
         ------
@@ -122,11 +135,13 @@ class Graph:
         ...
         sottovoce.errors.InvalidGraph: graph is not connected: it has 2 components; for instance nodes 0 and 2 ...
         """
-        pairs = as_pairs(edges)
+        pairs, labels = as_pairs(edges)
         nodes = check_range(pairs, num_nodes)
-        ends = canonical(pairs)
-        check_connected(ends, nodes, name)
-        return cls._trusted(nodes, ends, name=name)
+        if labels is not None and len(labels) != nodes:
+            raise InvalidGraph(f"num_nodes = {nodes}, but edges name {len(labels)} nodes")
+        ends = canonical(pairs, labels)
+        check_connected(ends, nodes, name, labels)
+        return cls._trusted(nodes, ends, name=name, labels=labels)
 
     @classmethod
     def _trusted(
@@ -137,6 +152,7 @@ class Graph:
         name: str = "graph",
         family: Family | None = None,
         positions: npt.NDArray[np.float64] | None = None,
+        labels: tuple[str, ...] | None = None,
     ) -> Graph:
         """Wrap arrays that are valid by construction (smaller end first, connected, no repeats)."""
         graph = object.__new__(cls)
@@ -147,13 +163,14 @@ class Graph:
                 "name": name,
                 "family": family,
                 "positions": positions,
+                "labels": labels,
             }
         )
         return graph
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any]) -> Graph:
-        """Convert a networkx graph; nodes are numbered in its iteration order."""
+        """Convert a networkx graph; nodes are numbered in its iteration order and keep their names."""
         from .convert import from_networkx
 
         return from_networkx(graph)
@@ -172,8 +189,8 @@ class Graph:
 
         return read_edges(path)
 
-    def to_networkx(self) -> networkx.Graph[int]:
-        """Convert to networkx, nodes 0..n−1."""
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """Convert to networkx, nodes 0..n−1, or by their names."""
         from .convert import to_networkx
 
         return to_networkx(self)
@@ -198,6 +215,19 @@ class Graph:
         return len(self.edges)
 
     @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Name → number, for the nodes that have names."""
+        return {label: number for number, label in enumerate(self.labels or ())}
+
+    def node(self, node: int | str) -> int:
+        """The number of a node, given by name or number; an error that names the choices if there is none."""
+        return node_number(self, node)
+
+    def label(self, node: int) -> str:
+        """The name of a node: its label, or ``node 3``."""
+        return f"node {node}" if self.labels is None else self.labels[node]
+
+    @cached_property
     def degrees(self) -> npt.NDArray[np.int64]:
         """``(n,)`` number of neighbours of each node, d."""
         degrees = np.bincount(self.edges.reshape(-1), minlength=self.num_nodes)
@@ -206,20 +236,28 @@ class Graph:
 
     @cached_property
     def _csr(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The ends of all edges sorted by node, those of one node in the order of its edges."""
+        indptr = np.concatenate([[0], np.cumsum(self.degrees)])
+        swapped = np.ascontiguousarray(self.edges[:, ::-1]).reshape(-1)  # at each end, the number of the other
+        if self.num_edges <= FEW_EDGES:  # without SciPy, for the small process of a peer
+            order = np.argsort(self.edges.reshape(-1), kind="stable")
+            incident, other_end = (order // 2).astype(np.int32), swapped[order]
+        else:
+            incident, other_end = self._counted(swapped)
+        for array in (indptr, other_end, incident):
+            array.flags.writeable = False
+        return indptr, other_end, incident
+
+    def _counted(self, swapped: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Counting sort, in linear time: the edge-by-node incidence matrix turned from rows into columns."""
         import scipy.sparse
 
-        indptr = np.concatenate([[0], np.cumsum(self.degrees)])
         rows = np.arange(0, 2 * self.num_edges + 1, 2, dtype=np.int32 if self.num_edges < 2**30 else np.int64)
-        swapped = np.ascontiguousarray(self.edges[:, ::-1]).reshape(-1)  # at each end, the number of the other
         by_edge: Any = scipy.sparse.csr_array(
             (swapped, self.edges.reshape(-1), rows), shape=(self.num_edges, self.num_nodes)
         )
         by_node = by_edge.tocsc()
-        incident, other_end = by_node.indices.astype(np.int32, copy=False), by_node.data
-        for array in (indptr, other_end, incident):
-            array.flags.writeable = False
-        return indptr, other_end, incident
+        return by_node.indices.astype(np.int32, copy=False), by_node.data
 
     @property
     def indptr(self) -> npt.NDArray[np.int64]:

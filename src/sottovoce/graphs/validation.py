@@ -6,7 +6,8 @@ few hundred megabytes. Errors name the first thing that is wrong, in the caller'
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,11 +15,13 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph
 from ..foundation.arguments import whole
+from .naming import are_names, numbered
 
 __all__ = [
     "as_pairs",
     "canonical",
     "check_connected",
+    "check_fits",
     "check_range",
     "chunks",
     "components",
@@ -29,10 +32,30 @@ __all__ = [
 CHUNK = 1 << 22
 """Edges handled at a time where a temporary array is needed."""
 
+FEW_EDGES = 10_000
+"""So many are joined one by one."""
+
 MAX_NODES = int(np.iinfo(np.int32).max)
 """Nodes are numbered in 32 bits: half the memory, and such a graph already has gigabytes of edges."""
 
+BYTES_PER_EDGE = 24
+"""Held while a graph is made, at least."""
+
 Pairs = npt.NDArray[np.int32]
+
+
+def check_fits(name: str, num_nodes: float, num_edges: float) -> None:
+    """Refuse, before anything is made, a graph that this machine's memory does not hold."""
+    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if BYTES_PER_EDGE * max(num_nodes, num_edges) > here:
+        raise InvalidGraph(
+            f"{name} would have {_count(num_nodes)} nodes and {_count(num_edges)} edges; this "
+            f"machine's memory ({here / 1e9:.0f} GB) does not hold that"
+        )
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}" if number < 1e15 else f"{number:.3g}"
 
 
 def chunks(length: int) -> Iterator[slice]:
@@ -41,8 +64,15 @@ def chunks(length: int) -> Iterator[slice]:
         yield slice(start, min(start + CHUNK, length))
 
 
-def as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[Any]:
-    """``(m, 2)`` whole numbers from whatever was given; not copied if it is such an array already."""
+def as_pairs(
+    edges: Iterable[tuple[int, int]] | Iterable[tuple[str, str]] | npt.ArrayLike,
+) -> tuple[npt.NDArray[Any], tuple[str, ...] | None]:
+    """``(m, 2)`` whole numbers from whatever was given, not copied if it is such an array already; and the names.
+
+    Pairs of names are numbered in the order in which the names appear.
+    """
+    if hasattr(edges, "to_numpy"):  # a table
+        edges = edges.to_numpy()
     if not isinstance(edges, np.ndarray | list | tuple):
         try:
             edges = list(cast("Iterable[tuple[int, int]]", edges))
@@ -56,12 +86,17 @@ def as_pairs(edges: Iterable[tuple[int, int]] | npt.ArrayLike) -> npt.NDArray[An
         raise InvalidGraph("graph is empty: it needs at least one edge")
     if array.ndim != 2 or array.shape[1] != 2:
         raise InvalidGraph(f"edges must have shape (m, 2), got {array.shape}")
+    if are_names(array):
+        words = array if isinstance(edges, np.ndarray) else np.asarray(edges, dtype=object)  # a number is not a word
+        if not are_names(words):
+            raise InvalidGraph("edges must be pairs of whole numbers, or of names, got a mixture")
+        return numbered(array.tolist())
     if np.issubdtype(array.dtype, np.integer):
-        return array
+        return array, None
     if np.issubdtype(array.dtype, np.floating) and np.isfinite(array).all() and not np.mod(array, 1).any():
         if np.abs(array).max() < 2.0**53:
-            return array.astype(np.int64)
-    raise InvalidGraph(f"edges must be pairs of whole numbers, got entries of type {array.dtype}")
+            return array.astype(np.int64), None
+    raise InvalidGraph(f"edges must be pairs of whole numbers, or of names, got entries of type {array.dtype}")
 
 
 def check_range(pairs: npt.NDArray[Any], num_nodes: int | None) -> int:
@@ -77,15 +112,16 @@ def check_range(pairs: npt.NDArray[Any], num_nodes: int | None) -> int:
     return nodes
 
 
-def canonical(pairs: npt.NDArray[Any]) -> Pairs:
-    """A new array with the smaller end first, rows in the order given; refuse loops and repeats."""
+def canonical(pairs: npt.NDArray[Any], labels: Sequence[str] | None = None) -> Pairs:
+    """A new array with the smaller end first, rows in the order given; refuse loops and repeats, by name if any."""
+    called = str if labels is None else labels.__getitem__
     ends: Pairs = np.empty(pairs.shape, dtype=np.int32)
     for part in chunks(len(pairs)):
         first, second = pairs[part, 0], pairs[part, 1]
         loops = first == second
         if loops.any():
             row = int(np.argmax(loops))
-            raise InvalidGraph(f"edges contain a self-loop at node {int(first[row])} (row {part.start + row})")
+            raise InvalidGraph(f"edges contain a self-loop at node {called(int(first[row]))} (row {part.start + row})")
         np.minimum(first, second, out=ends[part, 0], casting="unsafe")
         np.maximum(first, second, out=ends[part, 1], casting="unsafe")
     keys = edge_keys(ends)
@@ -93,8 +129,8 @@ def canonical(pairs: npt.NDArray[Any]) -> Pairs:
         keys.sort()
         repeats = np.flatnonzero(keys[1:] == keys[:-1])
         if len(repeats):
-            pair = divmod(int(keys[repeats[0]]), 1 << 32)
-            raise InvalidGraph(f"edges contain {pair} more than once; each undirected edge is given once")
+            one, other = map(called, divmod(int(keys[repeats[0]]), 1 << 32))
+            raise InvalidGraph(f"edges contain ({one}, {other}) more than once; each undirected edge is given once")
     return ends
 
 
@@ -133,7 +169,8 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     """Number of connected components, and the component of each node.
 
     Edges are taken in pieces; each piece is contracted to the components found so far, so memory
-    stays at a few numbers per node whatever the number of edges.
+    stays at a few numbers per node whatever the number of edges. A few edges are joined one by one, without SciPy: the
+    process of a peer, which looks at its network's graph, stays small.
 
     Examples
     --------
@@ -141,6 +178,8 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     >>> count, label.tolist()
     (2, [0, 0, 1, 1])
     """
+    if len(edges) <= FEW_EDGES:
+        return _joined(edges, num_nodes)
     import scipy.sparse
     import scipy.sparse.csgraph
 
@@ -157,7 +196,23 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     return int(count), label
 
 
-def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
+def _joined(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]]:
+    """The same, edge by edge: each node points to a smaller one of its component, the smallest to itself."""
+    to = list(range(num_nodes))
+
+    def smallest(node: int) -> int:
+        while to[node] != node:
+            to[node] = node = to[to[node]]
+        return node
+
+    for one, other in edges.tolist():
+        first, second = smallest(one), smallest(other)
+        to[max(first, second)] = min(first, second)
+    roots, label = np.unique([smallest(node) for node in range(num_nodes)], return_inverse=True)
+    return len(roots), label.astype(np.int32)
+
+
+def check_connected(edges: Pairs, num_nodes: int, name: str, labels: Sequence[str] | None = None) -> None:
     """Refuse more than one component; say how many there are and name a node of two of them."""
     mentioned: npt.NDArray[Any] | None = None
     isolated = 0
@@ -173,9 +228,10 @@ def check_connected(edges: Pairs, num_nodes: int, name: str) -> None:
     if mentioned is not None:
         here = int(mentioned[here])
         there = int(mentioned[there]) if count > 1 else _smallest_absent(mentioned)
+    first, second = (str(node) if labels is None else labels[node] for node in sorted((here, there)))
     raise InvalidGraph(
         f"{name} is not connected: it has {count + isolated} components; "
-        f"for instance nodes {min(here, there)} and {max(here, there)} cannot reach each other"
+        f"for instance nodes {first} and {second} cannot reach each other"
     )
 
 

@@ -26,34 +26,50 @@ from .manitara_hadjicostis import ManitaraHadjicostis  # isort: skip
 from .nozari import Nozari  # isort: skip
 from .huang import Huang  # isort: skip
 from .pairwise_cancelling import PairwiseCancelling  # isort: skip
-from .base import VALUE, BlockMethod, Guarantee, Method, PairMethod, PushMethod, RoundMethod
+from .incremental import IncrementalAveraging  # isort: skip
+from .state_decomposition import StateDecomposition  # isort: skip
+from .muffliato import Muffliato  # isort: skip
+from .modular import ModularMasks  # isort: skip
+from .zip_noise import ZipNoise  # isort: skip
+from .pdmm import AsynchronousPdmm, Pdmm  # isort: skip
+from .flow_updating import FlowUpdating  # isort: skip
+from .base import VALUE, BlockMethod, Guarantee, Method, NeighbourMethod, PairMethod, PushMethod, RoundMethod
 from .registry import METHODS, our_methods, register
 
 __all__ = [
     "METHODS",
     "VALUE",
     "AcceleratedGossip",
+    "AsynchronousPdmm",
     "BinaryOracle",
     "BlockGossip",
     "BlockMethod",
     "BudgetedNoiseInsertion",
+    "FlowUpdating",
     "GapOracle",
     "Guarantee",
     "HeavyBallGossip",
     "Huang",
+    "IncrementalAveraging",
     "ManitaraHadjicostis",
     "Method",
     "MoMurray",
+    "ModularMasks",
+    "Muffliato",
+    "NeighbourMethod",
     "NoiseInsertion",
     "Nozari",
     "PairMethod",
     "PairwiseCancelling",
+    "Pdmm",
     "PushMethod",
     "PushSum",
     "RoundMethod",
     "SealedGossip",
     "StandardGossip",
+    "StateDecomposition",
     "SynchronousAveraging",
+    "ZipNoise",
     "register",
 ]
 

@@ -4,14 +4,15 @@ A method states its rule once, as plain functions on a *node table* (see :class:
 plain-Python runner and the compiled driver call those same functions; neither knows which method it
 runs. No driver and no randomness is here: draws arrive as arguments.
 
-Four kinds differ in what happens in one step:
+Five kinds differ in what happens in one step:
 
-==================== ==========================================================================
-:class:`PairMethod`  one edge fires, its two ends act
-:class:`BlockMethod` a set of edges fires at once
-:class:`RoundMethod` a round: every node sends one number to all its neighbours
-:class:`PushMethod`  a round: every node sends something to one node chosen at random
-==================== ==========================================================================
+======================== ==========================================================================
+:class:`PairMethod`      one edge fires, its two ends act
+:class:`BlockMethod`     a set of edges fires at once
+:class:`RoundMethod`     a round: every node sends one number to all its neighbours
+:class:`PushMethod`      a round: every node sends something to one node chosen at random
+:class:`NeighbourMethod` every node, or one chosen at random, tells each neighbour something else
+======================== ==========================================================================
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ __all__ = [
     "BlockMethod",
     "Guarantee",
     "Method",
+    "NeighbourMethod",
     "PairMethod",
     "PushMethod",
     "RoundMethod",
@@ -84,6 +86,9 @@ class Method(Value, ABC):
     edge_noise_field: ClassVar[int | None] = None
     """Column to which every edge adds one normal number before the first step: + at its first end, − at its second.
     Its deviation is :meth:`edge_noise_std`."""
+
+    start_noise_field: ClassVar[int | None] = None
+    """Column to which a standard normal number is added in every row before the first step, independently."""
 
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
@@ -145,6 +150,10 @@ class Method(Value, ABC):
         nodes = np.zeros((graph.num_nodes, self.num_fields))
         nodes[:, VALUE] = private_values
         return nodes
+
+    def num_rows(self, graph: Graph) -> int:
+        """Rows of the node table: one per node, and in some kinds further ones after them."""
+        return graph.num_nodes
 
     def parameters(self, graph: Graph) -> Array:
         """Numbers common to all nodes that the update needs, as a flat array."""
@@ -267,6 +276,53 @@ class PushMethod(Method):
     def messages_per_step(self, graph: Graph) -> int:
         """One from every node (those who draw themselves are counted too)."""
         return graph.num_nodes
+
+
+class NeighbourMethod(Method):
+    """A method whose nodes keep numbers for each neighbour, and tell each something else.
+
+    After the rows of the nodes the table has one row for every neighbour of every node, in the order of
+    :attr:`sottovoce.Graph.neighbours`; it belongs to the node whose neighbour it is. Its first
+    :attr:`num_said` columns hold what the node tells this neighbour, the next as many what it heard last from it.
+    Further columns are the method's own.
+    """
+
+    in_rounds: ClassVar[bool] = True
+    """Whether all nodes act in every step; otherwise one does, all of them equally likely."""
+
+    num_said: ClassVar[int] = 1
+    """How many numbers one message has."""
+
+    noise: ClassVar[str] = ""
+    """What the draws are: ``""`` (always zero) or ``"normal"``, of unit scale; only for methods in rounds."""
+
+    @staticmethod
+    @abstractmethod
+    def speak(nodes: Array, i: int, first: int, last: int, draws: Array, step: int, parameters: Array) -> None:
+        """Node i acts: it may change its row and those of its neighbours, ``first`` to ``last`` − 1, and fills in there
+        what it tells each. ``draws`` has one entry per row.
+        """
+
+    @staticmethod
+    @abstractmethod
+    def hear(nodes: Array, i: int, row: int, step: int, parameters: Array) -> None:
+        """Node i has heard the neighbour of ``row``; may change that row and its own."""
+
+    def num_rows(self, graph: Graph) -> int:
+        return graph.num_nodes + 2 * graph.num_edges
+
+    def initial(self, graph: Graph, private_values: Array) -> Array:
+        nodes = np.zeros((self.num_rows(graph), self.num_fields))
+        nodes[: graph.num_nodes, VALUE] = private_values
+        return nodes
+
+    def needs(self) -> str:
+        return "a common clock for the rounds" if self.in_rounds else ""
+
+    def messages_per_step(self, graph: Graph) -> int:
+        """One to each neighbour: 2m in a round; of one node that acts, the mean number of neighbours, rounded."""
+        every = 2 * graph.num_edges
+        return every if self.in_rounds else max(1, round(every / graph.num_nodes))
 
 
 @cache

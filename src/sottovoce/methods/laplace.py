@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LaplaceMethod", "check_decay", "laplace_epsilon", "laplace_error", "laplace_variance"]
 
+ROUNDING = 1e-12
+"""Ends of an interval that are closer than this, relatively, are equal."""
+
 
 class LaplaceMethod(WeightedMethod):
     """Everything said has Laplace noise of scale b q^k; a share s of it stays in the values."""
@@ -69,7 +72,8 @@ class LaplaceMethod(WeightedMethod):
 def check_decay(noise_decay: npt.ArrayLike, left: npt.ArrayLike, name: str) -> None:
     """Refuse q outside (a, 1), where a = ``left`` is what a round leaves of a difference; a = q = 0 is one draw."""
     decay, rest = np.broadcast_arrays(np.asarray(noise_decay, dtype=np.float64), np.asarray(left, dtype=np.float64))
-    bad = ~(((rest < decay) | ((decay == 0.0) & (rest == 0.0))) & (decay < 1.0))
+    # |0.8 − 1| is a little less than 0.2 in doubles, and an ε of 10^15 would be called a guarantee.
+    bad = ~(((rest < decay * (1.0 - ROUNDING)) | ((decay == 0.0) & (rest == 0.0))) & (decay < 1.0))
     if bad.any():
         at = int(np.argmax(bad))
         raise InvalidParameter(

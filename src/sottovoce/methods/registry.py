@@ -39,8 +39,8 @@ def register(cls: M) -> M:
     given: object = cls
     if not (isinstance(given, type) and issubclass(given, Method)):
         raise InvalidParameter(
-            "a method must be a class derived from PairMethod, BlockMethod, RoundMethod or PushMethod, "
-            f"got {getattr(cls, '__qualname__', cls)!r}"
+            "a method must be a class derived from PairMethod, BlockMethod, RoundMethod, PushMethod or "
+            f"NeighbourMethod, got {getattr(cls, '__qualname__', cls)!r}"
         )
     check_complete(cls)
     _check_dataclass(cls)

@@ -12,13 +12,17 @@ is found by :mod:`sottovoce.privacy.analysers`, each of which says which descrip
 :class:`SealedNoise`  the same, after the two ends of every edge shared a random number that cancels between them
 :class:`FrozenNoise`  the same, with noise that is not replaced any more after a number of activations
 :class:`LinearRounds` broadcasts in rounds, linear in the private values and in independent noise
+:class:`LinearSystem` rounds in which nodes remember several numbers, all linear in the same sense
+:class:`LinearSteps`  the same, where one node acts in a step
+:class:`NotGaussian`  something is hidden, but not by Gaussian noise: *not analysed*, with the reason in words
 ===================== ==========================================================================================
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +35,11 @@ __all__ = [
     "FadingNoise",
     "FrozenNoise",
     "InTheClear",
+    "LinearRound",
     "LinearRounds",
+    "LinearSteps",
+    "LinearSystem",
+    "NotGaussian",
     "NotStated",
     "Released",
     "SealedNoise",
@@ -49,6 +57,9 @@ class Released:
 
     in_rounds: ClassVar[bool] = False
     """Whether all nodes speak at once; time is then counted in rounds, and no edge fires."""
+
+    by_nodes: ClassVar[bool] = False
+    """Whether one node speaks to all its neighbours in a step; a run is then a list of nodes, not of edges."""
 
     epsilon: float | None = None
     """Proved differential privacy of values one apart against an observer of all messages; ``None``: none is."""
@@ -70,6 +81,14 @@ class InTheClear(Released):
     """The first thing a node says to a neighbour is its private value."""
 
     words: ClassVar[str] = "values in the clear"
+
+
+@dataclass(frozen=True)
+class NotGaussian(Released):
+    """What is said is hidden by something that the audits do not cover, such as secret weights or sums modulo p."""
+
+    words: str  # type: ignore[misc]  # what hides it, and when it is said, differ from method to method
+    in_rounds: bool = True  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
@@ -187,9 +206,113 @@ class LinearRounds(Released):
     words: ClassVar[str] = "linear in the values and noise"
     in_rounds: ClassVar[bool] = True
 
+    @property
+    def gaussian(self) -> bool:
+        """Whether all noise is normal, so that audits are exact."""
+        return self.noise.law == "normal"
+
     def without_noise(self) -> LinearRounds:
         """With s = z a round is z ← (kept + moved)·z."""
         import scipy.sparse
 
         weights = scipy.sparse.csr_array(self.moved + scipy.sparse.diags_array(self.kept))
         return LinearRounds(np.zeros_like(self.kept), weights, FadingNoise.none(len(self.kept)))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRound:
+    """One round of a :class:`LinearSystem`: messages and new rows, both from the rows before it and the same draws."""
+
+    said: scipy.sparse.csr_array
+    """``(messages, rows)``."""
+    moved: scipy.sparse.csr_array
+    """``(rows, rows)``."""
+    said_noise: scipy.sparse.csr_array | None = None
+    """``(messages, draws)``; ``None``: no draws in the messages."""
+    moved_noise: scipy.sparse.csr_array | None = None
+    """``(rows, draws)``; ``None``: no draws in the rows."""
+    noise_std: float = 1.0
+    """Deviation of the draws, so that rounds that differ in nothing else may share their matrices."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem(Released):
+    """Rounds in which every node holds some numbers (*rows*); messages and changes are linear in rows and fresh draws.
+
+    Draws are independent and normal, of deviation 1 unless a round says otherwise. What a node does to its rows follows
+    from them, from its draws and from messages that it hears. An observer knows the rows, draws and private values of
+    its own nodes.
+    """
+
+    holders: npt.NDArray[np.int64]
+    """``(rows,)`` the node that holds each row."""
+    start: scipy.sparse.csr_array
+    """``(rows, n)`` the rows before the first round, as far as they follow from private values …"""
+    start_noise: scipy.sparse.csr_array
+    """… and ``(rows, first draws)`` from draws made before."""
+    start_known: npt.NDArray[np.int64]
+    """``(first draws, 2)`` the one or two nodes that know each of these."""
+    speakers: npt.NDArray[np.int64]
+    """``(messages,)`` who sends each message of a round."""
+    listeners: npt.NDArray[np.int64]
+    """``(messages,)`` who hears it; −1: all neighbours of the speaker."""
+    rounds: Callable[[int], LinearRound]
+    """What happens in round k."""
+    draws_known: npt.NDArray[np.int64]
+    """``(draws,)`` the node that knows each draw of a round."""
+
+    words: ClassVar[str] = "linear in the values and noise"
+    in_rounds: ClassVar[bool] = True
+    gaussian: ClassVar[bool] = True
+
+    @classmethod
+    def broadcast(
+        cls,
+        *,
+        start: Any,
+        rounds: Callable[[int], LinearRound],
+        start_noise: Any = None,
+        start_known: npt.NDArray[np.int64] | None = None,
+    ) -> LinearSystem:
+        """Every node says one number to all its neighbours in a round, and has one draw in a round of its own.
+
+        Rows come in blocks of n, node by node. ``start_noise``, if there is any, has one draw per node unless
+        ``start_known`` says otherwise.
+        """
+        import scipy.sparse
+
+        rows, n = start.shape
+        everyone = np.arange(n)
+        noise = scipy.sparse.csr_array((rows, 0)) if start_noise is None else scipy.sparse.csr_array(start_noise)
+        if start_known is None:
+            start_known = np.stack([everyone, everyone], axis=1)[: noise.shape[1]]
+        return cls(
+            holders=np.tile(everyone, rows // n),
+            start=scipy.sparse.csr_array(start),
+            start_noise=noise,
+            start_known=start_known,
+            speakers=everyone,
+            listeners=np.full(n, -1),
+            rounds=rounds,
+            draws_known=everyone,
+        )
+
+    def without_noise(self) -> LinearSystem:
+        """The same with all draws zero."""
+
+        def quiet(k: int) -> LinearRound:
+            return replace(self.rounds(k), said_noise=None, moved_noise=None)
+
+        return replace(self, start_noise=self.start_noise[:, :0], start_known=self.start_known[:0], rounds=quiet)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSteps(LinearSystem):
+    """A linear system in which one node acts in a step: ``rounds`` is asked with the node and not with the round.
+
+    The only messages of the step that say anything are those of that node. Rows that are not its neighbours' or its own
+    stay as they are.
+    """
+
+    in_rounds: ClassVar[bool] = False
+    by_nodes: ClassVar[bool] = True

@@ -26,6 +26,7 @@ __all__ = [
     "averaging_matrix",
     "check_weights",
     "consensus_factor",
+    "extreme_eigenvalues",
     "laplacian_weights",
     "mixing_matrix",
     "plus_diagonal",
@@ -183,6 +184,33 @@ def consensus_factor(weights: npt.ArrayLike | scipy.sparse.csr_array) -> float:
     start = np.cos(np.arange(n))  # the same every time
     top = scipy.sparse.linalg.eigsh(operator, k=1, which="LA", v0=start, tol=1e-9, return_eigenvectors=False)[0]
     return float(np.sqrt(max(top, 0.0)))
+
+
+def extreme_eigenvalues(weights: npt.ArrayLike | scipy.sparse.csr_array) -> tuple[float, float]:
+    """(λ₂, λ_n): the second largest and the least eigenvalue of a symmetric, doubly stochastic W, dense or sparse.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import cycle
+    >>> [round(value, 12) for value in extreme_eigenvalues(mixing_matrix("metropolis", cycle(4)))]
+    [0.333333333333, -0.333333333333]
+    """
+    import scipy.sparse.linalg
+
+    matrix: Any = weights
+    n = matrix.shape[0]
+    if n <= DENSE_NODES:
+        values = np.linalg.eigvalsh(matrix.toarray() if hasattr(matrix, "tocsr") else np.asarray(matrix))
+        return float(values[-2]), float(values[0])
+
+    def apply(x: Array) -> Array:
+        y = np.asarray(matrix @ (x - x.mean()), dtype=np.float64)
+        return y - np.mean(y)
+
+    operator = scipy.sparse.linalg.LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    start = np.cos(np.arange(n))  # the same every time
+    found = scipy.sparse.linalg.eigsh(operator, k=2, which="BE", v0=start, tol=1e-9, return_eigenvectors=False)
+    return float(max(found)), float(min(found))
 
 
 def weight_caveats(weights: Weights, graph: Graph) -> tuple[str, ...]:

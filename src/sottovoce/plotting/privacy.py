@@ -5,11 +5,13 @@ No inference happens here; all numbers come from :mod:`sottovoce.privacy`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..foundation.text import shortened
 from .style import BASELINE, line_styles, new_figure, tidy
 
 if TYPE_CHECKING:
@@ -51,10 +53,12 @@ def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure
     if len(order) > _FEATURED:
         axes.plot([], [], color="#BBBBBB", linewidth=0.9, label=f"{len(order) - _FEATURED} others")
     for node, style in zip(order[:_FEATURED], line_styles(), strict=False):
-        axes.step(report.steps, history[:, node], where="post", label=f"node {node}", **(style | {"marker": ""}))
+        axes.step(
+            report.steps, history[:, node], where="post", label=report.graph.label(node), **(style | {"marker": ""})
+        )
     if baseline is not None:
         known = np.where(np.isfinite(baseline.history), baseline.history, np.nan)[:, order[0]]
-        axes.step(baseline.steps, known, where="post", label=f"node {order[0]}, no noise", **BASELINE)
+        axes.step(baseline.steps, known, where="post", label=f"{report.graph.label(order[0])}, no noise", **BASELINE)
     title = f"What {report.view.describe()} cannot tell on {report.graph.name}\n{report.method.label()}"
     tidy(
         axes,
@@ -209,6 +213,8 @@ def draw_network(
         )
     if graph.num_nodes <= 40:
         _number_nodes(axes, places, finite / (largest or 1.0), watching, size)
+        if graph.labels is not None:
+            _name_nodes(axes, places, graph.labels, size)
     figure: Any = axes.figure
     figure.colorbar(points, ax=axes, shrink=0.75, label=label)
     if watching.any() or (disclosed is not None and disclosed.any()):
@@ -226,7 +232,7 @@ def node_positions(graph: Graph) -> Array:
 
     drawn = graph.to_networkx()
     layout = nx.kamada_kawai_layout(drawn) if graph.num_nodes <= 80 else nx.spring_layout(drawn, seed=1)
-    return np.array([layout[node] for node in range(graph.num_nodes)])
+    return np.array([layout[node] for node in drawn])
 
 
 def _mark_level(axes: Axes, level: float, text: str, *, x: float, offset: tuple[int, int], ha: str = "left") -> None:
@@ -272,6 +278,16 @@ def _number_nodes(axes: Axes, places: Array, shade: Array, watching: npt.NDArray
             color="#FFFFFF" if dark else "#222222",
             zorder=4,
         )
+
+
+def _name_nodes(axes: Axes, places: Array, labels: Sequence[str], size: float) -> None:
+    """Names below their nodes."""
+    below = (0, -0.62 * size**0.5 - 3)
+    for label, (x, y) in zip(labels, places, strict=True):
+        axes.annotate(
+            shortened(label, 18), (x, y), xytext=below, textcoords="offset points",
+            ha="center", va="top", fontsize=8, color="#222222", zorder=4,
+        )  # fmt: skip
 
 
 def _colours() -> Colormap:

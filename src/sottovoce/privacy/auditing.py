@@ -18,8 +18,8 @@ from ..foundation.arguments import number
 from ..foundation.progress import Progress
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
-from ..methods.released import LinearRounds, NotStated, Released
-from .analysers import exchanges, rounds
+from ..methods.released import LinearRounds, LinearSystem, NotStated, Released
+from .analysers import exchanges, rounds, steps_of_nodes
 from .gaussian.guessing import checked_candidates
 from .prior import checked_belief
 from .report import Question, Report
@@ -40,7 +40,7 @@ class Analyser(Protocol):
     def final_posterior(self, graph: Graph, released: Any, run: Any, view: View, prior: Array) -> Array: ...
 
 
-ANALYSERS: tuple[Analyser, ...] = (exchanges, rounds)
+ANALYSERS: tuple[Analyser, ...] = (exchanges, rounds, steps_of_nodes)
 
 
 def audit(
@@ -72,7 +72,7 @@ def audit(
         synchronous ones), one's own included.
     fired_edges
         ``(num_steps,)`` indices into ``graph.edges``, as ``run.fired_edges()`` gives them. For a method in rounds, in
-        which no single edge fires: the number of rounds.
+        which no single edge fires: the number of rounds. For one in which one node acts in a step: the nodes.
     view
         Who watches: :class:`CuriousNodes`, :class:`WireTap`, :class:`EveryoneBut` or :class:`Pooled`. Rounds are
         audited for curious nodes and for everyone but one.
@@ -191,8 +191,8 @@ def find_analyser(graph: Graph, method: Method, view: View) -> tuple[Analyser, R
             return analyser, released
     if isinstance(released, NotStated):
         why = "is not analysed: it does not state what it releases (see sottovoce.methods.Method.releases)"
-    elif isinstance(released, LinearRounds):
-        why = f"works in rounds, which are audited for CuriousNodes and EveryoneBut; got {type(view).__name__}"
+    elif isinstance(released, LinearRounds | LinearSystem):
+        why = f"works in rounds or node by node, audited for CuriousNodes and EveryoneBut; got {type(view).__name__}"
     else:
         why = f"is not analysed: {released.words}"
     raise Unsupported(f"{method.name} {why}")
@@ -204,7 +204,7 @@ def simulated_run(graph: Graph, method: Method, *, num_steps: int, seed: int) ->
         return num_steps
     from ..simulation.replay import fired_edges
 
-    return fired_edges(graph, num_steps=num_steps, seed=seed)
+    return fired_edges(graph, num_steps=num_steps, seed=seed, method=method)
 
 
 def _checked_steps(steps: Sequence[int] | npt.ArrayLike | None, num_steps: int) -> npt.NDArray[np.int64]:

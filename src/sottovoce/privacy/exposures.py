@@ -61,8 +61,8 @@ class Exposure:
     def __repr__(self) -> str:
         victim = int(np.argmin(self.closest))
         return (
-            f"<Exposure on {self.graph.name}, {self.num_steps} steps: most exposed is node {victim}, "
-            f"±{self.closest[victim]:.3g} to node {int(self.most_knowing[victim])}>"
+            f"<Exposure on {self.graph.name}, {self.num_steps} steps: most exposed is {self.graph.label(victim)}, "
+            f"±{self.closest[victim]:.3g} to {self.graph.label(int(self.most_knowing[victim]))}>"
         )
 
 

@@ -10,11 +10,15 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._version import __version__
 from ..foundation.arguments import number, whole
+from ..foundation.files import write_atomically
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.huang import Huang
@@ -71,6 +75,16 @@ class Frontier:
                 kept.append(point)
                 best = point.neighbour_std
         return kept
+
+    def to_csv(self, path: str | PathLike[str]) -> None:
+        """Write the points, a line each; what was asked stands above them in comments."""
+        rows = self.rows()
+        asked = (
+            f"# {self.graph.name}, accuracy {self.accuracy:g}, prior_std {self.prior_std:g}, sottovoce {__version__}"
+        )
+        lines = [asked, ",".join(rows[0])]
+        lines += [",".join("" if cell is None else str(cell) for cell in row.values()) for row in rows]
+        write_atomically(Path(path), lambda draft: draft.write_text("\n".join(lines) + "\n", encoding="utf-8"))
 
     def plot(self) -> Figure:
         """Uncertainty left against steps needed; see :mod:`sottovoce.plotting.privacy`."""
@@ -217,13 +231,15 @@ def _summary(
 
 
 def _steps_until(wish: _Wish, method: Method) -> int | None:
+    from ..foundation.interrupting import uninterrupted
     from ..simulation import simulate
 
     size = wish.graph.num_nodes
     values = np.random.default_rng(wish.seed).normal(0.0, wish.prior_std, size)
     values *= wish.prior_std / max(float(values.std()), 1e-300)
-    grid = np.unique(np.linspace(0, wish.max_steps, 401).astype(int))
+    grid = np.unique(np.linspace(0, wish.max_steps, 4001).astype(int))
     run = simulate(wish.graph, values, method, num_steps=wish.max_steps, seed=wish.seed, replicas=200, record=grid)
+    uninterrupted(run)
     late = np.flatnonzero(run.squared_error.mean(axis=0) / size > wish.accuracy**2)
     first = 0 if len(late) == 0 else int(late[-1]) + 1
     return None if first >= len(run.steps) else int(run.steps[first])

@@ -146,7 +146,7 @@ def disclosed_by_broadcast(graph: Graph, view: CuriousNodes) -> Mask:
     """
     mask = view.observers(graph)
     heard = mask.copy()
-    for node in view.nodes:
+    for node in np.flatnonzero(mask).tolist():
         heard[graph.neighbours_of(node)] = True
     for node in range(graph.num_nodes):
         mask[node] |= heard[node] and bool(heard[graph.neighbours_of(node)].all())

@@ -86,7 +86,7 @@ class TranscriptReport:
         node = self.most_exposed
         return (
             f"<TranscriptReport of {self.view.describe()} on {self.graph.name}, {self.num_records} records: "
-            f"closest ±{self.posterior_std[node]:.3g} (node {node})>"
+            f"closest ±{self.posterior_std[node]:.3g} ({self.graph.label(node)})>"
         )
 
 

@@ -14,7 +14,7 @@ from .findings import Findings, Question
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Question", "Report", "RoundsReport"]
+__all__ = ["Question", "Report", "RoundsReport", "StepsReport"]
 
 PRICE = (
     "Against all others together withdrawal buys nothing: once every node has spoken, keeping ±h from them at every "
@@ -62,10 +62,11 @@ class Report(Findings):
         """When a value is called disclosed."""
         share = self.tolerance
         text = f"Disclosed: flat-prior deviation at most {share:g} of the spread."
-        if self.undecided.any():
-            count = int(self.undecided.sum())
-            text += f" For {count} node{'s' if count > 1 else ''} digits did not suffice: cannot decide."
-        return text
+        return text + self._undecided_words()
+
+    def _undecided_words(self) -> str:
+        count = int(self.undecided.sum())
+        return f" For {count} node{'s' if count > 1 else ''} digits did not suffice: cannot decide." if count else ""
 
     def _known(self) -> tuple[str, ...]:
         return self.view.assumptions()
@@ -95,7 +96,7 @@ class Report(Findings):
         right, count = self.guess_probability(), len(self.candidates)
         node = int(np.argmax(np.where(self.observers, -1.0, right)))
         return (
-            f"names the right one of {count} candidates for the private value of node {node} in "
+            f"names the right one of {count} candidates for the private value of {self.graph.label(node)} in "
             f"{100 * right[node]:.3g} % of cases (without listening: {100 / count:.3g} %)"
         )
 
@@ -108,20 +109,26 @@ class Report(Findings):
         kept = float(self.kept_std[node])
         if kept > 0.0:
             for_ever = (
-                f"Node {node} keeps at least ±{kept:.3g} from this observer for ever: an exchange that it did not "
-                "hear, or a seal that it does not know, hides the value, whatever is exchanged later."
+                f"{self._subject(node)} keeps at least ±{kept:.3g} from this observer for ever: an exchange that it "
+                "did not hear, or a seal that it does not know, hides the value, whatever is exchanged later."
             )
         else:
-            for_ever = f"Nothing protects node {node} for ever: no exchange unheard by this observer, and no seal."
+            who = self.graph.label(node)
+            for_ever = f"Nothing protects {who} for ever: no exchange unheard by this observer, and no seal."
         return (for_ever, PRICE)
+
+    def _subject(self, node: int) -> str:
+        """At the beginning of a sentence."""
+        return f"Node {node}" if self.graph.labels is None else self.graph.labels[node]
 
     def _knows(self, node: int) -> str:
         if self.disclosed[node]:
-            return f"knows the private value of node {node} exactly (to {self.tolerance:g} of its spread)"
+            return f"knows the private value of {self.graph.label(node)} exactly (to {self.tolerance:g} of its spread)"
         if np.isinf(self.posterior_std[node]):
             return "has learned no private value at all"
         how = "" if self.exact else " by a linear estimate"
-        return f"can estimate the private value of node {node}, the most exposed one, to {self._closeness(node)}{how}"
+        who = f"{self.graph.label(node)}, the most exposed one,"
+        return f"can estimate the private value of {who} to {self._closeness(node)}{how}"
 
     def _revealed(self, node: int) -> str:
         deviation = self.posterior_std[node]
@@ -136,6 +143,7 @@ class Report(Findings):
         """One record per node, ready for a table or JSON (infinities as ``None``)."""
         columns: dict[str, list[Any]] = {
             "node": list(range(self.graph.num_nodes)),
+            **({} if self.graph.labels is None else {"label": list(self.graph.labels)}),
             "observer": self.observers.tolist(),
             "posterior_std": _finite(self.posterior_std),
             "variance_leaked": _finite(self.variance_leaked),
@@ -160,7 +168,7 @@ class Report(Findings):
         return (
             f"<Report of {self.view.describe()} on {self.graph.name}, {self.num_steps} {self.unit}s: "
             f"{int(self.disclosed[honest].sum())} of {int(honest.sum())} values disclosed, "
-            f"closest ±{self.posterior_std[self.most_exposed]:.3g} (node {self.most_exposed})>"
+            f"closest ±{self.posterior_std[self.most_exposed]:.3g} ({self.graph.label(self.most_exposed)})>"
         )
 
 
@@ -176,14 +184,26 @@ class RoundsReport(Report):
 
     @property
     def criterion(self) -> str:
-        return f"Disclosed: deviation at most {self.tolerance:g} of the spread."
+        text = f"Disclosed: deviation at most {self.tolerance:g} of the spread."
+        return text + self._undecided_words()
 
     def _known(self) -> tuple[str, ...]:
         known = (
             *self.view.assumptions("knows the graph, the weights, and the size of everybody's noise in every round"),
-            "messages are broadcast: curious nodes hear all messages of their neighbours",
+            "hears all that neighbours of curious nodes say to these",
         )
         return known if self.exact else (*known, LINEAR)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StepsReport(RoundsReport):
+    """The same for a method in which one node acts in a step."""
+
+    unit: ClassVar[str] = "step"
+    source: ClassVar[str] = "messages"
+
+    def _known(self) -> tuple[str, ...]:
+        return self.view.assumptions("knows the graph, the parameters, and which node acted at every step")
 
 
 def _finite(numbers: Array) -> list[float | None]:

@@ -182,8 +182,8 @@ def exposure_quantile(
     asked = _asked(nodes, graph)
     exposed = _exposed(graph, asked, size, coalitions)
     analyser, released = find_analyser(graph, method, CuriousNodes(next(iter(exposed))))
-    if released.in_rounds:
-        raise Unsupported(f"{method.name} works in rounds and has no schedule; audit it")
+    if released.in_rounds or released.by_nodes:
+        raise Unsupported(f"{method.name} fires no single edges and has no schedule of them; audit it")
     edges = Chances(graph, edge_probabilities).edges
     steps = whole("num_steps", num_steps, low=0, high=2**40)
     firing = int(np.count_nonzero(edges))
@@ -227,13 +227,13 @@ def _asked(nodes: Iterable[int] | None, graph: Graph) -> npt.NDArray[np.int64]:
 
 
 def _exposed(
-    graph: Graph, asked: npt.NDArray[np.int64], size: int, coalitions: Iterable[Iterable[int]] | None
+    graph: Graph, asked: npt.NDArray[np.int64], size: int, coalitions: Iterable[Iterable[int | str]] | None
 ) -> dict[Coalition, list[int]]:
     """Which places of ``asked`` each coalition looks at."""
     exposed: dict[Coalition, list[int]] = {}
     if coalitions is not None:
         for given in coalitions:
-            members = CuriousNodes(given).nodes
+            members = tuple(np.flatnonzero(CuriousNodes(given).observers(graph)).tolist())
             exposed[members] = [place for place, node in enumerate(asked.tolist()) if node not in members]
     else:
         whole("size", size, low=1, high=graph.num_nodes - 1)

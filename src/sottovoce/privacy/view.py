@@ -58,7 +58,7 @@ class CuriousNodes(View):
     Parameters
     ----------
     nodes
-        The curious nodes; at least one.
+        The curious nodes, by number or name; at least one.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class CuriousNodes(View):
     [True, False]
     """
 
-    nodes: tuple[int, ...]
+    nodes: tuple[int | str, ...]
 
-    def __init__(self, nodes: Iterable[int]) -> None:
+    def __init__(self, nodes: Iterable[int | str]) -> None:
         object.__setattr__(self, "nodes", _distinct("nodes", nodes))
 
     def observers(self, graph: Graph) -> Mask:
@@ -82,6 +82,8 @@ class CuriousNodes(View):
 
     def describe(self) -> str:
         names = ", ".join(map(str, self.nodes))
+        if any(isinstance(node, str) for node in self.nodes):
+            return f"curious {names}" + (", pooled" if len(self.nodes) > 1 else "")
         return f"curious node {names}" if len(self.nodes) == 1 else f"curious nodes {names}, pooled"
 
     def _sees(self) -> str:
@@ -95,8 +97,8 @@ class WireTap(View):
     Parameters
     ----------
     edges
-        Pairs of nodes such as ``[(0, 1)]``, or indices into ``graph.edges`` such as ``[0, 1]``. The bare tuple
-        ``(0, 1)`` reads as either and is refused.
+        Pairs of nodes such as ``[(0, 1)]`` or ``[("ada", "bob")]``, or indices into ``graph.edges`` such as ``[0, 1]``.
+        The bare tuple ``(0, 1)`` reads as either and is refused.
 
     Examples
     --------
@@ -107,9 +109,9 @@ class WireTap(View):
     [False, True]
     """
 
-    edges: tuple[int | tuple[int, int], ...]
+    edges: tuple[int | tuple[int | str, int | str], ...]
 
-    def __init__(self, edges: Iterable[int | tuple[int, int]]) -> None:
+    def __init__(self, edges: Iterable[int | tuple[int | str, int | str]]) -> None:
         object.__setattr__(self, "edges", _named_edges(edges))
         if not self.edges:
             raise InvalidParameter("edges must name at least one edge to tap, got none")
@@ -122,7 +124,8 @@ class WireTap(View):
         mask = np.zeros(graph.num_edges, dtype=np.bool_)
         for edge in self.edges:
             if isinstance(edge, tuple):
-                key = (min(edge), max(edge))
+                first, second = sorted(graph.node(end) for end in edge)
+                key = (first, second)
                 if key not in index:
                     raise InvalidParameter(f"edges must be edges of the graph; {edge} is not one")
                 mask[index[key]] = True
@@ -146,10 +149,10 @@ class EveryoneBut(View):
     Parameters
     ----------
     node
-        The one honest node.
+        The one honest node, by number or name.
     """
 
-    node: int
+    node: int | str
 
     def observers(self, graph: Graph) -> Mask:
         return ~_node_mask((self.node,), graph)
@@ -158,10 +161,10 @@ class EveryoneBut(View):
         return np.ones(graph.num_edges, dtype=np.bool_)
 
     def describe(self) -> str:
-        return f"everyone but node {self.node}, colluding"
+        return f"everyone but {_called(self.node)}, colluding"
 
     def _sees(self) -> str:
-        return f"{self.describe()}: all private values, draws and messages but those of node {self.node}"
+        return f"{self.describe()}: all private values, draws and messages but those of {_called(self.node)}"
 
 
 @dataclass(frozen=True, init=False)
@@ -208,17 +211,28 @@ def honest_nodes(view: View, graph: Graph) -> npt.NDArray[np.int64]:
     return honest
 
 
-def _distinct(name: str, nodes: Iterable[int]) -> tuple[int, ...]:
+def _distinct(name: str, nodes: Iterable[int | str]) -> tuple[int | str, ...]:
+    if isinstance(nodes, str):
+        raise InvalidParameter(f"{name} must be a list: [{nodes!r}], got {nodes!r}")
     try:
-        found = tuple(sorted({int(node) for node in nodes}))
+        found = tuple(sorted({_node(node) for node in nodes}, key=lambda node: (isinstance(node, str), node)))
     except TypeError:
-        raise InvalidParameter(f"{name} must be a sequence of node numbers, got {type(nodes).__name__}") from None
+        kind = type(nodes).__name__
+        raise InvalidParameter(f"{name} must be a sequence of node numbers or names, got {kind}") from None
     if not found:
         raise InvalidParameter(f"{name} must name at least one node, got none")
     return found
 
 
-def _named_edges(edges: Iterable[int | tuple[int, int]]) -> tuple[int | tuple[int, int], ...]:
+def _node(node: object) -> int | str:
+    return node if isinstance(node, str) else int(node)  # type: ignore[call-overload]
+
+
+def _called(node: int | str) -> str:
+    return node if isinstance(node, str) else f"node {node}"
+
+
+def _named_edges(edges: Iterable[int | tuple[int | str, int | str]]) -> tuple[int | tuple[int | str, int | str], ...]:
     if isinstance(edges, tuple) and len(edges) == 2 and all(isinstance(part, int | np.integer) for part in edges):
         i, j = edges
         raise InvalidParameter(
@@ -230,20 +244,17 @@ def _named_edges(edges: Iterable[int | tuple[int, int]]) -> tuple[int | tuple[in
     return tuple(_edge(edge) for edge in edges)
 
 
-def _edge(edge: object) -> int | tuple[int, int]:
+def _edge(edge: object) -> int | tuple[int | str, int | str]:
     try:
-        if isinstance(edge, Iterable):
-            i, j = edge
-            return operator.index(i), operator.index(j)
+        if isinstance(edge, Iterable) and not isinstance(edge, str):
+            i, j = (end if isinstance(end, str) else operator.index(end) for end in edge)
+            return i, j
         return operator.index(edge)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise InvalidParameter(f"edges must be pairs of node numbers or edge indices, got {edge!r}") from None
+        raise InvalidParameter(f"edges must be pairs of nodes or edge indices, got {edge!r}") from None
 
 
-def _node_mask(nodes: tuple[int, ...], graph: Graph) -> Mask:
+def _node_mask(nodes: tuple[int | str, ...], graph: Graph) -> Mask:
     mask = np.zeros(graph.num_nodes, dtype=np.bool_)
-    for node in nodes:
-        if not 0 <= node < graph.num_nodes:
-            raise InvalidParameter(f"node must be in 0..{graph.num_nodes - 1}, got {node}")
-        mask[node] = True
+    mask[[graph.node(node) for node in nodes]] = True
     return mask

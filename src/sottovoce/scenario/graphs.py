@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import inspect
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from ..errors import InvalidGraph, InvalidParameter
+from ..errors import InvalidParameter
 from ..foundation.arguments import shown, whole
 from ..foundation.files import is_file
 from ..foundation.text import listed, number_in
 from ..graphs import generators
 from ..graphs.graph import Graph
+from ..graphs.validation import check_fits
 
 __all__ = ["FAMILIES", "GivenGraph", "GraphFile", "GraphSpec", "describe_graph", "make_graph", "parse_graph"]
 
 Number = int | float
-BYTES_PER_EDGE = 24
-"""Held while a graph is made, at least."""
 
 
 @dataclass(frozen=True)
@@ -167,13 +165,7 @@ class GraphSpec:
         InvalidGraph
             If it would not fit into this machine's memory, or is not connected in many draws.
         """
-        nodes, edges = self.size()
-        here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        if BYTES_PER_EDGE * max(nodes, edges) > here:
-            raise InvalidGraph(
-                f"graph {shown(str(self))} would have {_count(nodes)} nodes and {_count(edges)} edges; this "
-                f"machine's memory ({here / 1e9:.0f} GB) does not hold that"
-            )
+        check_fits(f"graph {shown(str(self))}", *self.size())
         return self._recipe.generator(**dict(self.arguments))
 
     def to_python(self) -> str:
@@ -272,7 +264,3 @@ def _real(number: Number) -> float:
         return float(number)
     except OverflowError:
         return math.inf
-
-
-def _count(number: float) -> str:
-    return f"{number:,.0f}" if number < 1e15 else f"{number:.3g}"

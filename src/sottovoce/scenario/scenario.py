@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from ..foundation.arguments import Array
 from ..graphs.graph import Graph
+from ..graphs.naming import by_node
 from ..methods import Method
 from ..methods.registry import is_ours
 from .graphs import GivenGraph, GraphFile, GraphSpec, describe_graph
@@ -55,7 +58,8 @@ class Scenario:
     @cached_property
     def private_values(self) -> Array:
         """``(n,)`` or ``(n, d)`` values."""
-        return self.values_spec.build(self.graph.num_nodes, self.seed)
+        found = self.values_spec.build(self.graph.num_nodes, self.seed)
+        return np.array(by_node(found, self.graph)) if isinstance(found, dict) else found
 
     def built(self) -> Scenario:
         """Itself, with everything made: what cannot be made is said here."""

@@ -4,7 +4,8 @@
 ``uniform``, ``normal``  drawn from the seed: on [0, 1], or with mean 0 and deviation 1
 ``ramp``                 evenly from 0 to 1
 ``spike``                node 0 holds n, all others 0: the mean is 1
-a path                   ``.npy``, or text with one number or one vector per node and line
+a path                   ``.npy``, or text with one number or one vector per node and line, perhaps after its name;
+                         ``-`` is standard input
 ``1.5,2,0``              one number per node
 =======================  ===========================================================================================
 
@@ -13,21 +14,23 @@ No error and no repr shows a value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidFile, InvalidValues
 from ..foundation.arguments import Array
 from ..foundation.files import is_file
-from ..foundation.text import listed, number_in, number_rows
+from ..foundation.text import listed, named_rows, number_in, number_rows
 
 __all__ = ["WAYS", "ValuesSpec", "read_values", "uniform"]
 
 LARGEST = 1e100
+STANDARD_INPUT = "-"
 
 
 def uniform(num_nodes: int, seed: int) -> Array:
@@ -87,7 +90,7 @@ class ValuesSpec:
         InvalidValues
             If there is a comma, and something else than numbers around it.
         """
-        if text in WAYS or is_file(text):
+        if text in WAYS or text == STANDARD_INPUT or is_file(text):
             return cls(text)
         known = f"{', '.join(WAYS)}, a file, or numbers separated by commas"
         if "," not in text:
@@ -105,8 +108,8 @@ class ValuesSpec:
     def __str__(self) -> str:
         return self.source if self.numbers is None else ",".join(map(repr, self.numbers))
 
-    def build(self, num_nodes: int, seed: int) -> Array:
-        """``(n,)`` values, from a file perhaps ``(n, d)``; whether a file fits the graph is checked by its user.
+    def build(self, num_nodes: int, seed: int) -> Array | dict[str, Any]:
+        """``(n,)`` values, from a file perhaps ``(n, d)`` or by name; whether it fits the graph is checked by its user.
 
         Raises
         ------
@@ -133,11 +136,13 @@ class ValuesSpec:
         return f"read_values({self.source!r})"
 
 
-def read_values(path: str) -> Array:
-    """Private values from ``.npy``, or text with one number or one vector per node and line.
+def read_values(path: str) -> Array | dict[str, Any]:
+    """Private values from ``.npy``, or text with one number or one vector per node and line; ``-``: standard input.
 
-    Errors name the line, never what stands in it.
+    If every line begins with a name, what follows is that node's. Errors name the line, never what stands in it.
     """
+    if path == STANDARD_INPUT:
+        return _from_text(sys.stdin.read().removeprefix("\ufeff"), "standard input")
     file = Path(path)
     if file.suffix == ".npy":
         try:
@@ -145,10 +150,21 @@ def read_values(path: str) -> Array:
         except (ValueError, OSError, EOFError, TypeError):
             raise InvalidFile(f"{path} is not a NumPy array of numbers") from None
     try:
-        rows = number_rows(file.read_text(encoding="utf-8-sig"), path)
+        return _from_text(file.read_text(encoding="utf-8-sig"), path)
     except UnicodeDecodeError:
         raise InvalidFile(f"{path} is not a text file of numbers") from None
+
+
+def _from_text(text: str, name: str) -> Array | dict[str, Any]:
+    named = named_rows(text, name)
+    rows = number_rows(text, name) if named is None else [row for _, row in named]
     if len({len(row) for row in rows}) != 1:
-        raise InvalidFile(f"{path} must have the same number of entries on every line")
+        raise InvalidFile(f"{name} must have the same number of entries on every line")
     array = np.array(rows)
-    return array[:, 0] if array.shape[1] == 1 else array
+    values = array[:, 0] if array.shape[1] == 1 else array
+    if named is None:
+        return values
+    found = dict(zip((who for who, _ in named), values, strict=True))
+    if len(found) < len(named):
+        raise InvalidFile(f"{name} must have one line per node, and one has two")
+    return found

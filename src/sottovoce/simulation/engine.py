@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -11,9 +11,12 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
 from ..foundation.arguments import whole
+from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
 from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
+from ..graphs.naming import by_node
+from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .kinds import kind_of
 from .random.aliases import alias_table, checked_probabilities
@@ -31,7 +34,7 @@ Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
 def simulate(
     graph: Graph | Circulant,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     *,
     num_steps: int,
@@ -53,7 +56,7 @@ def simulate(
         for pairwise methods whose nodes need to know nothing of the network.
     private_values
         ``(n,)`` numbers, or ``(n, d)`` vectors: every coordinate sees the same edges fire and has
-        noise of its own.
+        noise of its own. Or one entry per node by its name or number: a mapping, or a pandas Series with such an index.
     method
         What the two ends of a firing edge do, or all nodes in a round.
     num_steps
@@ -68,12 +71,13 @@ def simulate(
         ``None`` chooses enough for a smooth curve.
     edge_probabilities
         ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
-        in which one edge fires at a time.
+        in which one edge fires at a time. Edges that can fire must connect the graph.
     stop_at
         Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
         watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
         (heavy ball, accelerated gossip: every node moves in every step) or every n/2 exchanges (sets of edges); the
-        replica then stops at the first of these looks. Recorded steps make no difference.
+        replica then stops at the first of these looks. Recorded steps make no difference. On a GPU an ensemble stops
+        at the step, one huge run looks every n/2 steps.
     threads
         Cores to use; ``None``: all. Replicas are shared out between them, or coordinates; a single run of 10⁵ nodes
         or more is made by all of them together, unless one alone is faster at the moment. The numbers are the same.
@@ -88,7 +92,7 @@ def simulate(
     -------
     Solution
         Values, recorded errors, status, seed. Ctrl-C returns what was done so far, with the status
-        saying so.
+        saying so; if the code that made this call calls again, that Ctrl-C stops it.
 
     Examples
     --------
@@ -97,6 +101,7 @@ def simulate(
     >>> run.values.round(9).tolist()
     [3.0, 3.0, 3.0, 3.0]
     """
+    stop_if_interrupted()
     graph = _check_graph(graph)
     values = _check_values(private_values, graph)
     _check_method(method, graph, one_by_one=edge_probabilities is None and (device == "cpu" or replicas == 1))
@@ -110,14 +115,14 @@ def simulate(
         seed=secrets.randbits(63) if seed is None else check_seed(seed),
         replicas=whole("replicas", replicas, low=1, high=MAX_REPLICAS),
         edge_probabilities=probabilities,
-        aliases=alias_table(probabilities, graph.num_edges),
+        aliases=alias_table(probabilities, graph),
         notes=_notes(graph, method, equal_edges=probabilities is None),
     )
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
-    state = State.at_start(setup, len(steps), beside=device == "cpu")
     if device == "gpu":
-        return _advance_on_gpu(state, num_steps, steps, stop_at=stop_at, report=progress)
-    return advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress)
+        return hand_back(_advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress))
+    state = State.at_start(setup, len(steps))
+    return hand_back(advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
 def resume(
@@ -140,11 +145,12 @@ def resume(
     end = begin + whole("num_steps", num_steps, low=1, high=2**62)
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
     steps = steps[steps > begin]
-    return advance(State.after(solution, len(steps)), end, steps, stop_at=stop_at, threads=threads, report=progress)
+    state = State.after(solution, len(steps))
+    return hand_back(advance(state, end, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
 def _advance_on_gpu(
-    state: State,
+    setup: Setup,
     end: int,
     record: npt.NDArray[np.int64],
     *,
@@ -152,15 +158,14 @@ def _advance_on_gpu(
     report: Report | bool | None,
 ) -> Solution:
     """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
-    if stop_at is not None:
-        raise Unsupported("stop_at is not supported with device='gpu'; record more often and look at the errors")
+    state = State.empty(setup, len(record))
     if state.tables.shape[:2] == (1, 1):
         from .gpu.huge import advance as advance_one
 
-        return advance_one(state, end, record, report=report)
+        return advance_one(state, end, record, stop_at=stop_at, report=report)
     from .gpu.ensemble import advance as advance_many
 
-    return advance_many(state, end, record, report=report)
+    return advance_many(state, end, record, stop_at=stop_at, report=report)
 
 
 # -- input ------------------------------------------------------------------------------------------
@@ -200,7 +205,13 @@ def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Metho
         raise InvalidParameter(
             f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
         )
-    return checked_probabilities(edge_probabilities, graph.num_edges)
+    chances = checked_probabilities(edge_probabilities, graph.num_edges)
+    if not chances.all():
+        try:
+            check_connected(graph.edges[chances > 0], graph.num_nodes, "the graph of edges that can fire")
+        except InvalidGraph as error:
+            raise InvalidParameter(f"edge_probabilities leave no way to a common average: {error}") from None
+    return chances
 
 
 def _notes(graph: Graph, method: Method, *, equal_edges: bool) -> tuple[str, ...]:
@@ -220,8 +231,17 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
 
 
-def _check_values(private_values: npt.ArrayLike, graph: Graph) -> Array:
+def _check_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Graph | Circulant) -> Array:
     """Finite ``(n,)`` or ``(n, d)`` floats. What is wrong is said without showing any of them."""
+    given: Any = private_values
+    if hasattr(given, "index") and hasattr(given, "items") and not isinstance(given, Mapping):  # a pandas Series
+        given = dict(given.items())
+    if isinstance(given, Mapping):
+        if isinstance(graph, Circulant):
+            raise InvalidValues("private_values of a Circulant must be in the order of its nodes: they have no names")
+        private_values = by_node(given, graph)
+    if np.iscomplexobj(np.asarray(private_values)):
+        raise InvalidValues("private_values must be real numbers, got complex ones")
     try:
         values = np.array(private_values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.arguments import whole
-from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.standard import StandardGossip
@@ -53,6 +52,7 @@ def fired_edges(
     -------
     ndarray
         ``(num_steps,)`` rows of ``graph.edges``, or ``(num_steps, block_size)`` for methods that fire sets of edges.
+        For methods in which one node acts with all its neighbours: ``(num_steps,)`` nodes.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def fired_edges(
     True
     """
     method = StandardGossip() if method is None else method
-    aliases = alias_table(edge_probabilities, graph.num_edges)
+    aliases = alias_table(edge_probabilities, graph)
     return kind_of(method).fired(method, graph, aliases, _stream(seed, replica), _steps(start, num_steps))
 
 
@@ -100,15 +100,13 @@ def activations(
     if method.in_rounds:
         return np.full(graph.num_nodes, num_steps)
     counts = np.zeros(graph.num_nodes, dtype=np.int64)
-    aliases = alias_table(edge_probabilities, graph.num_edges)
+    aliases = alias_table(edge_probabilities, graph)
     for start in range(0, num_steps, CHUNK):
         size = min(CHUNK, num_steps - start)
         fired = fired_edges(
             graph, num_steps=size, seed=seed, replica=replica, start=start, edge_probabilities=aliases, method=method
         )
-        network: Graph | Circulant = graph
-        ends = network.ends(fired) if isinstance(network, Circulant) else network.edges[fired]
-        counts += np.bincount(ends.reshape(-1), minlength=graph.num_nodes)
+        counts += np.bincount(kind_of(method).taking_part(graph, fired), minlength=graph.num_nodes)
     return counts
 
 

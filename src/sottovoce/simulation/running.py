@@ -10,7 +10,6 @@ of it.
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.cores import available_cores
+from ..foundation.interrupting import Interrupt
 from ..foundation.progress import Progress, Report
 from ..methods.base import Array
 from .kinds import kind_of
@@ -53,7 +53,7 @@ def advance(
     begin = state.num_steps
     crew = _Crew(available_cores() if threads is None else threads)
     runner = _Runner(state, record, crew, together=0 if stop_at is not None else end - begin)
-    with crew.pool, _Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
+    with crew.pool, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
         if begin in record[:1]:
             runner.note(begin)
         if stop_at is not None:
@@ -177,6 +177,8 @@ class _Runner:
         if setup.method.lazy:
             tables = settled(setup.method, tables, self.state.steps_done, setup.parameters, replicas)
         parts, masses = np.empty((2, 1, *tables.shape[:2]))
+        if tables.shape[2] > setup.graph.num_nodes:  # rows of neighbours are no values
+            tables = tables[:, :, : setup.graph.num_nodes]
         sheet = self.sheet(self.no_records[0], parts, masses)
         if self.beside:
             note_rows(self.tables()[0], replicas, sheet)
@@ -279,32 +281,3 @@ class _Crew:
             everyone.abort()
             return False
         return True
-
-
-class _Interrupt:
-    """While entered, the first Ctrl-C is remembered instead of raised, so that tables stay consistent.
-
-    A second one is raised as usual. Outside the main thread nothing is changed: signals go elsewhere.
-    """
-
-    def __init__(self) -> None:
-        self._seen = False
-        self._previous: Any = None
-
-    def seen(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._seen
-
-    def _remember(self, *_: object) -> None:
-        if self._seen:
-            raise KeyboardInterrupt
-        self._seen = True
-
-    def __enter__(self) -> _Interrupt:
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._remember)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)

@@ -102,7 +102,8 @@ def _about(graph: Graph | Circulant) -> dict[str, Any]:
     """What is to be kept of a graph beside its name, nodes and edges."""
     if isinstance(graph, Circulant):
         return {"offsets": list(graph.offsets)}
-    return {"family": None if graph.family is None else [graph.family.name, list(graph.family.sizes)]}
+    family = None if graph.family is None else [graph.family.name, list(graph.family.sizes)]
+    return {"family": family, "labels": graph.labels}
 
 
 def _graph(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
@@ -115,6 +116,7 @@ def _graph(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
         name=header["name"],
         family=None if family is None else Family(family[0], tuple(family[1])),
         positions=arrays.get("positions"),
+        labels=None if header.get("labels") is None else tuple(header["labels"]),
     )
 
 
@@ -145,7 +147,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         seed=header["seed"],
         replicas=header["replicas"],
         edge_probabilities=arrays.get("edge_probabilities"),
-        aliases=alias_table(arrays.get("edge_probabilities"), graph.num_edges),
+        aliases=alias_table(arrays.get("edge_probabilities"), graph),
         notes=tuple(header.get("notes", ())),
         tables=arrays["tables"],
         common=arrays.get("common"),

@@ -157,7 +157,7 @@ class Solution(Setup):
 
     def _per_node(self, column: int) -> Array:
         """One field of the node tables in the shape a user expects."""
-        out = np.moveaxis(self._settled()[..., column], 1, -1)  # (replicas, n, d)
+        out = np.moveaxis(self._settled()[:, :, : self.graph.num_nodes, column], 1, -1)  # (replicas, n, d)
         if self.private_values.ndim == 1:
             out = out[..., 0]
         return np.ascontiguousarray(out if self.replicas > 1 else out[0])
@@ -214,7 +214,7 @@ class Solution(Setup):
     @property
     def final_relative_error(self) -> Any:
         """Relative error at each replica's last step, recorded or not: a float, or ``(replicas,)``."""
-        off = self._settled()[..., VALUE] - np.atleast_1d(self.true_mean)[:, None]
+        off = self._settled()[:, :, : self.graph.num_nodes, VALUE] - np.atleast_1d(self.true_mean)[:, None]
         final = np.square(off, out=off).sum(axis=(1, 2)) / self.scale
         return float(final[0]) if self.replicas == 1 else final
 
@@ -239,7 +239,8 @@ class Solution(Setup):
     def fired_edges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> npt.NDArray[np.int64]:
         """``(num_steps,)`` index of the edge that fired at each step, recomputed from the seed.
 
-        ``(num_steps, block_size)`` for methods that fire sets of edges.
+        ``(num_steps, block_size)`` for methods that fire sets of edges; the acting nodes for those in which one node
+        acts with all its neighbours.
 
         Raises
         ------

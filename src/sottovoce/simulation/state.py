@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from .edge_noise import share_edge_noise
 from .kinds import kind_of
 from .solution import Records, Setup, Solution, Status
 
-__all__ = ["Recorder", "State", "aligned"]
+__all__ = ["Recorder", "State", "aligned", "start_of"]
 
 
 class Recorder:
@@ -46,6 +47,10 @@ class Recorder:
         squared, masses = self.rows(np.array([step]))
         return squared[0], masses[0]
 
+    def forget_after(self, step: int) -> None:
+        """Give back the rows of later steps."""
+        self.count = int(np.searchsorted(self.steps[: self.count], step, side="right"))
+
     def after(self, before: Records) -> Records:
         """The records of an earlier part of the run, then these."""
         new = Records(self.steps[: self.count], self.squared[: self.count], self.masses[: self.count])
@@ -74,32 +79,43 @@ class State:
     elapsed: float = 0.0
 
     @classmethod
-    def at_start(cls, setup: Setup, num_records: int, *, beside: bool = True) -> State:
-        """Before the first step, with room for so many records and one at an interruption.
+    def at_start(cls, setup: Setup, num_records: int) -> State:
+        """Before the first step, with room for so many records and one at an interruption."""
+        state = cls.empty(setup, num_records, beside=True)
+        state.fill()
+        return state
+
+    @classmethod
+    def empty(cls, setup: Setup, num_records: int, *, beside: bool = False) -> State:
+        """The same with tables that hold nothing yet: for an executor that fills them by itself.
 
         ``beside``: vectors may have their coordinates side by side in memory.
         """
-        graph, method, replicas = setup.graph, setup.method, setup.replicas
-        columns = setup.private_values.reshape(graph.num_nodes, -1)
-        shape = (replicas, columns.shape[1], graph.num_nodes, method.num_fields)
-        tables, common = _room(method, shape) if beside else (aligned(shape), None)
-        if common is None or _fills_otherwise(method):
-            for c, column in enumerate(columns.T):
-                tables[:, c] = method.initial(graph, column)
-        else:
-            tables[...] = 0.0
-            tables[..., VALUE] = columns.T
-            common[:] = method.initial(graph, columns[:, 0])[:, tables.shape[-1] :]
-        share_edge_noise(tables, method, graph, setup.seed)
+        rows, replicas, coordinates = setup.method.num_rows(setup.graph), setup.replicas, setup.private_values[0].size
+        shape = (replicas, coordinates, rows, setup.method.num_fields)
+        tables, common = _room(setup.method, shape) if beside else (aligned(shape), None)
         return cls(
             setup,
             tables,
             common,
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
-            recorder=Recorder(num_records + 1, replicas, columns.shape[1]),
-            before=Records.none(replicas, columns.shape[1]),
+            recorder=Recorder(num_records + 1, replicas, coordinates),
+            before=Records.none(replicas, coordinates),
         )
+
+    def fill(self) -> None:
+        """Put every replica at the start."""
+        setup = self.setup
+        if self.common is None or _fills_otherwise(setup.method):
+            for c, nodes in enumerate(start_of(setup)):
+                self.tables[:, c] = nodes
+        else:
+            columns = setup.private_values.reshape(setup.graph.num_nodes, -1)
+            self.tables[...] = 0.0
+            self.tables[..., VALUE] = columns.T
+            self.common[:] = next(start_of(setup))[:, self.tables.shape[-1] :]
+        share_edge_noise(self.tables, self.setup.method, self.setup.graph, self.setup.seed)
 
     @classmethod
     def after(cls, solution: Solution, num_records: int) -> State:
@@ -139,21 +155,21 @@ class State:
         """The least step at which a replica is that has not stopped, or ``end``."""
         return int(self.steps_done.min(initial=end, where=~self.stopped))
 
-    def solution(self, *, interrupted: bool = False) -> Solution:
-        """What has been found, from now on unchangeable."""
+    def solution(self, *, interrupted: bool = False, finite: bool | None = None) -> Solution:
+        """What has been found, from now on unchangeable; ``finite`` if it is known whether all numbers are."""
         return Solution(
             **self.setup.as_dict(),
             tables=self.tables,
             common=self.common,
             steps_done=self.steps_done,
             stopped=self.stopped,
-            status=self._status(interrupted=interrupted),
+            status=self._status(interrupted=interrupted, finite=_all_finite(self.tables) if finite is None else finite),
             elapsed=self.elapsed,
             records=self.recorder.after(self.before),
         )
 
-    def _status(self, *, interrupted: bool) -> Status:
-        if not np.isfinite(self.tables).all():
+    def _status(self, *, interrupted: bool, finite: bool) -> Status:
+        if not finite:
             return Status.DIVERGED
         if interrupted:
             return Status.INTERRUPTED
@@ -175,6 +191,18 @@ def _room(method: Method, shape: tuple[int, ...]) -> tuple[Array, Array | None]:
 def _fills_otherwise(method: Method) -> bool:
     """Whether tables begin with something else than zeros, values and common columns."""
     return not getattr(method, "common_fields", 0) and type(method).initial is not Method.initial
+
+
+def start_of(setup: Setup) -> Iterator[Array]:
+    """The node table of each coordinate before the first step, the same for all replicas but for shared edge noise."""
+    columns = setup.private_values.reshape(setup.graph.num_nodes, -1)
+    return (setup.method.initial(setup.graph, column) for column in columns.T)
+
+
+def _all_finite(tables: Array) -> bool:
+    """A sum that is finite says so at once; one that is not may be that of large numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(tables.sum()) or np.isfinite(tables).all())
 
 
 def aligned(shape: tuple[int, ...]) -> Array:

@@ -2,8 +2,8 @@
 
 What every method (:mod:`.methods`), every store (:mod:`.stores`) and every transport (:mod:`.transport`) must do; a
 network in virtual time (:mod:`.simulated`), its transcript for an audit (:mod:`.transcripts`),
-the real node in virtual time (:mod:`.virtual`). Each name is imported from
-its module when first used: checking a method needs nothing of a peer.
+the real node in virtual time (:mod:`.virtual`), whole networks of processes (:mod:`.stage`) on machines of their own
+(:mod:`.machines`). Each name is imported from its module when first used: checking a method needs nothing of a peer.
 """
 
 from __future__ import annotations

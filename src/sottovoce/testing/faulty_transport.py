@@ -6,8 +6,9 @@ import asyncio
 import random
 
 from ..errors import InvalidParameter
+from ..peer.membership.config import PeerConfig
 from ..peer.protocol.messages import Message
-from ..peer.transport.base import CallFailed, Handler, Transport
+from ..peer.transport.base import CallFailed, Handler, RosterHandler, Transport
 
 __all__ = ["FaultyTransport"]
 
@@ -30,8 +31,8 @@ class FaultyTransport:
             raise InvalidParameter(f"loss must lie in [0, 1], got {loss}")
         self._inner, self._loss, self._random = inner, loss, random.Random(seed)
 
-    async def serve(self, handler: Handler) -> None:
-        await self._inner.serve(handler)
+    async def serve(self, handler: Handler, rosters: RosterHandler | None = None) -> None:
+        await self._inner.serve(handler, rosters)
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
         """As the inner one, except for the losses; a loss looks like a neighbour that does not answer in time."""
@@ -43,6 +44,12 @@ class FaultyTransport:
             await asyncio.sleep(timeout)
             raise CallFailed(dst, "timeout")
         return reply
+
+    async def ask_roster(self, dst: str, number: int, document: bytes | None, timeout: float) -> bytes | None:  # noqa: ASYNC109 - handed on
+        return await self._inner.ask_roster(dst, number, document, timeout)
+
+    async def renew(self, config: PeerConfig) -> None:
+        await self._inner.renew(config)
 
     def add_neighbour(self, name: str, address: str | None) -> None:
         self._inner.add_neighbour(name, address)

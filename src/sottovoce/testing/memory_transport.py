@@ -11,8 +11,9 @@ import random
 from dataclasses import dataclass, field
 
 from ..errors import ProtocolViolation, TransportError
+from ..peer.membership.config import PeerConfig
 from ..peer.protocol.messages import Message
-from ..peer.transport.base import CallFailed, FailureReason, Handler, Observer, SilentObserver
+from ..peer.transport.base import CallFailed, FailureReason, Handler, Observer, RosterHandler, SilentObserver
 from ..peer.transport.codec import Codec
 
 __all__ = ["Faults", "Medium", "MemoryTransport"]
@@ -26,10 +27,12 @@ class Faults:
     duplication: float = 0.0
     delay: float = 0.0
     """Longest delay of one message, in seconds; each message waits a uniform share of it."""
+    distance: float = 0.0
+    """Seconds that every message takes at least, as over a long line."""
 
     def __post_init__(self) -> None:
-        if not (0 <= self.loss <= 1 and 0 <= self.duplication <= 1 and self.delay >= 0):
-            raise ValueError("loss and duplication must lie in [0, 1] and delay must not be negative")
+        if not (0 <= self.loss <= 1 and 0 <= self.duplication <= 1 and min(self.delay, self.distance) >= 0):
+            raise ValueError("loss and duplication must lie in [0, 1], delay and distance must not be negative")
 
 
 @dataclass
@@ -61,8 +64,8 @@ class Medium:
 
     async def travel(self) -> None:
         """The time one message takes."""
-        if self.faults.delay:
-            await asyncio.sleep(self.random.random() * self.faults.delay)
+        if self.faults.delay or self.faults.distance:
+            await asyncio.sleep(self.faults.distance + self.random.random() * self.faults.delay)
 
 
 class MemoryTransport:
@@ -84,13 +87,14 @@ class MemoryTransport:
         self.neighbours = set(neighbours or ())
         self._observer = observer or SilentObserver()
         self._handler: Handler | None = None
+        self._rosters: RosterHandler | None = None
         self._late: set[asyncio.Task[object]] = set()
 
-    async def serve(self, handler: Handler) -> None:
+    async def serve(self, handler: Handler, rosters: RosterHandler | None = None) -> None:
         """Join the medium under this name."""
         if self.name in self.medium.members:
             raise TransportError(f"the name {self.name!r} is in use on this medium")
-        self._handler = handler
+        self._handler, self._rosters = handler, rosters
         self.medium.members[self.name] = self
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
@@ -146,6 +150,23 @@ class MemoryTransport:
         except Exception:  # whatever it is, the caller must only learn that there is no answer
             self._observer.count("handler-failed", src)
             raise CallFailed(self.name, "unreachable") from None
+
+    async def ask_roster(self, dst: str, number: int, document: bytes | None, timeout: float) -> bytes | None:  # noqa: ASYNC109 - handed on
+        """See :class:`.base.Transport`; a roster is never repeated, and its loss is that of the call."""
+        other = self.medium.members.get(dst)
+        if dst not in self.neighbours or other is None or not self.medium.connected(self.name, dst):
+            raise self._failed(dst, "unreachable")
+        if self.medium.random.random() < self.medium.faults.loss:
+            await asyncio.sleep(timeout)
+            raise self._failed(dst, "timeout")
+        await self.medium.travel()
+        if self.name not in other.neighbours or other._rosters is None:
+            raise self._failed(dst, "refused")
+        return await other._rosters(self.name, number, document)
+
+    async def renew(self, config: PeerConfig) -> None:
+        """The neighbours of another roster."""
+        self.neighbours = set(config.neighbours)
 
     async def _repeat(self, dst: str, content: bytes) -> None:
         """Deliver a second copy some time later; its answer goes nowhere."""

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import SottovoceError
+from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.registry import METHODS
@@ -34,6 +35,8 @@ KITES = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)
 SEED, STEPS = 2, 130
 STOPS = (1, 2, 3, 17, 64, 65, STEPS)
 """Steps at which tables are compared; the drivers prepare 64 at a time."""
+OWN = ("i", "j", "ends", "target", "row")
+"""Arguments of a method's functions that name rows which the function may change."""
 TOLERANCE = 1e-10
 """Of what is equal but for rounding, relative to the largest number in the node table."""
 
@@ -96,7 +99,7 @@ class _Trial:
 
     def run(self, data: Array | None = None, *, num_steps: int = STEPS, **how: Any) -> Solution:
         settings: dict[str, Any] = {"seed": SEED, "record": [], "progress": False, "num_steps": num_steps, **how}
-        return simulate(self.graph, self.data if data is None else data, self.method, **settings)
+        return uninterrupted(simulate(self.graph, self.data if data is None else data, self.method, **settings))
 
     def require(self, condition: object, reason: str) -> None:
         if not condition:
@@ -132,8 +135,8 @@ def _is_complete(trial: _Trial) -> None:
     method.validate(graph)
     functions_of(method)
     table = method.initial(graph, trial.data[:, 0])
-    shape = (graph.num_nodes, method.num_fields)
-    trial.require(np.shape(table) == shape, f"starts with a table of shape {np.shape(table)}, not (n, num_fields)")
+    shape = (method.num_rows(graph), method.num_fields)
+    trial.require(np.shape(table) == shape, f"starts with a table of shape {np.shape(table)}, not {shape}")
     trial.require(np.ndim(method.parameters(graph)) == 1, "has parameters that are not a flat array")
     trial.require(method.messages_per_step(graph) > 0, "sends no messages")
 
@@ -165,7 +168,8 @@ def _watch(trial: _Trial, name: str, function: Callable[..., Any]) -> Callable[.
         with _reported(trial, f"fails in {name}", outside=f"has {name} reach beyond num_fields or beyond the nodes"):
             result = function(nodes, *arguments)
         given = places.bind(nodes, *arguments).arguments
-        own = np.concatenate([np.ravel(given[k]) for k in ("i", "j", "ends", "target") if k in given]).astype(int)
+        own = np.concatenate([np.ravel(given[k]) for k in OWN if k in given]).astype(int)
+        own = np.append(own, np.arange(given.get("first", 0), given.get("last", 0)))
         others = np.delete((nodes != before) & ~(np.isnan(nodes) & np.isnan(before)), own, axis=0)
         trial.require(not others.any() or _may_reach_others(method), f"has {name} change rows that are not its own")
         if getattr(method, "own_rows_only", False):

@@ -135,6 +135,7 @@ class SimulatedNetwork:
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._groups: dict[str, int] = {}
+        self._without: set[tuple[str, str]] = set()
         self.links: set[frozenset[str]] = set()
         self.peers: dict[str, SimulatedPeer] = {}
         self.liars: dict[str, Callable[[Message], Message | None]] = {}
@@ -169,12 +170,18 @@ class SimulatedNetwork:
     def connect(self, a: str, b: str) -> None:
         """Both operators add the other."""
         self.links.add(frozenset((a, b)))
+        self._without -= {(a, b), (b, a)}
         for one, other in ((a, b), (b, a)):
             self._act(one, functools.partial(Protocol.add, name=other))
 
     def disconnect(self, a: str, b: str) -> None:
-        """Only ``a``'s operator drops ``b``; ``b`` learns of it by a BYE, perhaps late."""
+        """Only ``a``'s operator drops ``b``; ``b`` learns of it by a BYE, perhaps late. A restart brings it back."""
         self._act(a, lambda protocol: protocol.drop(b))
+
+    def drop(self, a: str, b: str) -> None:
+        """As :meth:`disconnect`, and ``a``'s configuration says so too. If ``a`` is down it acts at its next start."""
+        self._without.add((a, b))
+        self.disconnect(a, b)
 
     def leave(self, name: str, *, told: bool = True) -> None:
         """``name`` leaves for good. ``told``: the operators of its neighbours drop it too."""
@@ -187,6 +194,9 @@ class SimulatedNetwork:
         if told:
             for other in others:
                 self._act(other, lambda protocol: protocol.drop(name))
+        for rest in self.peers.values():
+            if rest.protocol is not None:
+                rest.protocol.gone(name)  # as a roster with its tombstone says
 
     def set_value(self, name: str, value: Any) -> None:
         """Another private value; the operator would also provide this one after a disk loss."""
@@ -281,7 +291,8 @@ class SimulatedNetwork:
         return balance.broken_invariants(self.states(), self._pairs())
 
     def _pairs(self) -> list[tuple[str, str]]:
-        return sorted((min(link), max(link)) for link in self.links)
+        pairs = sorted((min(link), max(link)) for link in self.links)
+        return [(a, b) for a, b in pairs if not {(a, b), (b, a)} & self._without]
 
     # -- machinery ------------------------------------------------------------------------------
 
@@ -291,10 +302,13 @@ class SimulatedNetwork:
             stamp=self._stamp, recovering=recovering,
         )  # fmt: skip
         protocol.align(self._neighbours(settings.name))  # an operator may have dropped some while the peer was down
+        for other in set(protocol.state.partings).difference(self.peers):
+            protocol.gone(other)
         return protocol
 
     def _neighbours(self, name: str) -> list[str]:
-        return sorted(next(iter(link - {name})) for link in self.links if name in link)
+        around = (next(iter(link - {name})) for link in self.links if name in link)
+        return sorted(other for other in around if (name, other) not in self._without)
 
     def _stamp(self) -> int:
         return (int(self.now * 1000) + 1 << 16) | self.random.getrandbits(16)
@@ -305,7 +319,18 @@ class SimulatedNetwork:
             self._send(message)
         start = peer.starts
         self._schedule_tick(name, start)
+        self._schedule_farewells(name, start)
         self._after(peer.settings.grace, lambda: self._patience_ends(name, start))
+
+    def _schedule_farewells(self, name: str, start: int) -> None:
+        def tell() -> None:
+            protocol = self._running(name, start)
+            if protocol is not None:
+                for other in protocol.state.partings:
+                    self._send(protocol.farewell(other))
+                self._schedule_farewells(name, start)
+
+        self._after(self.peers[name].settings.sync_interval, tell)
 
     def _restart(self, name: str) -> None:
         if name in self.peers and self.peers[name].protocol is None:
@@ -367,6 +392,8 @@ class SimulatedNetwork:
             self.crash(name, lose_disk=self.random.random() < self.conditions.disk_loss)
             return
         self._send(message)
+        for greeting in peer.protocol.news():
+            self._send(greeting)
 
     def _send(self, message: Message | None) -> None:
         if message is None:

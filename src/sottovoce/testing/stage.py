@@ -30,6 +30,7 @@ from ..peer.membership.founding import found_network, join
 from ..peer.membership.keys import make_identity, write_private
 from ..peer.membership.roster import SignedRoster
 from ..peer.process.control import ask, peek
+from .worker import LIE
 
 __all__ = ["Stage", "free_addresses"]
 
@@ -67,6 +68,8 @@ class Stage:
         Let every peer write down when it applied an exchange and with whom, for :meth:`fired_edges`.
     outbound_only
         Names of peers that do not listen; peers are called p01, p02, …
+    liars
+        Names of peers that lie, and how (see :mod:`.liars`), from :meth:`let_lie` on.
     **settings
         Shared settings and fields of :class:`PeerConfig` for all peers, see :func:`found_network`.
     """
@@ -80,10 +83,11 @@ class Stage:
         loss: float = 0.0,
         journal: bool = False,
         outbound_only: Sequence[str] = (),
+        liars: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
         self.folder, self.graph = folder, graph
-        self._loss, self._disturbed = loss, journal or loss > 0
+        self._loss, self._disturbed, self._liars = loss, journal or loss > 0, dict(liars or {})
         self.names = [f"p{number:02d}" for number in range(1, graph.num_nodes + 1)]
         values = np.asarray(private_values, dtype=np.float64).reshape(graph.num_nodes, -1)
         free = dict(zip(self.names, free_addresses(graph.num_nodes), strict=True))
@@ -146,12 +150,13 @@ class Stage:
     def _command(self, name: str) -> list[str]:
         """The real command, or the worker that can also keep a journal and lose messages."""
         config, value = str(self.configs[name]), str(self.folder / name / "value.txt")
-        if self._disturbed:
-            return ["sottovoce.testing.worker", config, value, str(self.journal_file(name)), str(self._loss)]
+        if self._disturbed or name in self._liars:
+            lie = self._liars.get(name, "")
+            return ["sottovoce.testing.worker", config, value, str(self.journal_file(name)), str(self._loss), lie]
         return ["sottovoce", "peer", "start", config, "--value-from", value]
 
     def add(self, name: str, neighbours: Sequence[str], value: NDArray[np.float64]) -> None:
-        """A new member, in a new roster that running peers are restarted with; the new peer itself is not started."""
+        """A new member, in a new roster that one running peer is given; the new peer itself is not started."""
         [address] = free_addresses(1)
         _, card = make_identity(name, "stage", self.folder / name, address=address)
         signed = publish(self.folder, with_member(current(self.folder), card, neighbours, [name, *self.names]))
@@ -163,17 +168,22 @@ class Stage:
         self.names.append(name)
 
     def remove(self, name: str) -> None:
-        """A member is gone for good, in a new roster that running peers are restarted with."""
+        """A member is gone for good, in a new roster that one running peer is given."""
         self.names.remove(name)
         self._spread(publish(self.folder, without_member(current(self.folder), name)))
 
     def _spread(self, signed: SignedRoster) -> None:
-        for name in self.names:
-            install(self.config(name), signed)
+        """Give it to those that do not run and to the first that does; the others get it from their neighbours."""
         running = [name for name in self.names if name in self.processes and self.processes[name].poll() is None]
+        for name in self.names:
+            if name not in running[1:]:
+                install(self.config(name), signed)
         if running:
-            self.stop(*running)
-            self.start(*running)
+            self.ask(running[0], "roster")
+
+    def let_lie(self, name: str) -> None:
+        """From now on this liar lies."""
+        (self.folder / name / LIE).touch()
 
     def kill(self, name: str) -> None:
         """End a peer at whatever it is doing, as a power cut would."""

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..peer.protocol import Edge, PeerState
+from ..peer.protocol.parting import Parting
 from ..peer.store.base import Store
 from ..privacy.gaussian.account import Account
 
@@ -32,7 +33,7 @@ def some_state(dimension: int = 3) -> PeerState:
     edges = {
         "ada": Edge(sid=2**61, psid=7, blank=False, s=3, f=f, r=2**40, g=g),
         "bob": Edge(sid=9),
-        "eve": Edge(sid=11, parted=True),
+        "eve": Edge(sid=11, parted=8),
     }
     account = Account(2.0, 0.9, budget=1e9, information=1 / 3, messages=4)
     return PeerState(
@@ -43,13 +44,14 @@ def some_state(dimension: int = 3) -> PeerState:
         requests=12,
         last_sid=2**61,
         edges=edges,
+        partings={"dan": Parting(sid=2**60, psid=5, since=1_700_000_000_000)},
     )
 
 
 def assert_same(found: PeerState | None, expected: PeerState) -> None:
     """Equal in everything durable, vectors bit for bit."""
     assert found is not None
-    scalars = ("account", "fresh", "requests", "last_sid")
+    scalars = ("account", "fresh", "requests", "last_sid", "partings")
     assert [getattr(found, name) for name in scalars] == [getattr(expected, name) for name in scalars]
     assert _bits(found.value) == _bits(expected.value)
     assert _bits(found.noise) == _bits(expected.noise)
@@ -114,8 +116,9 @@ class StoreConformance:
         ada = replace(state.edges["ada"], s=4, f=state.value * 2)
         states = [replace(state, edges={**state.edges, "ada": ada}, fresh=False)]
         states.append(replace(states[-1], noise=state.value * 3, account=replace(state.account, messages=5)))
-        states.append(replace(states[-1], edges={**states[-1].edges, "ada": Edge(sid=99, parted=True)}))
-        states.append(replace(states[-1], edges={"ada": states[-1].edges["ada"]}))
+        states.append(replace(states[-1], edges={**states[-1].edges, "ada": Edge(sid=99, parted=1)}))
+        states.append(replace(states[-1], edges={"ada": states[-1].edges["ada"]}, partings={"bob": Parting(9, 4, 5)}))
+        states.append(replace(states[-1], partings={"bob": Parting(9, 7, 5)}))
         states.append(replace(states[-1], value=state.value * 5, noise=None))
         return states
 

@@ -1,6 +1,7 @@
 """One process of a :class:`.stage.Stage` that is watched or disturbed: what ``sottovoce peer start`` runs, and more.
 
-``python -m sottovoce.testing.worker CONFIG VALUE JOURNAL LOSS`` writes a journal and loses some messages on purpose.
+``python -m sottovoce.testing.worker CONFIG VALUE JOURNAL LOSS [LIAR]`` writes a journal, loses some messages on purpose
+and lies, as :mod:`.liars` says, while there is a file ``lie`` beside the configuration.
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ from typing import Any
 from ..peer.process.metrics import PeerObserver
 from ..peer.process.service import start_peer
 from ..peer.process.values import read_value
+from ..peer.transport.base import Transport
 from .faulty_transport import FaultyTransport
+from .liars import LyingTransport, liar
 
-__all__ = ["JournalObserver"]
+__all__ = ["LIE", "JournalObserver"]
+
+LIE = "lie"
+"""File beside the configuration of a liar, while which exists it lies."""
 
 
 class JournalObserver(PeerObserver):
@@ -35,13 +41,19 @@ class JournalObserver(PeerObserver):
             self._journal.write(f"{time.monotonic_ns()} {neighbour}\n")
 
 
-def main(config: str, value: str, journal: str, loss: str) -> None:
+def main(config: str, value: str, journal: str, loss: str, what: str = "") -> None:
     """Run one peer until it is stopped."""
+    signal = Path(config).parent / LIE
+
+    def disturb(transport: Transport) -> Transport:
+        faulty: Any = FaultyTransport(transport, float(loss)) if float(loss) else transport
+        return LyingTransport(faulty, liar(what), signal.exists) if what else faulty
+
     start_peer(
         Path(config),
         read_value(value),
         observe=lambda logger: JournalObserver(Path(journal), logger),
-        wrap=lambda transport: FaultyTransport(transport, float(loss)),
+        wrap=disturb,
     )
 
 

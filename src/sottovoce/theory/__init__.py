@@ -18,6 +18,7 @@ from ..methods.heavy_ball import heavy_ball_factor, heavy_ball_momentum
 from ..methods.huang import huang_epsilon, huang_variance
 from ..methods.laplace import laplace_error
 from ..methods.mo_murray import mo_murray_disclosure, mo_murray_error, mo_murray_factor
+from ..methods.muffliato import muffliato_acceleration, muffliato_loss, muffliato_summed_loss
 from ..methods.nozari import nozari_epsilon, nozari_variance
 from ..methods.pairwise_cancelling import cancelling_covariance, cancelling_mu
 from ..methods.push_sum import push_sum_factor
@@ -90,6 +91,9 @@ __all__ = [
     "mo_murray_error",
     "mo_murray_factor",
     "most_steps",
+    "muffliato_acceleration",
+    "muffliato_loss",
+    "muffliato_summed_loss",
     "noise_envelope",
     "nozari_epsilon",
     "nozari_variance",

@@ -115,3 +115,14 @@ def test_lehmanns_bound_holds_once_ritz_values_have_settled(seed):
             assert value - error <= exact
             assert error <= residual
     assert judged >= 3
+
+
+def test_the_lean_hierarchy_finds_the_same(monkeypatch):
+    """It only preconditions: the digits come from the iteration."""
+    graph = graphs.random_geometric(3000, seed=1)
+    problem = Problem(graph.num_nodes, graph.edges)
+    usual = solvers.multigrid(problem)
+    monkeypatch.setattr(solvers, "LEAN_EDGES", 0)
+    lean = solvers.multigrid(problem)
+    assert lean.value == pytest.approx(usual.value, rel=1e-12)
+    assert lean.error <= 1e-9 * lean.value

@@ -13,7 +13,7 @@ from sottovoce.peer.membership.names import split_address
 
 from ..helpers import make_config
 
-FROM_THE_ROSTER = {"leaves", "index", "roster", "roster_digest"}
+FROM_THE_ROSTER = {"others", "leaves", "index", "roster", "roster_digest"}
 """Known to a running peer, and not for its operator to say."""
 
 

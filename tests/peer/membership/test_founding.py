@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,17 @@ def test_status_of_a_network_that_does_not_run(tmp_path: Path) -> None:
     result = run("network", "status", tmp_path / "net", "--json")
     assert json.loads(result.output) == dict.fromkeys(PARTIES)
     assert run("network", "status", tmp_path).exit_code == 2
+
+
+def test_status_says_who_cannot_be_asked(tmp_path: Path) -> None:
+    """Ada's machine has her own peer only: the other two are not called down, but named as out of reach."""
+    found_network("net", PARTIES, graphs.path(3), tmp_path / "net", **NOISE)
+    names = sorted(PARTIES)
+    for other in names[1:]:
+        shutil.rmtree(tmp_path / "net" / other)
+    (tmp_path / "net" / names[0]).rename(tmp_path / names[0])  # beside the founder's folder, as in the lesson
+    result = run("network", "status", tmp_path / "net", "--json")
+    gone = {"elsewhere": True, "seen_by": {}}
+    assert json.loads(result.output) == {names[0]: None, names[1]: gone, names[2]: gone}
+    told = run("network", "status", tmp_path / "net").output
+    assert f"{names[1]} is not on this machine and cannot be asked: no peer that runs here is its neighbour" in told

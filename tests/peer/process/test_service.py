@@ -17,9 +17,10 @@ from sottovoce.errors import ConfigError, InvalidInput, StoreError
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network
+from sottovoce.peer.process.checks import check_everything
 from sottovoce.peer.process.control import ask, encode_value
 from sottovoce.peer.process.metrics import PeerObserver
-from sottovoce.peer.process.service import check_everything, run_peer
+from sottovoce.peer.process.service import run_peer
 from sottovoce.peer.store.sqlite import SqliteStore, read_state
 from sottovoce.testing.stage import free_addresses
 

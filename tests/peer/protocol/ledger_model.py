@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from sottovoce.peer.protocol.ledger import SEAL, Edge, compose, farewell, meet, step
+from sottovoce.peer.protocol.ledger import SEAL, Edge, compose, meet, step
 from sottovoce.peer.protocol.messages import Kind, Message
+from sottovoce.peer.protocol.parting import farewell
 
 NAMES = ("a", "b")
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
-from sottovoce.peer.protocol.calling import Contacts, exponential, timeouts
+from sottovoce.peer.protocol.calling import Contacts, exponential
+from sottovoce.peer.protocol.messages import Kind
 from sottovoce.testing.settings import some_settings
 
 SETTINGS = some_settings(timeout=1.0 - 1e-6, backoff_max=8.0)
@@ -74,7 +73,80 @@ def test_a_flood_is_cut_off_and_others_are_not(settings: dict[str, float], pace:
     assert sum(known.admits("eve", now=0.5) for _ in range(3000)) == pace // 2
 
 
-def test_timeouts_double_and_grow_with_the_vector() -> None:
-    """A million coordinates get a second more (R17)."""
-    waits = timeouts(some_settings(dimension=1_000_000, timeout=0.5))
-    assert list(itertools.islice(waits, 3)) == [1.5, 3.0, 6.0]
+def answer(known: Contacts, name: str, seconds: float, now: float = 0.0) -> None:
+    known.answered(name, Kind.REQ, now, seconds)
+
+
+def test_requests_and_greetings_are_waited_for_separately() -> None:
+    """A request is stored before it is answered: what greetings take says nothing about it (R70)."""
+    known = contacts()
+    known.answered("bob", Kind.HELLO, 0.0, 0.3)
+    assert (known.wait("bob", Kind.HELLO), known.wait("bob", Kind.REQ)) == pytest.approx((0.9, 1.0))
+    known.gave_up("bob", Kind.REQ, now=7.0, spent=7.0)
+    assert (known.wait("bob", Kind.HELLO), known.wait("bob", Kind.REQ)) == pytest.approx((0.9, 2.0))
+    assert known.wait("bob", Kind.REQ, repeated=2) == pytest.approx(8.0)
+
+
+def test_who_does_not_answer_requests_is_asked_less_and_less_often() -> None:
+    """R71: one lost request costs nothing; then pauses double, up to the limit; greetings do not end them."""
+    known, pauses = contacts(1.0), []
+    for _ in range(6):
+        known.gave_up("bob", Kind.REQ, now=0.0, spent=1.0)
+        known.heard("bob", now=0.1)
+        pauses.append(next((k for k in range(100) if known.choose(["bob"], now=k - 0.5) is not None), None))
+    assert pauses == [0, 2, 3, 5, 9, 10]  # 0, 1, 2, 4, 8, and 9 at most, in halves
+    answer(known, "bob", 0.1)
+    assert known.choose(["bob"], now=0.1) == "bob"
+
+
+def test_a_long_wait_in_vain_is_followed_by_nine_times_as_long() -> None:
+    """R71: so that such a neighbour has this peer locked for a tenth of the time, whatever the longest pause is."""
+    known = contacts(1.0)
+    for _ in range(9):
+        known.gave_up("bob", Kind.REQ, now=0.0, spent=5.0)
+    assert known.choose(["bob"], now=44.9) is None
+    assert known.choose(["bob"], now=45.1) == "bob"
+
+
+def test_who_greets_and_does_not_answer_is_known() -> None:
+    """From the third request in a row on, while it is heard, with the time since the first."""
+    known = contacts()
+    for k in range(3):
+        known.heard("bob", now=10.0 * k + 9.0)
+        assert known.unanswered_for("bob", now=10.0 * k + 9.0) is None
+        assert not known.once_only("bob")
+        known.gave_up("bob", Kind.REQ, now=10.0 * (k + 1), spent=2.0)
+    assert known.once_only("bob")
+    assert known.unanswered_for("bob", now=50.0) == 42.0
+    known.failed("bob", now=50.0, late=False)
+    assert known.unanswered_for("bob", now=50.0) is None  # it is not there at all
+    known.heard("bob", now=51.0)
+    assert known.unanswered_for("bob", now=51.0) == 43.0
+    answer(known, "bob", 0.1)
+    assert known.unanswered_for("bob", now=51.0) is None
+    assert not known.once_only("bob")
+
+
+def test_a_neighbour_that_was_silent_altogether_does_not_greet() -> None:
+    """Requests that nobody answered while nothing was heard say nothing about greetings."""
+    known = contacts()
+    for _ in range(5):
+        known.gave_up("bob", Kind.REQ, now=10.0, spent=2.0)
+    assert known.unanswered_for("bob", now=20.0) is None
+
+
+def test_who_is_much_slower_than_the_others_is_asked_less_often() -> None:
+    """R71: more than three times the middle one of the others is slow; alone, or hardly noticed, is not."""
+    known = contacts()
+    answer(known, "bob", 5.0)
+    assert known.choose(["bob"], now=0.0) == "bob"  # nobody to compare with
+    for name, seconds in (("ann", 0.1), ("cyd", 1.0), ("dan", 2.0)):
+        answer(known, name, seconds)
+    for seconds, slow in ((2.9, False), (3.1, True)):
+        answer(known, "bob", seconds, now=100.0)
+        assert (known.choose(["bob"], now=100.0 + 5.9 * seconds) is None) is slow
+        assert known.choose(["bob"], now=100.0 + 6.1 * seconds) == "bob"
+    near = contacts()
+    answer(near, "ann", 0.01)
+    answer(near, "bob", 0.19)
+    assert near.choose(["bob"], now=0.0) == "bob"

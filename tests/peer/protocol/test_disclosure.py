@@ -88,7 +88,7 @@ def test_few_open_edges_show_nothing() -> None:
     a, b = acquainted(min_open_edges=2)
     hello = asks(a, b)
     assert hello.kind is Kind.HELLO
-    assert answers(b, replace(hello, kind=Kind.REQ, xid=1, x=vector(1.0))).kind is Kind.BUSY
+    assert answers(b, replace(hello, kind=Kind.REQ, xid=1, x=vector(1.0), terms=None)).kind is Kind.BUSY
     assert (a.state.account.messages, b.state.account.messages) == (0, 0)
 
 

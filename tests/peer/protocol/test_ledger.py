@@ -110,12 +110,43 @@ def test_messages_of_an_earlier_life_are_fenced() -> None:
     assert fresh.state.edges["bob"].flow == -before.flow
 
 
-def test_a_stranger_gets_a_bye_and_a_bye_gets_nothing() -> None:
-    """Without a record the answer is BYE (R4), and no BYE answers a BYE (R40)."""
+def test_a_stranger_gets_a_bye_and_that_bye_gets_nothing() -> None:
+    """Without a record the answer is BYE (R4), and a BYE that asks for no answer gets none (R40)."""
     a, b = peer("ada"), peer("bob")
     bye = answers(b, a.add("bob"))
-    assert bye.kind is Kind.BYE
+    assert (bye.kind, bye.src_sid) == (Kind.BYE, 0)
     assert b.receive(replace(bye, src="ada", dst="bob")) is None
+
+
+def test_a_drop_is_said_until_it_is_answered() -> None:
+    """A BYE that is lost stays to be said, also after a restart, until the other end answers for that life (R51)."""
+    a, b = acquainted()
+    exchange(a, b)
+    assert a.drop("bob") is not None  # lost
+    again = started(a.settings, a.state)
+    bye = again.farewell("bob")
+    assert bye is not None
+    answer = answers(b, bye)  # lost too
+    assert b.state.edges["ada"].blank
+    assert again.receive(replace(answer, dst_sid=answer.dst_sid + 1)) is None
+    assert again.farewell("bob") == bye
+    again.receive(answers(b, bye))
+    assert again.farewell("bob") is None
+    assert again.events["parting-heard", "bob"] == 1
+
+
+def test_a_bye_that_asks_is_answered_by_what_is_kept() -> None:
+    """With nothing kept the answer is a BYE for the life that asks; with a ledger of another life a HELLO (R52)."""
+    a, b = acquainted()
+    bye = a.drop("bob")
+    assert bye is not None
+    hello = answers(b, replace(bye, dst_sid=bye.dst_sid - 1))
+    assert (hello.kind, hello.blank) == (Kind.HELLO, False)
+    for _ in range(2):
+        done = answers(b, bye)
+        assert (done.kind, done.src_sid, done.dst_sid) == (Kind.BYE, 0, bye.src_sid)
+    stranger = peer("cyd")
+    assert answers(stranger, replace(bye, dst="cyd")).dst_sid == bye.src_sid
 
 
 def test_a_bye_for_another_life_is_not_believed() -> None:

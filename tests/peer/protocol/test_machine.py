@@ -368,8 +368,55 @@ def test_rounds_of_another_roster_are_not_heard() -> None:
         b.receive(replace(a.greet("bob"), roster=1, stop=Stop(before + 1)))
     assert b.rule.round == before
     b.reconfigure(replace(b.settings, roster=1, diameter=3))
-    b.receive(replace(a.greet("bob"), roster=1, stop=Stop(before + 1)))
+    a.reconfigure(replace(a.settings, roster=1, diameter=3))
+    b.receive(replace(a.greet("bob"), stop=Stop(before + 1)))
     assert (b.rule.round, b.rule.epoch_rounds) == (before + 2, 6)
+
+
+def test_one_number_with_two_digests_is_a_dispute() -> None:
+    """Two rosters of the same number cannot both be right: both digests are named and nothing is believed (R49)."""
+    a, b = acquainted(roster=3, roster_digest=b"a" * 32)
+    before = b.state
+    with pytest.raises(
+        ProtocolViolation, match=r"bob and ada hold different rosters 3, with the digests 61616161.* and 6262"
+    ):
+        b.receive(replace(a.greet("bob"), digest=b"b" * 32))
+    assert b.state is before
+    with pytest.raises(ProtocolViolation, match="different rosters 3"):  # a REQ carries no digest and no terms
+        b.receive(asks(a, b))
+    b.receive(a.greet("bob"))
+    assert b.disputes == {}
+
+
+def test_units_are_compared_whatever_the_rosters() -> None:
+    """A message in another unit is never merged, even while one end waits for a later roster (R60)."""
+    a, b = acquainted()
+    hello = a.greet("bob")
+    assert hello.terms is not None
+    with pytest.raises(ProtocolViolation, match=r"bob has unit 0\.000001 and ada has 0\.01; all members"):
+        b.receive(replace(hello, roster=7, terms=hello.terms._replace(unit="0.01")))
+    b.receive(replace(hello, roster=7, terms=hello.terms._replace(tolerance=0.5)))  # the later roster may say so
+    with pytest.raises(ProtocolViolation, match="bob has wire version 2 and ada has 3"):
+        b.receive(replace(hello, terms=hello.terms._replace(wire=3)))
+
+
+def test_news_are_paid_from_a_bucket() -> None:
+    """A neighbour that claims round after round gets two greetings for each own call, and what was saved up (R62)."""
+    a, b = acquainted()
+    wide = np.array([0]), np.array([10 * b.settings.tolerance_units])
+    b.rule._sample = lambda: wide
+    saved = 2 * b.rule.epoch_rounds
+    for calls in (50, 0, 3):
+        for _ in range(calls):
+            b.tick(None)
+        before, told = min(saved, b._links["ada"].news), 0
+        for _ in range(200):
+            stop = Stop(b.rule.round, *wide, *wide)
+            answer = b.receive(replace(a.greet("bob"), stop=stop))
+            told += (answer is not None) + len(b.news())
+        assert told <= before
+        assert told >= before - b.rule.epoch_rounds - 1
+    assert b.news() == []
 
 
 def test_a_large_difference_unsettles() -> None:

@@ -9,7 +9,15 @@ import pytest
 
 from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import Kind
-from sottovoce.peer.protocol.noise import account_for, amplitude, draw_if_needed, draw_seal, rearm
+from sottovoce.peer.protocol.noise import (
+    account_for,
+    amplitude,
+    begin_afresh,
+    draw_if_needed,
+    draw_seal,
+    may_draw,
+    rearm,
+)
 from sottovoce.peer.protocol.units import Unit
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
@@ -78,6 +86,36 @@ def test_a_spent_budget_shows_no_new_secret() -> None:
     a.give_up()
     b.set_value(vector(7.0), new_secret=True)
     assert exchange(a, b)[1].kind is Kind.REP
+
+
+def test_a_change_of_members_restarts_noise_only_as_far_as_the_budget_carries() -> None:
+    """Early on from far up, late from less far, and not at all once nothing is left; it ends where it would (R54)."""
+    account, sizes = account_for(1.0, 0.8, 0.1), []
+    end = account.remaining()
+    while account.affords():
+        account = account.spend()
+        again = rearm(PeerState(vector(1.0), account, vector(0.1), fresh=True)).account
+        sizes.append(again.messages)
+        assert again.remaining() + again.messages == end
+    assert sizes[0] == 0
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == account.messages == end
+    frozen = PeerState(vector(1.0), account, vector(0.1), fresh=True)
+    assert rearm(frozen) is frozen
+
+
+def test_a_new_value_is_never_covered_by_the_old_noise() -> None:
+    """The old noise is taken out at once; the next draw is one that the rest of the budget carries down (R24, R54)."""
+    account = account_for(1.0, 0.8, 0.1)
+    spent = account.spend(int(account.remaining()) - 1)
+    state = begin_afresh(PeerState(vector(1.0), spent, vector(0.1), fresh=True))
+    assert state.noise is None
+    assert not state.fresh
+    assert state.account.affords()
+    assert not state.account.spend().affords()
+    nothing = begin_afresh(replace(state, account=replace(spent, information=spent.budget)))
+    assert not may_draw(nothing)
+    assert begin_afresh(PeerState(vector(1.0), account_for(1.0, 0.8, None).spend(9), vector(0.1))).account.messages == 0
 
 
 def test_the_budget_is_how_well_the_value_may_be_known() -> None:

@@ -213,6 +213,43 @@ def test_another_roster_ends_the_epoch_without_a_declaration() -> None:
     assert (rule.settled, rule.certified, rule.epoch_rounds) == (False, None, 6)
 
 
+def test_a_round_is_news_until_it_is_told() -> None:
+    """Entering a round is news for each neighbour once, if the own value may be told (R62)."""
+    rule = newcomer()
+    rule.hear("one", Stop(0), ["one", "two"])
+    assert not rule.has_news_for("one")
+    rule.hear("two", Stop(0), ["one", "two"])
+    rule.hear("one", Stop(0), ["one", "two"])
+    assert rule.round == 1
+    assert rule.has_news_for("one")
+    rule.stop_for("one")
+    assert [rule.has_news_for(name) for name in ("one", "two")] == [False, True]
+
+
+def test_who_may_not_tell_its_value_has_no_news() -> None:
+    """It advances with the others, but does not hurry them; when its value is ready it does (R62)."""
+    line = Line([0, 1], diameter=2, tolerance=10)
+    line.values[0] = None
+    for _ in range(12):
+        line.sweep()
+        assert not line.rules[0].has_news_for("1")
+    line.values[0] = 1
+    line.rules[0].value_changed()
+    line.rules[0]._told.clear()
+    assert line.rules[0].has_news_for("1")
+
+
+def test_an_epoch_is_promising_until_something_speaks_against_it() -> None:
+    """Not without an interval, and not when it is wider than the tolerance (R62)."""
+    rule = RangeRule(2, 10, lambda: None)
+    assert not rule.promising
+    for width, promising in ((10, True), (11, False)):
+        rule._interval = (np.array([0]), np.array([width]))
+        assert rule.promising is promising
+    rule.settled = True
+    assert rule.promising
+
+
 def test_the_bound_is_the_distance_to_the_farther_end() -> None:
     """Whichever end that is, and the worst coordinate counts."""
     rule = RangeRule(1, 10, lambda: None)

@@ -12,7 +12,7 @@ from sottovoce.errors import StoreError
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.store import Identity, MemoryStore, Store
 from sottovoce.peer.store.sqlite import SqliteStore
-from sottovoce.peer.transport.base import Handler
+from sottovoce.peer.transport.base import Handler, RosterHandler
 from sottovoce.testing import SeededPeer, VirtualClock
 from sottovoce.testing.memory_transport import MemoryTransport
 
@@ -36,13 +36,13 @@ class Overheard(MemoryTransport):
         self.note(message)
         return await super().call(dst, message, timeout)
 
-    async def serve(self, handler: Handler) -> None:
+    async def serve(self, handler: Handler, rosters: RosterHandler | None = None) -> None:
         async def noting(src: str, message: Message) -> Message | None:
             reply = await handler(src, message)
             self.note(reply)
             return reply
 
-        await super().serve(noting)
+        await super().serve(noting, rosters)
 
 
 def overheard(town: Town, store: Store) -> tuple[SeededPeer, Overheard]:

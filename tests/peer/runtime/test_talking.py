@@ -46,6 +46,48 @@ async def test_violations_are_counted_and_change_nothing() -> None:
 
 
 @virtually
+async def test_refused_messages_do_not_fill_the_log() -> None:
+    """Fifty bad messages in a moment are all counted, and get one line of the log."""
+    town = Town(2, diameter=1)
+    async with town.pair() as (peer, other):
+        await asyncio.sleep(5.0)
+        bad = replace(other._protocol.greet("p0"), s=2**40)
+        for _ in range(50):
+            await told(peer, bad)
+        assert town.observers["p0"].counted("violation") == 50
+        assert [event for _, event, _ in town.observers["p0"].lines].count("message refused") == 1
+
+
+@virtually
+async def test_a_mistake_of_ours_ends_the_peer_and_not_only_its_clock() -> None:
+    """An error nobody expected is told to whoever waits, so that the process ends and is started again."""
+    town = Town(2, diameter=1)
+    async with town.pair() as (peer, _):
+        await asyncio.sleep(5.0)
+        assert peer.trouble == ""
+
+        async def broken() -> None:
+            raise RuntimeError
+
+        peer._talker.turn = broken  # type: ignore[union-attr, method-assign]
+        await asyncio.sleep(30.0)
+        assert peer.trouble == "background work failed: RuntimeError"
+        assert str(await peer.failed()) == peer.trouble
+
+
+@virtually
+async def test_a_peer_whose_clock_has_stopped_is_in_trouble() -> None:
+    """However it came about, the page for supervisors says so."""
+    town = Town(2, diameter=1)
+    async with town.pair() as (peer, _):
+        await asyncio.sleep(5.0)
+        assert peer._clockwork is not None
+        peer._clockwork.cancel()
+        await asyncio.sleep(1.0)
+        assert peer.trouble == "its own clock has stopped"
+
+
+@virtually
 async def test_the_sender_is_who_the_transport_says() -> None:
     """A name inside a message counts for nothing: a neighbour cannot speak for another."""
     town = Town(3)

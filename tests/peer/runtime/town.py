@@ -47,6 +47,8 @@ class Town:
         self.values = {name: np.full(self.dimension, float(k) * 3 - 2) for k, name in enumerate(self.names)}
         self.stores: dict[str, MemoryStore] = {}
         self.observers: dict[str, Recorder] = {}
+        self.transports: dict[str, type[MemoryTransport]] = {}
+        """Of peers that have another than usual."""
 
     def config(self, name: str, neighbours: list[str] | None = None) -> PeerConfig:
         k = self.names.index(name)
@@ -76,7 +78,7 @@ class Town:
             self.values[name] if value is ... else value,
             seed=len(name) + sum(map(ord, name)),
             store=store if self.folder is None else None,
-            transport=MemoryTransport(name, self.medium, set(config.neighbours)),
+            transport=self.transports.get(name, MemoryTransport)(name, self.medium, set(config.neighbours)),
             clock=VirtualClock(sum(map(ord, name))),
             observer=self.observers[name],
         )

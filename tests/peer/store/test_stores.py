@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sqlite3
 import stat
@@ -14,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from sottovoce.errors import StoreError
+from sottovoce.errors import StoreError, UnusableStore
+from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.store import Identity, MemoryStore
 from sottovoce.peer.store.sqlite import MIGRATIONS, SCHEMA_VERSION, SqliteStore, migrate, read_state
 from sottovoce.testing import StoreConformance
@@ -121,8 +123,18 @@ def test_damage_is_found_on_start(store: SqliteStore) -> None:
     data = bytearray(store.path.read_bytes())
     data[4096 : 4096 * 3] = os.urandom(4096 * 2)
     store.path.write_bytes(data)
-    with pytest.raises(StoreError):
+    with pytest.raises(UnusableStore, match="move the data folder away"):
         SqliteStore(store.path.parent, WHO)
+
+
+@pytest.mark.parametrize("row", ["peer", "edge ada"])
+def test_a_row_that_makes_no_sense_says_what_to_do(store: SqliteStore, row: str) -> None:
+    """SQLite finds nothing wrong with the file, and yet it cannot be used: one sentence with the way out."""
+    assert store._db is not None
+    for numbers in ("no numbers", "[1, 2]", "7"):
+        store._db.execute("UPDATE state SET numbers = ? WHERE what = ?", (numbers, row))
+        with pytest.raises(UnusableStore, match="move the data folder away"):
+            store.load()
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, sorry" * 100, None], ids=["text", "foreign database"])
@@ -165,17 +177,50 @@ def test_a_store_of_the_first_wire_is_refused_with_a_sentence(tmp_path: Path) ->
     assert path.read_bytes()[100:] == content[100:]
 
 
-def test_bit_rot_in_the_private_value_is_noticed(store: SqliteStore) -> None:
-    """One bit of the value, changed behind our back, is found by its checksum at the next start; nothing is shown."""
-    assert store._db is not None
-    (data,) = store._db.execute("SELECT data FROM state WHERE what = 'value'").fetchone()
-    rotten = bytes([data[0] ^ 1]) + data[1:]
-    store._db.execute("UPDATE state SET data = ? WHERE what = 'value'", (rotten,))
+def refused_or_the_same(folder: Path) -> bool:
+    """Open a store whose file was damaged; whether it was refused. If not, it holds what was saved, bit for bit."""
+    store = None
+    try:
+        store = SqliteStore(folder, WHO)
+        assert_same(store.load(), some_state())
+    except StoreError:
+        return True
+    finally:
+        if store is not None:
+            store.close()
+    return False
+
+
+def vectors_of(state: PeerState) -> dict[str, Any]:
+    ada = state.edges["ada"]
+    return {"value": state.value, "noise": state.noise, "own register": ada.f, "copied register": ada.g}
+
+
+@pytest.mark.parametrize("what", vectors_of(some_state()))
+def test_bit_rot_in_what_counts_is_noticed(store: SqliteStore, what: str) -> None:
+    """One bit of the value, the noise or a register, flipped in the file itself: refused at the next start."""
     store.close()
-    again = SqliteStore(store.path.parent, WHO)
-    with pytest.raises(StoreError, match="checksum"):
-        again.load()
-    again.close()
+    content = store.path.read_bytes()
+    place = content.index(vectors_of(some_state())[what].astype("<i8").tobytes())
+    for bit in (0, 17, 191):
+        rotten = bytearray(content)
+        rotten[place + bit // 8] ^= 1 << bit % 8
+        store.path.write_bytes(rotten)
+        assert refused_or_the_same(store.path.parent)
+
+
+def test_no_single_bit_in_the_file_changes_the_state(store: SqliteStore) -> None:
+    """Wherever a bit flips, in a name, a counter, a flag, the account or the structure: refused, or nothing changed."""
+    store.close()
+    content, rng = store.path.read_bytes(), random.Random(1)
+    used = [index for index, byte in enumerate(content) if byte]
+    refused = 0
+    for _ in range(150):
+        rotten = bytearray(content)
+        rotten[rng.choice(used)] ^= 1 << rng.randrange(8)
+        store.path.write_bytes(rotten)
+        refused += refused_or_the_same(store.path.parent)
+    assert refused > 100
 
 
 def test_topics_have_states_of_their_own(store: SqliteStore) -> None:

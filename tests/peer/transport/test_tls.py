@@ -11,7 +11,7 @@ import grpc
 import pytest
 from grpc import aio
 
-from sottovoce.errors import ConfigError
+from sottovoce.errors import TemporaryFailure
 from sottovoce.peer.membership.credentials import Credentials
 from sottovoce.peer.membership.keys import key_pem, new_key, self_signed
 from sottovoce.peer.protocol.messages import Message
@@ -240,7 +240,7 @@ def test_a_port_in_use_is_bad_input() -> None:
     async def scenario() -> None:
         async with serving(Called(), Recorder()) as b:
             other = SOCIETY.transport("c", listen=f"127.0.0.1:{b.port}")
-            with pytest.raises(ConfigError, match="listen"):
+            with pytest.raises(TemporaryFailure, match="listen"):
                 await other.serve(Called())
 
     asyncio.run(scenario())
@@ -294,5 +294,33 @@ def test_clocks_out_of_step_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
             monkeypatch.setattr(caller, "_now", lambda: 0.0)
             assert await attempt(caller, b.port) == "answered"
         assert observer.events == [("clock-skew", "a")]
+
+    asyncio.run(scenario())
+
+
+def test_dropping_a_neighbour_ends_the_calls_to_it_and_nothing_else() -> None:
+    """A call under way when its neighbour is dropped fails like any other; whoever waits for it is not cancelled."""
+
+    async def slow(_src: str, _message: Message) -> None:
+        await asyncio.sleep(30)
+
+    async def scenario() -> None:
+        server = GrpcTransport(make_config("b", neighbours={"a": "127.0.0.1:1"}), SOCIETY.credentials("b"), Recorder())
+        await server.serve(slow)
+        caller = SOCIETY.transport("a")
+        caller.add_neighbour("b", f"127.0.0.1:{server.port}")
+        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), 20.0))
+        await asyncio.sleep(1.0)
+        await caller.drop_neighbour("b")
+        with pytest.raises(CallFailed, match="unreachable"):
+            await waiting
+        caller.add_neighbour("b", f"127.0.0.1:{server.port}")
+        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), 20.0))
+        await asyncio.sleep(1.0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):  # whereas our own wish is obeyed
+            await waiting
+        await caller.close()
+        await server.close()
 
     asyncio.run(scenario())

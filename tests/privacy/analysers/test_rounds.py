@@ -22,16 +22,18 @@ def _messages(method: sv.Method, curious: int) -> np.ndarray:
     """
     W = method.mixing(GRAPH).toarray()
     n, m = GRAPH.num_nodes, GRAPH.num_edges
-    width = n + m + n * ROUNDS
+    width = 2 * n + m + n * ROUNDS
     near = GRAPH.neighbours_of(curious)
     columns = []
     for unit in np.eye(width):
-        values, pairs, draws = unit[:n], unit[n : n + m], unit[n + m :].reshape(ROUNDS, n)
+        values, pairs, own, draws = np.split(unit, [n, n + m, 2 * n + m])
+        draws = draws.reshape(ROUNDS, n)
         nodes = method.initial(GRAPH, values)
-        if isinstance(method, sv.PairwiseCancelling):
-            nodes[:, 2] = 0.0
-            np.add.at(nodes[:, 2], GRAPH.edges[:, 0], pairs)
-            np.add.at(nodes[:, 2], GRAPH.edges[:, 1], -pairs)
+        if method.edge_noise_field is not None:
+            np.add.at(nodes[:, method.edge_noise_field], GRAPH.edges[:, 0], pairs)
+            np.add.at(nodes[:, method.edge_noise_field], GRAPH.edges[:, 1], -pairs)
+        if method.start_noise_field is not None:
+            nodes[:, method.start_noise_field] += own
         heard = []
         for k in range(ROUNDS):
             sent = np.array([method.send(nodes, i, draws[k, i], k, method.parameters(GRAPH)) for i in range(n)])
@@ -41,7 +43,7 @@ def _messages(method: sv.Method, curious: int) -> np.ndarray:
         columns.append(heard)
     rows = np.array(columns).T
     own_pairs = n + np.flatnonzero((GRAPH.edges == curious).any(axis=1))
-    own_draws = n + m + np.arange(ROUNDS) * n + curious
+    own_draws = n + m + np.arange(ROUNDS + 1) * n + curious
     return np.delete(rows, [curious, *own_pairs, *own_draws], axis=1)
 
 
@@ -53,6 +55,11 @@ def _messages(method: sv.Method, curious: int) -> np.ndarray:
         sv.ManitaraHadjicostis(noise_std=0.8, num_rounds=2),
         sv.ManitaraHadjicostis(noise_std=np.array([1, 0.5, 2, 1, 1.0]), num_rounds=np.array([1, 2, 3, 1, 2.0])),
         sv.PairwiseCancelling(pair_noise_std=1.5, own_noise_std=0.4),
+        sv.IncrementalAveraging(noise_std=0.8, num_parts=3, own_noise_std=0.4),
+        sv.IncrementalAveraging(noise_std=0.8, num_parts=9),
+        sv.StateDecomposition(noise_std=0.8, coupling=0.2, secret_weight_std=0.0),
+        sv.Muffliato(noise_std=0.8),
+        sv.Muffliato(noise_std=0.8, acceleration=1.7, weights="max-degree"),
     ],
     ids=repr,
 )
@@ -141,3 +148,23 @@ def test_a_statement_that_does_not_fit_the_graph_is_refused() -> None:
     """A user's description is checked like any other input."""
     with pytest.raises(InvalidParameter, match="moved must be a matrix of 5 rows"):
         audit_rounds(GRAPH, Stated(), CuriousNodes([0]), num_rounds=1)
+
+
+@pytest.mark.parametrize("method", [sv.IncrementalAveraging(1.0, 4), sv.Muffliato(1.0)], ids=lambda m: m.name)
+def test_a_system_without_noise_is_a_system(method: sv.Method) -> None:
+    """Without its noise the same messages disclose every value that plain averaging discloses."""
+    view = CuriousNodes([0])
+    audited = sv.privacy.audit(GRAPH, method, 12, view, prior_std=None, without_noise=True)
+    plain = sv.privacy.audit(GRAPH, sv.SynchronousAveraging(), 12, view, prior_std=None)
+    assert audited.disclosed.tolist() == plain.disclosed.tolist()
+    assert not sv.privacy.audit(GRAPH, method, 12, view).disclosed[1:].any()
+
+
+def test_beliefs_that_go_together_reach_a_system() -> None:
+    """A covariance with zeros off its diagonal is the same belief as its deviations; one without is another."""
+    method, spread = sv.Muffliato(1.0), np.array([1.0, 2.0, 0.5, 1.0, 3.0])
+    apart = audit_rounds(GRAPH, method, CuriousNodes([0]), spread, num_rounds=3)
+    same = audit_rounds(GRAPH, method, CuriousNodes([0]), np.diag(spread**2), num_rounds=3)
+    np.testing.assert_allclose(same.history, apart.history, atol=1e-9)
+    close = audit_rounds(GRAPH, method, CuriousNodes([0]), np.diag(spread**2) + 0.2, num_rounds=3)
+    assert (close.posterior_std[1:] < np.sqrt(spread[1:] ** 2 + 0.2)).all()

@@ -153,3 +153,85 @@ def test_implicit_graph_equals_its_stored_form():
     assert run.activations().sum() == 2 * 5000
     stored = sv.simulate(implicit.to_graph(), start, NOISY, num_steps=5000, seed=11, device="gpu")
     np.testing.assert_array_equal(stored.values, run.values())
+
+
+@needs_gpu
+@pytest.mark.parametrize("method", [NOISY, sv.StandardGossip()], ids=["noise", "plain"])
+@pytest.mark.parametrize("num_nodes", [6, 100, 500])
+def test_an_ensemble_records_and_stops_where_the_cpu_does(method, num_nodes):
+    """Every replica at its own step; errors and masses recorded on the way, nothing after it."""
+    graph = sv.graphs.cycle(num_nodes) if num_nodes == 6 else sv.graphs.random_geometric(num_nodes, seed=1)
+    c = np.random.default_rng(0).random(num_nodes)
+    here, there = (
+        sv.simulate(graph, c, method, num_steps=200_000, seed=3, replicas=50, stop_at=1e-4, record=300, device=device)
+        for device in ("cpu", "gpu")
+    )
+    assert here.status == there.status == "stopped at error"
+    np.testing.assert_array_equal(here.steps_done, there.steps_done)
+    np.testing.assert_array_equal(here.values, there.values)
+    np.testing.assert_array_equal(here.steps, there.steps)
+    np.testing.assert_allclose(here.relative_error, there.relative_error, rtol=1e-12)
+    np.testing.assert_allclose(here.mass_error, there.mass_error, atol=1e-11)
+
+
+@needs_gpu
+def test_what_is_near_enough_from_the_start_does_not_move():
+    """A wanted error above the first one stops every replica at step 0, on both devices."""
+    graph, c = sv.graphs.cycle(10), np.random.default_rng(0).random(10)
+    runs = [
+        sv.simulate(graph, c, NOISY, num_steps=100, seed=3, replicas=5, stop_at=2.0, device=device)
+        for device in ("cpu", "gpu")
+    ]
+    assert [run.num_steps for run in runs] == [0, 0]
+    np.testing.assert_array_equal(runs[0].steps, runs[1].steps)
+    np.testing.assert_allclose(runs[0].relative_error, runs[1].relative_error)
+
+
+@needs_gpu
+def test_records_of_many_launches_are_those_of_one(monkeypatch):
+    """Short launches, few rows each: the same errors, at every step."""
+    from sottovoce.simulation.gpu import ensemble
+
+    graph, c = sv.graphs.random_geometric(30, seed=1), np.random.default_rng(0).random(30)
+    runs = []
+    for limit in (2**33, 7 * 40):
+        monkeypatch.setattr(ensemble, "LAUNCH", limit)
+        monkeypatch.setattr(ensemble, "ROWS", limit // 2)
+        runs.append(sv.simulate(graph, c, NOISY, num_steps=500, seed=3, replicas=40, record=500, device="gpu"))
+    assert runs[0].steps.tolist() == list(range(501))
+    np.testing.assert_array_equal(runs[0].relative_error, runs[1].relative_error)
+    np.testing.assert_array_equal(runs[0].values, runs[1].values)
+
+
+@needs_gpu
+def test_edge_noise_is_each_replicas_own():
+    """Sealed gossip starts every replica elsewhere; the device starts where the CPU does."""
+    graph, c = sv.graphs.random_geometric(30, seed=1), np.random.default_rng(0).random(30)
+    method = sv.SealedGossip(seal_std=3.0, noise_std=1.0, noise_decay=0.9)
+    for replicas in (1, 8):
+        here, there = (
+            sv.simulate(graph, c, method, num_steps=700, seed=3, replicas=replicas, device=device)
+            for device in ("cpu", "gpu")
+        )
+        np.testing.assert_array_equal(here.values, there.values)
+        np.testing.assert_allclose(here.relative_error, there.relative_error, rtol=1e-12)
+
+
+@needs_gpu
+def test_one_huge_run_stops_at_the_first_look():
+    """Looks are n/2 steps apart whatever is recorded; the run stops at the first that is small enough."""
+    graph, c = sv.graphs.random_geometric(300, seed=2), np.random.default_rng(0).random(300)
+    every = sv.simulate(graph, c, NOISY, num_steps=60_000, seed=5, record=np.arange(0, 60_001, 150))
+    first = int(every.steps[np.argmax(every.relative_error <= 1e-3)])
+    for record in (3, 700):
+        run = sv.simulate(graph, c, NOISY, num_steps=60_000, seed=5, stop_at=1e-3, record=record, device="gpu")
+        assert (run.num_steps, run.status) == (first, "stopped at error")
+        assert run.steps[-1] == first
+        assert run.relative_error[-1] <= 1e-3
+
+
+@needs_gpu
+def test_vectors_that_should_stop_are_refused():
+    """Each coordinate is a thread of its own: none knows the error of the whole."""
+    with pytest.raises(errors.Unsupported, match="takes one number per node, not vectors"):
+        sv.simulate(sv.graphs.cycle(5), np.ones((5, 2)), NOISY, num_steps=5, replicas=2, stop_at=0.1, device="gpu")

@@ -125,10 +125,24 @@ def test_edges_are_equally_likely(num_edges):
 def test_alias_table_represents_the_probabilities_exactly(weights):
     """Kept shares and aliased shares of the cells add up to each edge's probability."""
     p = np.array(weights) / sum(weights)
-    table = alias_table(p, len(p))
+    table = alias_table(p, sv.graphs.path(len(p) + 1))
     share = table.accept.copy()
     np.add.at(share, table.alias, 1 - table.accept)
     np.testing.assert_allclose(share / len(p), p, atol=1e-12)
+
+
+def test_the_alias_table_is_made_once_for_a_graph_and_its_probabilities():
+    """Recognised by content: a copy finds the table, a change in place does not, and only the last two are kept."""
+    graph = sv.graphs.cycle(4)
+    p = np.array([0.1, 0.2, 0.3, 0.4])
+    table = alias_table(p, graph)
+    assert alias_table(p.copy(), graph) is table
+    p[:2] = 0.2, 0.1
+    other = alias_table(p, graph)
+    assert other is not table
+    alias_table([0.25] * 4, graph)
+    assert alias_table(p, graph) is other
+    assert alias_table([0.1, 0.2, 0.3, 0.4], graph) is not table
 
 
 def test_unequal_edges_fire_as_often_as_asked():

@@ -36,6 +36,12 @@ DIGITS = 8
 DIGITS_AT_LEAST = 5
 """What we aim for, and what we insist on, when the caller does not say."""
 
+CYCLES_PER_NODE = 0.05
+"""Up to here a graph is so close to a tree that a fill-reducing factor is hardly larger than the matrix."""
+
+LAST_RESORT_NODES = 200_000
+"""Up to here that factor is also tried where multigrid failed; beyond, it may need more memory than there is."""
+
 CACHED_RESULTS = 8
 
 
@@ -128,10 +134,11 @@ def connectivity(
     A closed form where the family has one; the dense matrix up to 600 nodes; otherwise, in this order,
 
     1. Lanczos, which suits graphs without bottlenecks and gives up early on the others,
-    2. inverse iteration with a sparse factor, if a bandwidth-reducing ordering makes it small (rings, trees, ladders),
-    3. LOBPCG with algebraic multigrid (the extra ``amg``: pyamg). Without pyamg a factorisation with its own
-       ordering takes its place: exact as well, but with several times the memory; on geometric graphs of
-       10⁶ nodes it does not fit.
+    2. inverse iteration with a sparse factor, if a bandwidth-reducing ordering makes it small (rings, ladders), or
+       with a fill-reducing ordering if the graph is nearly a tree,
+    3. LOBPCG with algebraic multigrid (the extra ``amg``: pyamg),
+    4. inverse iteration with a fill-reducing factor up to 200 000 nodes; without pyamg on any graph: exact as well, but
+       with several times the memory; on geometric graphs of 10⁶ nodes it does not fit.
 
     An answer is taken only if its own examination supports the digits wanted, so a solver that fails is
     followed by the next one.
@@ -283,7 +290,10 @@ def _attempts(problem: Problem, digits: int | None) -> Iterator[tuple[str, Estim
     if not single or quick is not None:  # what single precision leaves open
         yield "lanczos", lanczos(problem, tolerance=tolerance)
     yield "factorised", factorised(problem, tolerance=tolerance)
-    if has_multigrid():
+    tree_like = len(problem.edges) < (1 + CYCLES_PER_NODE) * problem.num_nodes
+    if has_multigrid() and not tree_like:
         yield "multigrid", multigrid(problem, tolerance=tolerance)
-    else:
+    if tree_like or not has_multigrid() or problem.num_nodes <= LAST_RESORT_NODES:
         yield "factorised", factorised(problem, tolerance=tolerance, fill_reducing=True)
+    if has_multigrid() and tree_like:
+        yield "multigrid", multigrid(problem, tolerance=tolerance)

@@ -1,7 +1,7 @@
 """Later rosters: a member more, a member less, another key or address. Each is a new number, signed by the founder.
 
-A roster travels as a file; each member installs it with :func:`install`, which believes it only if it is the founder's
-and later than the one in place.
+A roster comes as a file, or from a neighbour that has a later one. Either way :func:`install` puts it in place, and
+believes it only if it is the founder's and later. What a running peer can take over is said by :func:`successor`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,27 @@ from pathlib import Path
 from ...errors import ConfigError
 from .config import IdentityFiles, PeerConfig
 from .credentials import trusted_roster
-from .founding import FOUNDER_KEY, ROSTER, check_terms
-from .keys import Card, certificate_of, key_pem, load_key, new_key, self_signed, write_private
+from .exposure import exposed
+from .files import from_roster
+from .founding import FOUNDER_KEY, ROSTER, check_terms, put_down
+from .keys import Card, certificate_of, key_pem, load_key, new_key, public_pem, self_signed, write_private
 from .roster import Member, Roster, SignedRoster
 
-__all__ = ["current", "install", "new_card", "publish", "with_card", "with_member", "without_member"]
+__all__ = [
+    "current",
+    "install",
+    "needs_a_yes",
+    "new_card",
+    "publish",
+    "refound",
+    "successor",
+    "with_card",
+    "with_member",
+    "without_member",
+]
+
+_FOR_LIFE = ("unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std")
+"""Terms that a peer takes up when it starts: its stored numbers, its noise and its seals were made on them."""
 
 
 def current(folder: Path) -> Roster:
@@ -91,10 +107,29 @@ def new_card(config: PeerConfig) -> Path:
     return path
 
 
-def install(config: PeerConfig, signed: SignedRoster) -> None:
+def refound(signed: SignedRoster, folder: Path) -> SignedRoster:
+    """The next roster under a new founder's key, which is made in ``folder``; that folder must not exist.
+
+    For a network whose founder's key is lost, stolen, or to pass into other hands. Nothing but the founder changes. The
+    new key has no power by itself: each member decides whether to believe it, see :func:`install`.
+    """
+    key = new_key()
+    roster = replace(signed.roster, number=signed.roster.number + 1, founder=public_pem(key))
+    return put_down(folder, key, roster)
+
+
+def install(config: PeerConfig, signed: SignedRoster, *, founder: str | None = None) -> None:
     """Put a later roster in place of the one that a peer has, and the new key if it has the new key's certificate.
 
     A roster from which this peer is gone is installed too: the peer will then say so and not start.
+
+    Parameters
+    ----------
+    config, signed
+        The peer as it is configured; the roster.
+    founder
+        The fingerprint of another founder's key whom this peer is to believe from now on; its own file has to say so
+        too, see :func:`.files.edit_founder`.
 
     Raises
     ------
@@ -103,7 +138,12 @@ def install(config: PeerConfig, signed: SignedRoster) -> None:
         peer does not have. Nothing is changed.
     """
     files, roster = _files(config), signed.roster
-    roster.check_replaces(trusted_roster(files, config.network))
+    earlier = trusted_roster(files, config.network)
+    if founder is not None:
+        if founder != roster.founder_fingerprint:
+            raise ConfigError(f"the roster is signed by {roster.founder_fingerprint}, not by {founder}")
+        earlier = replace(earlier, founder=roster.founder)
+    roster.check_replaces(earlier)
     if config.name in roster.members:
         own = certificate_of(roster.members[config.name].certificate, config.certificate_name, "the roster")
         keys = [path for path in (files.key, _waiting(files)) if path.exists()]
@@ -116,6 +156,49 @@ def install(config: PeerConfig, signed: SignedRoster) -> None:
         if owner != files.key:
             owner.replace(files.key)  # a crash before the next line: the peer says that key and roster differ
     signed.save(files.roster)
+
+
+def successor(config: PeerConfig, roster: Roster) -> PeerConfig:
+    """The configuration of a running peer under a later roster.
+
+    Raises
+    ------
+    ConfigError
+        The peer is no member any more, or a term has changed that a peer takes up only when it starts.
+    """
+    if config.name not in roster.members:
+        raise ConfigError(
+            f"{config.name!r} is no member of network {config.network!r} any more, says roster {roster.number}"
+        )
+    fields = from_roster(roster, config.name, tuple(config.without))
+    for term in _FOR_LIFE:
+        before, now = getattr(config, term), fields[term]
+        if before != now:
+            raise ConfigError(
+                f"roster {roster.number} changes {term} from {before} to {now}: a peer takes that up when it starts"
+            )
+    if config.min_open_edges == min(2, len(config.neighbours) + len(config.without)):  # it was not chosen
+        fields["min_open_edges"] = min(2, roster.degrees[config.name])
+    return replace(config, **fields)
+
+
+def needs_a_yes(config: PeerConfig, before: Roster, roster: Roster) -> str | None:
+    """Why a later roster must not be taken up without the operator, in a sentence; ``None``: it may.
+
+    A founder could put invented members around somebody; so one that leaves this peer none of its present neighbours
+    waits. So does one that puts it into a place where another member can know its value, unless it has said yes to
+    such a place before, in the roster ``before``.
+    """
+    if not config.follow_rosters:
+        return "follow_rosters is false"
+    if config.name not in roster.members:
+        return None
+    around = {member.certificate for member in roster.neighbours_of(config.name).values()}
+    if not any(member.certificate in around for member in before.neighbours_of(config.name).values()):
+        return "none of the present neighbours would be left"
+    known = {str(one) for one in exposed(before)}
+    new = [str(one) for one in exposed(roster) if one.member == config.name and str(one) not in known]
+    return new[0] if new and config.name not in before.accepted else None
 
 
 def _files(config: PeerConfig) -> IdentityFiles:

@@ -34,7 +34,8 @@ class PeerConfig(Settings):
 
     What all members share, and who is whose neighbour, stands in the roster; `smallest_std`, `listen`, `data_dir` and
     the settings about time are each peer's own choice. What decides privacy has no default. A neighbour without an
-    address is never called: it calls. A peer with ``listen=None`` is such a one.
+    address is never called: it calls. A peer with ``listen=None`` is such a one. ``others`` are the members that are no
+    neighbours, with their addresses: a peer that has dropped one must be able to tell it.
 
     Examples
     --------
@@ -52,6 +53,8 @@ class PeerConfig(Settings):
     neighbours: Mapping[str, str | None] = field(default_factory=dict)
     metrics_listen: str | None = None
     without: Sequence[str] = ()
+    follow_rosters: bool = True
+    others: Mapping[str, str | None] = field(default_factory=dict)
     identity: IdentityFiles | None = None
 
     def __post_init__(self) -> None:
@@ -64,6 +67,8 @@ class PeerConfig(Settings):
             object.__setattr__(self, "data_dir", Path(self.data_dir))
         self._check_noise()
         self._check_neighbours()
+        if not isinstance(self.follow_rosters, bool):
+            raise ConfigError(f"follow_rosters must be true or false, got {self.follow_rosters!r}")
         if self.metrics_listen is not None:
             host, _ = split_address(self.metrics_listen, "metrics_listen")
             if not is_loopback(host):

@@ -130,18 +130,21 @@ EXPLANATIONS: dict[str, Explanation] = {
         "With fewer the peer is silent until another neighbour or a new roster comes; 1 leaves it alone with one.",
     ),
     "timeout": Explanation(
-        "Seconds to wait for an answer before sending the same request again.",
-        "doubles at each retry; about 3 round-trip times is right; time for long vectors is added by itself",
-        "Too short repeats messages (harmless); too long keeps this peer locked after a loss.",
+        "Seconds to wait for an answer as long as a neighbour's round trip is not known.",
+        "then mean + 4 deviations of its round trips, in [timeout/5, 20 timeout]; doubles at each repetition; time for "
+        "long vectors is added by itself",
+        "Only the first messages depend on it. Too short repeats them (harmless); too long keeps this peer locked "
+        "after a loss.",
     ),
     "retries": Explanation(
         "How many times a request is repeated before giving up.",
-        "locked for at most timeout * (2^(retries+1) - 1) seconds",
+        "locked for at most 2^(retries+1) - 1 waits; only one where several requests in a row were not answered",
         "More repair a loss sooner; fewer free the peer sooner when a neighbour is down.",
     ),
     "backoff_max": Explanation(
-        "Longest pause, in seconds, between attempts to reach an unreachable neighbour.",
-        "doubles from timeout up to this, with random jitter",
+        "Longest pause, in seconds, between attempts to reach an unreachable neighbour, or requests to one that does "
+        "not answer them.",
+        "doubles from timeout up to this, with random jitter; at least 9 times what was waited in vain",
         "Larger is quieter; a returning neighbour is noticed later (it also calls by itself).",
     ),
     "sync_interval": Explanation(
@@ -163,6 +166,11 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Neighbours in the roster with which this peer has nothing to do: it dropped them, or they left.",
         "neighbours = those of the roster - without",
         "The average is of those who are still connected. The founder's next roster should say the same.",
+    ),
+    "follow_rosters": Explanation(
+        "Whether a later roster that a neighbour brings is taken up by itself, if the founder has signed it.",
+        "never without you if it lays this peer open, or leaves it none of its present neighbours",
+        "With false every later roster waits beside the old one until you install it; until then nothing is settled.",
     ),
     "identity": Explanation(
         "This peer's private key, its network's roster, and the fingerprint of the founder's key.",

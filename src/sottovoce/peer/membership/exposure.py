@@ -1,4 +1,5 @@
-"""What the other members can learn about each member, from the roster alone, before anybody starts.
+"""What the other members can learn about each member: from the roster alone, before anybody starts; and, once it runs,
+from the roster and the member's own ledger.
 
 By the theorem on sealed edges (:mod:`sottovoce.privacy.gaussian.seals`): whatever a coalition hears, of the others it
 learns the sum of each group that is still connected without it, and beyond that only what the seals let through. So a
@@ -7,18 +8,23 @@ place in the graph is bad if one other member alone can cut somebody off, or cut
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...errors import ConfigError
 from .cuts import component_without
 from .roster import Roster
 
-__all__ = ["Exposure", "check_accepted", "exposed", "promise", "what_others_learn"]
+__all__ = ["Exposure", "Knowledge", "check_accepted", "exposed", "promise", "what_others_know", "what_others_learn"]
 
 _MOST_TRIALS = 500
 """Coalitions that are tried for the table; a second or two."""
+
+_MOST_MEMBERS = 100
+"""In a larger network a running peer tries its neighbours only: each trial takes some n³ steps."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,78 @@ def what_others_learn(roster: Roster) -> list[tuple[str, ...]]:
             [_say(float(worst.std[i]), prior, [names[m] for m in worst.members[i].tolist()]) for i in range(len(names))]
         )
     return [(name, f"± {prior:.3g}", columns[0][i], columns[1][i], "exactly") for i, name in enumerate(names)]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """How closely others can know one member's value, at the best: deviations, by the theorem on sealed edges.
+
+    Parameters
+    ----------
+    beforehand
+        From the declared range alone.
+    neighbours
+        Each single neighbour.
+    one, two
+        The worst single member and the worst pair, as text with their names; "not tried" if there are too many pairs.
+    unsealed
+        Neighbours whose edge has no seal yet, so that it hides nothing.
+    """
+
+    beforehand: float
+    neighbours: Mapping[str, float]
+    one: str
+    two: str
+    unsealed: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {**vars(self), "neighbours": dict(self.neighbours), "unsealed": list(self.unsealed)}
+
+
+def what_others_know(roster: Roster, name: str, sealed: Collection[str]) -> Knowledge:
+    """What others can know about one member while it runs.
+
+    Its own edges count as its ledger has them, all other edges as the roster has them: nobody has to be asked, and of
+    the other edges it is assumed that they are sealed. An edge that never opened, or whose neighbour has left, hides
+    nothing.
+
+    Parameters
+    ----------
+    roster, name
+        The network and the member.
+    sealed
+        Its neighbours with whom it shares a seal now.
+    """
+    from ...privacy.gaussian.seals import sealed_std
+
+    names, around = roster.names, sorted(roster.neighbours_of(name))
+    low, high, seal = (float(roster.settings[key]) for key in ("low", "high", "seal_std"))
+    prior = (high - low) / math.sqrt(12.0)
+    own, open_edges = names.index(name), {names.index(other) for other in sealed if other in names}
+    edges = roster.graph.edges
+    seals = [seal if own not in (i, j) or (i + j - own) in open_edges else 0.0 for i, j in edges.tolist()]
+
+    def left(*coalition: int) -> float:
+        return float(sealed_std(edges, len(names), coalition, seal_std=seals, prior_std=prior)[own])
+
+    def worst(size: int) -> str:
+        large = len(names) > _MOST_MEMBERS
+        others = [names.index(other) for other in around] if large else [k for k in range(len(names)) if k != own]
+        if size > len(others):
+            return "-"
+        if math.comb(len(others), size) > _MOST_TRIALS:
+            return "not tried"
+        std, who = min((left(*coalition), coalition) for coalition in itertools.combinations(others, size))
+        return _say(std, prior, [names[k] for k in who]) + (", of the neighbours" if large else "")
+
+    return Knowledge(
+        beforehand=prior,
+        neighbours={other: left(names.index(other)) for other in around},
+        one=worst(1),
+        two=worst(2),
+        unsealed=tuple(other for other in around if other not in sealed),
+    )
 
 
 def _say(std: float, prior: float, who: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from .credentials import trusted_roster
 from .explanations import EXPLANATIONS
 from .roster import SHARED, Roster
 
-__all__ = ["OWN", "config_text", "edit_without", "from_roster", "read_config"]
+__all__ = ["OWN", "config_text", "edit_founder", "edit_without", "from_roster", "read_config"]
 
 _WIDTH = 100
 _DERIVED = ("neighbours", "diameter", "members", "max_degree", "leaves", "index", "roster", "roster_digest")
@@ -35,10 +35,12 @@ OWN = tuple(name for name in EXPLANATIONS if name not in SHARED and name not in 
 def from_roster(roster: Roster, name: str, without: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields of one member's configuration that the roster decides."""
     around = {other: member.address for other, member in roster.neighbours_of(name).items() if other not in without}
+    others = {other: member.address for other, member in roster.members.items() if other not in {name, *around}}
     decided = {
         **roster.settings,
         "network": roster.network,
         "neighbours": around,
+        "others": others,
         "diameter": roster.diameter,
         "members": len(roster.members),
         "max_degree": max(roster.degrees.values()),
@@ -154,10 +156,27 @@ def edit_without(path: Path, name: str, *, dropped: bool) -> None:
     ConfigError
         The file cannot be read or written; it is then unchanged.
     """
-    try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8"))
+
+    def change(document: Any) -> None:
         names = [str(other) for other in document.get("without", []) if other != name]
         document["without"] = [*names, name] if dropped else names
+
+    _edit(path, change)
+
+
+def edit_founder(path: Path, founder: str) -> None:
+    """Believe another founder from now on, leaving every other line of the file alone; errors as for the other."""
+
+    def change(document: Any) -> None:
+        document["identity"]["founder"] = founder
+
+    _edit(path, change)
+
+
+def _edit(path: Path, change: Callable[[Any], None]) -> None:
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8"))
+        change(document)
         text = tomlkit.dumps(document)
         write_atomically(path, lambda draft: draft.write_text(text, encoding="utf-8"), mode=path.stat().st_mode)
     except OSError as error:

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigError
 from ...foundation.files import write_atomically
@@ -24,6 +24,9 @@ from .keys import Card, key_pem, make_identity, new_key, public_pem, write_priva
 from .names import is_loopback, split_address
 from .roster import SHARED, Member, Roster, SignedRoster
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
 __all__ = [
     "FOUNDER_KEY",
     "ROSTER",
@@ -34,6 +37,7 @@ __all__ = [
     "join",
     "members",
     "private_graph",
+    "put_down",
 ]
 
 ROSTER, FOUNDER_KEY = "roster.json", "founder.key"
@@ -128,6 +132,11 @@ def found(
     key = new_key()
     roster = first_roster(cards, graph, public_pem(key), settings, accepted)
     check_terms(roster)
+    return put_down(folder, key, roster)
+
+
+def put_down(folder: Path, key: EllipticCurvePrivateKey, roster: Roster) -> SignedRoster:
+    """Sign a roster and write it with its founder's key into ``folder``, which must not exist."""
     signed = roster.sign(key)
     with _whole(folder) as draft:
         write_private(draft / FOUNDER_KEY, key_pem(key))

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ConfigError
+from ...errors import ConfigError, TemporaryFailure
 from ...foundation.files import write_atomically
 from .names import check_label, split_address
 
@@ -175,10 +175,13 @@ def certificate_of(text: str, name: str, what: str) -> Certificate:
 
 
 def check_term(certificate: Certificate, now: dt.datetime) -> None:
-    """Refuse a certificate outside its term, by this machine's clock."""
+    """Refuse a certificate outside its term, by this machine's clock.
+
+    Before its term it is the clock that is wrong, as on many machines while they start: that passes.
+    """
     start, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if now < start:
-        raise ConfigError(
+        raise TemporaryFailure(
             f"the certificate is valid from {start:%Y-%m-%d %H:%M} but this machine's clock says {now:%Y-%m-%d %H:%M}"
             " UTC: the clocks are out of step"
         )

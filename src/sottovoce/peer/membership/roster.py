@@ -27,6 +27,7 @@ import numpy as np
 from ...errors import ConfigError, InvalidInput
 from ...foundation.files import write_atomically
 from ...graphs import Graph, diameter
+from ..protocol.terms import WIRE
 from .cuts import vertex_connectivity
 from .keys import certificate_of, fingerprint, public_pem, read_json
 from .names import check_label, split_address
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SHARED", "WIRE", "Member", "Roster", "SignedRoster", "shared_settings"]
 
-WIRE = 2
 _FORMAT = "sottovoce roster 1"
 _MOST_BYTES = 64 * 1024 * 1024
 
@@ -187,8 +187,7 @@ class Roster:
     @cached_property
     def canonical(self) -> bytes:
         """What is signed."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        return text.encode("utf-8")
+        return _canonical(self.to_dict())
 
     @cached_property
     def digest(self) -> bytes:
@@ -236,19 +235,7 @@ class SignedRoster:
     signature: str
 
     def __post_init__(self) -> None:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives import hashes
-        from cryptography.hazmat.primitives.asymmetric import ec
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
-
-        try:
-            key = load_pem_public_key(self.roster.founder.encode())
-            if not isinstance(key, ec.EllipticCurvePublicKey) or key.curve.name != "secp256r1":
-                raise ConfigError("the founder's key in the roster must be a P-256 key")
-            signature = base64.b64decode(self.signature, validate=True)
-            key.verify(signature, self.roster.canonical, ec.ECDSA(hashes.SHA256()))
-        except (InvalidSignature, ValueError, TypeError):
-            raise ConfigError("the roster's signature is not its founder's") from None
+        _verify(self.roster.founder, self.signature, self.roster.canonical)
 
     def to_bytes(self) -> bytes:
         """The file's content."""
@@ -266,6 +253,27 @@ class SignedRoster:
         return cls.from_object(read_json(path, "the roster", _MOST_BYTES), str(path))
 
     @classmethod
+    def from_neighbour(cls, content: bytes, founder: str) -> SignedRoster:
+        """Check what a neighbour sent: the signature first, so that a stranger's roster costs next to nothing.
+
+        Parameters
+        ----------
+        content
+            As :meth:`to_bytes` makes it.
+        founder
+            Fingerprint of the key whose signature counts.
+        """
+        try:
+            whole = json.loads(content)
+            table, signature = whole["roster"], whole["signature"]
+            if fingerprint(table["founder"]) != founder:
+                raise ConfigError("the roster is signed by another founder")
+            _verify(table["founder"], signature, _canonical(table))
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            raise ConfigError("what the neighbour sent is not a roster") from None
+        return cls.from_object(whole, "the neighbour's roster")
+
+    @classmethod
     def from_object(cls, whole: Any, source: str) -> SignedRoster:
         """Check what was parsed from JSON."""
         try:
@@ -278,6 +286,27 @@ class SignedRoster:
             raise ConfigError(f"{source}: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ConfigError(f"{source}: not a roster") from None
+
+
+def _canonical(table: Mapping[str, Any]) -> bytes:
+    text = json.dumps(table, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8")
+
+
+def _verify(founder: str, signature: str, signed: bytes) -> None:
+    """Refuse what the key ``founder`` (PEM text) has not signed."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    try:
+        key = load_pem_public_key(founder.encode())
+        if not isinstance(key, ec.EllipticCurvePublicKey) or key.curve.name != "secp256r1":
+            raise ConfigError("the founder's key in the roster must be a P-256 key")
+        key.verify(base64.b64decode(signature, validate=True), signed, ec.ECDSA(hashes.SHA256()))
+    except (InvalidSignature, ValueError, TypeError):
+        raise ConfigError("the roster's signature is not its founder's") from None
 
 
 def _check_version(kind: object, wire: object) -> None:

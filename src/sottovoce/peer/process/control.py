@@ -1,7 +1,7 @@
 """The operator's line to a running peer: a Unix socket in its data folder, one JSON object each way.
 
-Only the owner of the folder can open it (mode 0600). Commands: status, set-value, add, drop, leave, stop. A private
-value travels over it in one direction only, inwards, and appears in no answer, error or log.
+Only the owner of the folder can open it (mode 0600). Commands: status, set-value, add, drop, roster, leave, backup,
+stop. A private value travels over it in one direction only, inwards, and appears in no answer, error or log.
 
 The socket is reached through an open descriptor of its folder, because a Unix socket's path may have only about a
 hundred characters and a folder's may have more.

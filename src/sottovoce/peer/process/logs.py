@@ -3,13 +3,17 @@
 Two safeguards. Fields: strings, whole numbers and booleans pass; a fractional number passes only under a name on
 :data:`FRACTIONS` (durations and the like); arrays, lists and everything else are withheld. Exceptions: the type and
 the place are logged, and the message only if the error is one of ours, whose messages never contain a value.
-Nothing is configured at import: a library must not take over its user's logging.
+Nothing is configured at import: a library must not take over its user's logging. A peer's own process lets everything
+through here (:func:`everything_as_json`), also what asyncio and Python themselves have to say.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import sys
-from collections.abc import MutableMapping
+import threading
+from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ...errors import SottovoceError
@@ -17,7 +21,7 @@ from ...errors import SottovoceError
 if TYPE_CHECKING:
     import structlog
 
-__all__ = ["FRACTIONS", "configure", "get_logger", "withhold_values"]
+__all__ = ["FRACTIONS", "configure", "everything_as_json", "get_logger", "withhold_values"]
 
 # Names under which a fractional number may appear in a log line. None of them depends on a private value or on noise.
 FRACTIONS = frozenset({"seconds", "timeout", "interval", "skew_seconds", "rate", "tolerance", "days"})
@@ -64,8 +68,6 @@ def describe_exception(_logger: Any, _method: str, event: MutableMapping[str, An
 
 def configure(stream: TextIO | None = None, *, level: str = "info", **context: str) -> None:
     """Send this process's log lines as JSON to `stream` (default: standard error). Called by the command line only."""
-    import logging
-
     import structlog
 
     structlog.configure(
@@ -83,6 +85,38 @@ def configure(stream: TextIO | None = None, *, level: str = "info", **context: s
     )
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(**context)
+
+
+class _Bridge(logging.Handler):
+    """Turns the standard library's records into our lines: the template and the exception's type, never arguments.
+
+    Arguments, and everything after the first line (where asyncio shows tasks and their exceptions), could hold a value.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = "error" if record.levelno >= logging.ERROR else "warning"
+        event = str(record.msg).partition("\n")[0]
+        getattr(get_logger(record.name), level)(event, exc_info=record.exc_info[1] if record.exc_info else None)
+
+
+@contextlib.contextmanager
+def everything_as_json() -> Iterator[None]:
+    """While it lasts, warnings of libraries and errors that nobody caught become lines as all others."""
+    bridge, root = _Bridge(logging.WARNING), logging.getLogger()
+    before = sys.excepthook, threading.excepthook, sys.unraisablehook
+    sys.excepthook = lambda _kind, error, _trace: _uncaught(error)
+    threading.excepthook = lambda failed: _uncaught(failed.exc_value)
+    sys.unraisablehook = lambda failed: _uncaught(failed.exc_value)
+    root.addHandler(bridge)
+    try:
+        yield
+    finally:
+        root.removeHandler(bridge)
+        sys.excepthook, threading.excepthook, sys.unraisablehook = before
+
+
+def _uncaught(error: BaseException | None) -> None:
+    get_logger("python").error("an error that nobody caught", exc_info=error)
 
 
 def _harmless(key: str, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""What a peer counts, for Prometheus, and a small HTTP page that serves it on a loopback address.
+"""What a peer counts and measures, for Prometheus; :mod:`.pages` serves it.
 
 Metrics hold counts, durations and scales that follow from the configuration (how much noise amplitude is left, what
 share of the budget is spent). They never hold a private value, a noise draw, a flow or the estimate.
@@ -6,22 +6,24 @@ share of the budget is spent). They never hold a private value, a noise draw, a 
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
+import math
+import platform
+from collections import Counter as Tally
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...errors import ConfigError
-from ..membership.names import split_address
+from ..._version import __version__
+from ..membership.roster import WIRE
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-__all__ = ["MetricsServer", "PeerObserver"]
+__all__ = ["NEIGHBOUR_STATES", "PeerObserver"]
 
-_REQUEST_SECONDS = 5.0
-_REQUEST_BYTES = 8192
+NEIGHBOUR_STATES = ("open", "blank", "unreachable", "parted", "parting")
+"""In what state a neighbour can be; all are exported, also with a count of zero."""
+
+_LATENCIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 class PeerObserver:
@@ -36,7 +38,7 @@ class PeerObserver:
     """
 
     def __init__(self, logger: Any = None) -> None:
-        from prometheus_client import CollectorRegistry, Counter, Gauge
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
         self.registry: CollectorRegistry = CollectorRegistry()
         self._logger = logger
@@ -48,8 +50,20 @@ class PeerObserver:
         self._noise = Gauge("noise_left_ratio", "Noise amplitude left, as a share of the first draw's.", **into)
         self._budget = Gauge("budget_spent_ratio", "Share of the privacy budget spent; 0 without a budget.", **into)
         self._exchanges = Gauge("exchanges", "Exchanges this peer took part in since it started.", **into)
+        self._bound = Gauge("error_bound", "Largest possible error of the estimate; +Inf: not known.", **into)
         self._neighbours = Gauge("neighbours", "Neighbours by state.", ["state"], **into)
+        self._evasive = Gauge("neighbours_not_answering", "Neighbours that greet and answer no request.", **into)
+        self._notices = Gauge("notices", "What waits for the operator; the status says it.", **into)
+        self._calls = Histogram(
+            "call_seconds", "Answered calls to neighbours.", ["neighbour"], buckets=_LATENCIES, **into
+        )
+        self._roster = Gauge("roster_number", "Number of the roster in use.", **into)
         self._expiry = Gauge("certificate_expiry_timestamp_seconds", "When this peer's certificate ends.", **into)
+        build = Gauge("build_info", "Always 1; what runs here.", ["version", "wire", "python"], **into)
+        build.labels(__version__, str(WIRE), platform.python_version()).set(1)
+        self._bound.set(math.inf)
+        self._show_neighbours({})
+        ProcessCollector(registry=self.registry)
 
     def count(self, event: str, neighbour: str = "") -> None:
         """Count one event, and do what was asked to be done when it comes."""
@@ -76,9 +90,14 @@ class PeerObserver:
                     found[event] = found.get(event, 0) + int(sample.value)
         return found
 
-    def note_expiry(self, timestamp: float) -> None:
-        """When the certificate ends, in seconds since 1970."""
-        self._expiry.set(timestamp)
+    def note_identity(self, roster: int, expires: float) -> None:
+        """The roster in use, and when this peer's certificate ends, in seconds since 1970."""
+        self._roster.set(roster)
+        self._expiry.set(expires)
+
+    def note_call(self, neighbour: str, seconds: float) -> None:
+        """How long a call took that was answered."""
+        self._calls.labels(neighbour).observe(seconds)
 
     def update(self, status: Mapping[str, Any]) -> None:
         """Take the gauges from a peer's status; keys that are missing are left alone."""
@@ -88,76 +107,19 @@ class PeerObserver:
         if status.get("noise_std"):
             self._noise.set((status.get("noise_left") or 0.0) / status["noise_std"])
         self._budget.set(status.get("budget_share") or 0.0)
-        self._neighbours.clear()
-        for neighbour in status.get("neighbours", {}).values():
-            self._neighbours.labels(str(neighbour.get("state", "unknown"))).inc()
+        bound = status.get("plus_minus")
+        self._bound.set(math.inf if bound is None else bound)
+        self._notices.set(len(status.get("notices") or ()))
+        self._show_neighbours(status.get("neighbours", {}))
+
+    def _show_neighbours(self, neighbours: Mapping[str, Mapping[str, Any]]) -> None:
+        self._evasive.set(sum(neighbour.get("unanswered") is not None for neighbour in neighbours.values()))
+        found = Tally(str(neighbour.get("state", "unknown")) for neighbour in neighbours.values())
+        for state in {*NEIGHBOUR_STATES, *found}:
+            self._neighbours.labels(state).set(found[state])
 
     def render(self) -> bytes:
         """The Prometheus text format."""
         from prometheus_client import generate_latest
 
         return generate_latest(self.registry)
-
-
-class MetricsServer:
-    """``/metrics`` and ``/health`` over plain HTTP on a loopback address.
-
-    Parameters
-    ----------
-    address
-        ``host:port``; port 0 lets the system choose, see :attr:`port`.
-    observer, status
-        What to serve; `status` is called at each request, so gauges are current.
-    """
-
-    def __init__(self, address: str, observer: PeerObserver, status: Callable[[], Mapping[str, Any]]) -> None:
-        self._host, self._port = split_address(address, "metrics_listen")
-        self._observer, self._status = observer, status
-        self._server: asyncio.Server | None = None
-
-    @property
-    def port(self) -> int:
-        """The port in use."""
-        assert self._server is not None
-        return int(self._server.sockets[0].getsockname()[1])
-
-    async def start(self) -> None:
-        """Listen; a port in use is a configuration error."""
-        try:
-            self._server = await asyncio.start_server(self._serve, self._host, self._port, limit=_REQUEST_BYTES)
-        except OSError as error:
-            raise ConfigError(f"metrics_listen: cannot listen on {self._host}:{self._port}: {error.strerror}") from None
-
-    async def close(self) -> None:
-        """Stop listening."""
-        if self._server is not None:
-            self._server.close()
-            await self._server.wait_closed()
-            self._server = None
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            async with asyncio.timeout(_REQUEST_SECONDS):
-                head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(self._answer(head))
-                await writer.drain()
-        writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
-
-    def _answer(self, head: bytes) -> bytes:
-        words = head.split(b"\r\n", 1)[0].split()
-        target = words[1].split(b"?")[0] if len(words) == 3 and words[0] == b"GET" else b""
-        if target == b"/metrics":
-            self._observer.update(self._status())
-            return _response("200 OK", "text/plain; version=0.0.4; charset=utf-8", self._observer.render())
-        if target == b"/health":
-            status = self._status()
-            body = {"name": status.get("name"), "settled": status.get("settled"), "healthy": True}
-            return _response("200 OK", "application/json", json.dumps(body).encode())
-        return _response("404 Not Found", "text/plain", b"only /metrics and /health are here\n")
-
-
-def _response(status: str, kind: str, body: bytes) -> bytes:
-    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    return head.encode() + body

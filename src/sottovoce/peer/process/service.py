@@ -1,7 +1,6 @@
-"""One peer as a process: everything is checked first, then it runs until a signal or the operator ends it.
+"""One peer as a process: it is checked first (:mod:`.checks`), then it runs until a signal or the operator ends it.
 
-The node knows nothing of signals, sockets for the operator, logs or metrics pages; they are put around it here. Nothing
-is written to disk before configuration, value, certificates and ports have been found good.
+The node knows nothing of signals, sockets for the operator, logs or metrics pages; they are put around it here.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import asyncio
 import contextlib
 import functools
 import signal
-import socket
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,77 +18,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ConfigError, InvalidParameter, PeerError
-from ..membership.config import PeerConfig
-from ..membership.credentials import Credentials, check_identity, trusted_roster
-from ..membership.exposure import what_others_learn
+from ..membership.config import IdentityFiles, PeerConfig
+from ..membership.credentials import trusted_roster
+from ..membership.exposure import Knowledge, what_others_know
 from ..membership.files import edit_without
 from ..membership.keys import write_private
-from ..membership.names import split_address
 from ..protocol.state import check_value
 from ..runtime.node import Peer
 from ..transport.base import Transport
 from ..transport.handshakes import HandshakeWatch
 from . import logs
+from .backup import write_backup
+from .checks import LEFT, Checked, check_everything
 from .control import ControlServer, decode_value
-from .metrics import MetricsServer, PeerObserver
+from .health import health_of
+from .metrics import PeerObserver
+from .pages import Pages
 
-__all__ = ["Checked", "check_everything", "run_peer", "start_peer"]
+__all__ = ["run_peer", "start_peer"]
 
 Wrap = Callable[[Transport], Transport]
 
-LEFT = "left"
-"""File in the data folder of a peer that has left: a restart must not undo that."""
-
 _SHOWN = 8
 """Coordinates of a long estimate that a status shows."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a peer starts from, all of it found good; the value does not appear in the repr."""
-
-    path: Path
-    config: PeerConfig
-    credentials: Credentials
-    value: NDArray[np.float64] | None
-
-    def __repr__(self) -> str:
-        return f"Checked({self.config.certificate_name!r})"
-
-
-def check_everything(path: Path, value: NDArray[np.float64] | None) -> Checked:
-    """Read the configuration and refuse, in one sentence, whatever would fail later. Changes nothing on disk."""
-    config = PeerConfig.load(path)
-    if value is not None:
-        value = check_value(value, dimension=config.dimension, low=config.low, high=config.high)
-    credentials = check_identity(config)
-    if config.listen is not None:
-        check_port(config.listen, "listen")
-    if config.metrics_listen is not None:
-        check_port(config.metrics_listen, "metrics_listen")
-    assert config.data_dir is not None
-    if config.data_dir.exists() and not config.data_dir.is_dir():
-        raise ConfigError(f"data_dir must be a folder, got {str(config.data_dir)!r}")
-    if (config.data_dir / LEFT).exists():
-        raise ConfigError(
-            f"peer {config.name!r} has left the network for good; to come back it needs a new name, a new key and "
-            "a place in a new roster"
-        )
-    if value is None and not (config.data_dir / "peer.sqlite").exists():
-        raise ConfigError(f"peer {config.name!r} has not run before, so it needs its private value: --value-from FILE")
-    return Checked(path, config, credentials, value)
-
-
-def check_port(address: str, what: str) -> None:
-    """Whether this machine can listen there now."""
-    host, port = split_address(address, what)
-    try:
-        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            trial.bind(where)
-    except OSError as error:
-        raise ConfigError(f"{what}: cannot listen on {address}: {error.strerror}") from None
 
 
 def start_peer(
@@ -123,7 +73,8 @@ def start_peer(
         logs.configure(watch.stream, level=log_level, peer=checked.config.name, network=checked.config.network)
         observer = observe(logs.get_logger("peer"))
         watch.report_to(observer)
-        return asyncio.run(run_peer(checked, observer, wrap=wrap, replace_value=replace_value))
+        with logs.everything_as_json():
+            return asyncio.run(run_peer(checked, observer, wrap=wrap, replace_value=replace_value))
 
 
 async def run_peer(
@@ -133,15 +84,14 @@ async def run_peer(
 
     A store that fails (a full disk, say) also ends it, with that error. For the parameters see :func:`start_peer`.
     """
-    from ..transport.grpc import GrpcTransport
+    from .timing import TimedTransport
 
-    transport: Transport = GrpcTransport(checked.config, checked.credentials, observer)
+    transport: Transport = TimedTransport(checked.config, checked.credentials, observer)
     transport = transport if wrap is None else wrap(transport)
-    observer.note_expiry(checked.credentials.expires.timestamp())
     farewells: set[asyncio.Task[None]] = set()
     observer.when(
         "parted",
-        lambda name: farewells.add(asyncio.ensure_future(_farewell(checked.path, name, transport, observer))),
+        lambda name: farewells.add(asyncio.ensure_future(_farewell(checked.path, name, observer))),
     )
     peer = Peer(
         checked.config, value=checked.value, replace_value=replace_value, transport=transport, observer=observer
@@ -168,9 +118,8 @@ async def run_peer(
     return how
 
 
-async def _farewell(path: Path, name: str, transport: Transport, observer: PeerObserver) -> None:
-    """A neighbour has parted: it is not heard any more, nor after a restart, until an operator adds it again."""
-    await transport.drop_neighbour(name)
+async def _farewell(path: Path, name: str, observer: PeerObserver) -> None:
+    """A neighbour has parted: it is no neighbour after a restart either, until an operator adds it again."""
     try:
         edit_without(path, name, dropped=True)
     except ConfigError as error:
@@ -183,6 +132,12 @@ async def _watch_store(peer: Peer, ending: _Ending) -> None:
     """A peer whose store fails must not go on: it would forget what it has said."""
     ending.failure = await peer.failed()
     ending.come("failed")
+
+
+@functools.lru_cache(maxsize=8)
+def _known(files: IdentityFiles, network: str, name: str, _number: int, sealed: frozenset[str]) -> Knowledge:
+    """What others can know of a peer's value, from its roster of that number and its own ledger."""
+    return what_others_know(trusted_roster(files, network), name, sealed)
 
 
 class _Ending:
@@ -208,15 +163,23 @@ async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: 
     """Signals, the operator's socket and the metrics page, for as long as the peer runs."""
     config = checked.config
     assert config.data_dir is not None
-    control = ControlServer(config.data_dir, _Commands(peer, checked, observer, ending).by_name())
+    commands = _Commands(peer, checked, observer, ending)
+    control = ControlServer(config.data_dir, commands.by_name())
     page = (
-        MetricsServer(config.metrics_listen, observer, lambda: peer.status().to_dict())
+        Pages(
+            config.metrics_listen,
+            observer,
+            lambda: peer.status().to_dict(),
+            lambda: health_of(peer.status().to_dict(), peer.trouble, config.min_open_edges),
+        )
         if config.metrics_listen
         else None
     )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ending.come, "stopped")
+    reloads: set[asyncio.Task[None]] = set()
+    loop.add_signal_handler(signal.SIGHUP, lambda: reloads.add(asyncio.ensure_future(commands.reload())))
     try:
         await control.start()
         if page is not None:
@@ -226,11 +189,11 @@ async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: 
         if page is not None:
             await page.close()
         await control.close()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.remove_signal_handler(number)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Commands:
     """What the operator can ask of a running peer."""
 
@@ -246,6 +209,8 @@ class _Commands:
             "add": self.add,
             "drop": self.drop,
             "leave": self.leave,
+            "roster": self.roster,
+            "backup": self.backup,
             "stop": self.stop,
         }
 
@@ -256,18 +221,12 @@ class _Commands:
             status["estimate"] = status["estimate"][:_SHOWN]
         counts = self.observer.counts("refused-")
         counts.pop("refused-by", None)  # that is us being refused
-        roster = {"number": self.checked.credentials.roster, "digest": self.checked.credentials.digest}
-        known = await asyncio.to_thread(lambda: self.known_to)
-        return {"status": status | {"roster": roster, **known}, "refusals": counts}
-
-    @functools.cached_property
-    def known_to(self) -> dict[str, str]:
-        """What one other member, and two, can ever know of this peer's value, from the roster and the theorem alone."""
-        config = self.checked.config
+        roster = {"number": self.peer.config.roster, "digest": self.peer.config.roster_digest.hex()}
+        sealed = frozenset(name for name, neighbour in status["neighbours"].items() if neighbour["sealed"])
+        config = self.peer.config
         assert config.identity is not None
-        rows = what_others_learn(trusted_roster(config.identity, config.network))
-        [(_, beforehand, one, two, _)] = [row for row in rows if row[0] == config.name]
-        return {"known_beforehand": beforehand, "known_to_one": one, "known_to_two": two}
+        known = await asyncio.to_thread(_known, config.identity, config.network, config.name, config.roster, sealed)
+        return {"status": status | {"roster": roster, "known": known.to_dict()}, "refusals": counts}
 
     async def set_value(self, asked: dict[str, Any]) -> dict[str, Any]:
         config = self.checked.config
@@ -292,9 +251,31 @@ class _Commands:
         if name not in self.peer.status().to_dict()["neighbours"]:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
         edit_without(self.checked.path, name, dropped=True)
-        await self.peer.drop_neighbour(name)
-        self.observer.log("info", "neighbour dropped", neighbour=name)
+        told = await self.peer.drop_neighbour(name)
+        self.observer.log("info", "neighbour dropped", neighbour=name, told=told)
+        return {"told": told}
+
+    async def backup(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Write a backup into the named file: the private value must not go out over the socket."""
+        path = Path(str(asked.get("path")))
+        if not path.is_absolute():
+            raise InvalidParameter(f"path must be absolute, got {str(path)!r}")
+        write_backup(path, self.checked.config, self.peer.durable_state)
+        self.observer.log("info", "backup written")
         return {}
+
+    async def reload(self) -> None:
+        """What SIGHUP asks for: take up the roster, and with it the key, that were put in place; or say why not."""
+        try:
+            notice = await self.peer.follow_roster()
+        except PeerError as error:
+            self.observer.log("error", "cannot reload", why=str(error))
+        else:
+            self.observer.log("info", "reloaded", roster=self.peer.config.roster, notice=notice)
+
+    async def roster(self, _asked: dict[str, Any]) -> dict[str, Any]:
+        """A later roster was put in place: take it up."""
+        return {"notice": await self.peer.follow_roster()}
 
     async def leave(self, _asked: dict[str, Any]) -> dict[str, Any]:
         untold = await self.peer.leave()

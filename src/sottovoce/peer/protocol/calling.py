@@ -11,22 +11,27 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...foundation.bucket import TokenBucket
+from .messages import Kind
+from .patience import Patience, first_wait
 from .settings import Settings
 
-__all__ = ["LONGEST_TALK", "Contacts", "exponential", "jittered", "own_rate", "timeouts"]
+__all__ = ["LONGEST_TALK", "Contacts", "exponential", "jittered", "own_rate"]
 
 LONGEST_TALK = 4
 """Messages in a row to one neighbour in one turn; more can wait for the next tick."""
 
-_SECONDS_PER_COORDINATE = 1e-6
-"""What a timeout is lengthened by, so that a million coordinates have time to travel and to be stored."""
-
 _LEAST_PACE = 100.0
 """Messages a second that a neighbour may always send."""
+
+_DOUBTFUL = 3
+"""Requests in a row without an answer after which a neighbour is only tried."""
+
+_NOTICED_SHARE = 0.2
+"""Answers faster than this share of the first wait are never slow."""
 
 
 def own_rate(settings: Settings, neighbours: int, *, quiet: bool) -> float:
@@ -52,38 +57,31 @@ def jittered(seconds: float, uniform: float) -> float:
     return seconds * (0.5 + 0.5 * uniform)
 
 
-def timeouts(settings: Settings) -> Iterator[float]:
-    """R17: how long to wait for an answer, and for the answer to each repetition, twice as long each time.
-
-    Examples
-    --------
-    >>> from sottovoce.testing.settings import some_settings
-    >>> waits = timeouts(some_settings(dimension=250_000, timeout=0.25))
-    >>> [next(waits) for _ in range(3)]
-    [0.5, 1.0, 2.0]
-    """
-    wait = settings.timeout + _SECONDS_PER_COORDINATE * settings.dimension
-    while True:
-        yield wait
-        wait *= 2.0
-
-
 @dataclass(slots=True)
 class _Contact:
     """What is known about reaching one neighbour."""
 
     pace: TokenBucket
+    requests: Patience
+    greetings: Patience
     heard: float | None = None
     failures: int = 0
     until: float = -math.inf
+    unanswered: int = 0
+    """Requests in a row that brought no answer."""
+    since: float = 0.0
+    """When the first of them was sent."""
+    ask_after: float = -math.inf
+    """When the next request may be sent; greetings may at any time."""
 
 
 class Contacts:
-    """Which neighbours answer, when each may be called again, and how much each may say.
+    """Which neighbours answer, how long to wait for them, when each may be called again, and how much each may say.
 
-    A neighbour that does not answer is left alone for a while, twice as long after each failure, up to a limit. The
-    token bucket of R28 limits *exchanges*, which is what noise and privacy need; the one here keeps a flood of any
-    messages from using up the processor.
+    A neighbour that cannot be reached is left alone for a while, twice as long after each failure, up to a limit. One
+    that does not answer *requests* is asked less and less often, whatever else it says: a peer that has asked is locked
+    until it gives up, and would neglect the others. The token bucket of R28 limits *exchanges*, which is what noise and
+    privacy need; the one here keeps a flood of any messages from using up the processor.
 
     Parameters
     ----------
@@ -103,20 +101,82 @@ class Contacts:
     """
 
     def __init__(self, settings: Settings, uniform: Callable[[], float]) -> None:
-        self._first, self._most, self._uniform = next(timeouts(settings)), settings.backoff_max, uniform
+        self._first, self._most, self._uniform = first_wait(settings), settings.backoff_max, uniform
         pace = max(_LEAST_PACE, 20.0 * settings.rate, 20.0 * settings.bucket_burst)
-        self._known: defaultdict[str, _Contact] = defaultdict(lambda: _Contact(TokenBucket(pace, pace)))
+        self._known: defaultdict[str, _Contact] = defaultdict(
+            lambda: _Contact(TokenBucket(pace, pace), Patience(self._first), Patience(self._first))
+        )
 
     def choose(self, active: Sequence[str], now: float) -> str | None:
         """R27: one of the neighbours, uniformly; ``None`` if there is none, or it is to be left alone at present."""
         if not active:
             return None
         choice = active[min(int(self._uniform() * len(active)), len(active) - 1)]
-        return None if now < self._known[choice].until else choice
+        contact = self._known[choice]
+        return None if now < contact.until or now < contact.ask_after else choice
 
     def admits(self, name: str, now: float) -> bool:
         """Whether a message from ``name`` may be looked at now, or is part of a flood."""
         return self._known[name].pace.take(now)
+
+    # -- how long to wait -----------------------------------------------------------------------
+
+    def wait(self, name: str, kind: Kind, repeated: int = 0) -> float:
+        """R17, R70: seconds to wait for the answer of ``name`` to a message of this kind, sent so often before."""
+        return self._patience(name, kind).wait(repeated)
+
+    def answered(self, name: str, kind: Kind, now: float, seconds: float) -> None:
+        """``name`` has answered a message of this kind after so many seconds.
+
+        R71: who takes more than three times as long as the middle one of the others is asked less often, so that it
+        has this peer locked for at most a seventh of the time.
+        """
+        self._patience(name, kind).answered(seconds)
+        if kind is not Kind.REQ:
+            return
+        contact = self._known[name]
+        contact.unanswered, contact.ask_after = 0, -math.inf
+        others = sorted(
+            other.requests.round_trip
+            for other in self._known.values()
+            if other is not contact and other.requests.round_trip is not None
+        )
+        if others and seconds > 3.0 * others[(len(others) - 1) // 2] and seconds > _NOTICED_SHARE * self._first:
+            contact.ask_after = now + 6.0 * seconds
+
+    def gave_up(self, name: str, kind: Kind, now: float, spent: float) -> None:
+        """A message of this kind was given up after ``spent`` seconds: answers of ``name`` did not come in time.
+
+        R71: from the second request in a row on, the next one has to wait: as long as was waited for this one, then
+        twice, four times as long and so on, up to the longest pause, or nine times as long where that is more.
+        """
+        self._patience(name, kind).gave_up()
+        if kind is not Kind.REQ:
+            return
+        contact = self._known[name]
+        if contact.unanswered == 0:
+            contact.since = now - spent
+        contact.unanswered += 1
+        if contact.unanswered > 1:
+            pause = min(spent * 2.0 ** min(contact.unanswered - 2, 60), max(self._most, 9.0 * spent))
+            contact.ask_after = now + jittered(pause, self._uniform())
+
+    def once_only(self, name: str) -> bool:
+        """Whether requests to ``name`` are sent only once now, because several in a row were not answered."""
+        return self._known[name].unanswered >= _DOUBTFUL
+
+    def unanswered_for(self, name: str, now: float) -> float | None:
+        """Seconds since ``name`` is heard and does not answer requests; ``None``: it answers, or is gone."""
+        contact = self._known[name]
+        if contact.unanswered < _DOUBTFUL or contact.failures > 0 or contact.heard is None:
+            return None
+        return now - contact.since if contact.heard > contact.since else None
+
+    def _patience(self, name: str, kind: Kind) -> Patience:
+        contact = self._known[name]
+        return contact.requests if kind is Kind.REQ else contact.greetings
+
+    # -- who is there ---------------------------------------------------------------------------
 
     def failed(self, name: str, now: float, *, late: bool) -> float | None:
         """A call to ``name`` failed; ``late``: only because time ran out.

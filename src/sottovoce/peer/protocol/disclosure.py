@@ -47,10 +47,11 @@ def own_interval(state: PeerState, links: Mapping[str, Link], settings: Settings
     A step of this end's register that the neighbour has not copied yet stands in this value and not in that one: so
     the interval also holds what the value was without it.
 
-    ``None``, which says nothing about the value, while the noise is large, an edge is blank or was not heard since the
-    start, too few are sealed, or the last exchange on some edge met a difference above the tolerance.
+    ``None``, which says nothing about the value, while no noise is in place or it is large, an edge is blank or was
+    not heard since the start, too few are sealed, or the last exchange on some edge met a difference above the
+    tolerance.
     """
-    if too_noisy(state, settings) or state.sealed_edges < settings.min_open_edges:
+    if state.noise is None or too_noisy(state, settings) or state.sealed_edges < settings.min_open_edges:
         return None
     margin = math.ceil(NOISE_MARGIN * noise_in_place(state, settings.units))
     below = above = margin

@@ -1,4 +1,4 @@
-"""The ledger of one edge as pure functions: rules R4 to R13, R26, R37 to R40, R46 and the register step of R20.
+"""The ledger of one edge as pure functions: rules R5 to R13, R26, R37 to R40, R46, R52 and the register step of R20.
 
 Each end keeps two registers: ``f``, which only this end writes (the sum of what it moved to itself
 when answering the other), and ``g``, its copy of the other end's register. The flow across the edge
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from ...errors import ProtocolViolation
 from .messages import Kind, Message, Stop
 
-__all__ = ["COUNTER_JUMP", "SEAL", "Edge", "Reaction", "compose", "farewell", "meet", "step"]
+__all__ = ["COUNTER_JUMP", "SEAL", "Edge", "Reaction", "compose", "meet", "step"]
 
 SEAL = 1
 """R46: the counter of a register that holds its seal and no exchange yet."""
@@ -51,7 +51,7 @@ class Edge:
     r, g
         The copy of the peer's register.
     parted
-        The peer said that it keeps no record (R40).
+        The peer said that it keeps no record (R40): its lives below this number are over. 0: it did not say so.
     heard
         Volatile, never stored: ``r`` of the peer's latest message in the current lives, ``None`` if there was none.
     owed
@@ -65,7 +65,7 @@ class Edge:
     f: Any = None
     r: int = 0
     g: Any = None
-    parted: bool = False
+    parted: int = 0
     heard: int | None = None
     owed: bool = False
 
@@ -92,9 +92,9 @@ class Edge:
 class Reaction(NamedTuple):
     """What the life and ledger rules make of a message."""
 
-    edge: Edge | None
+    edge: Edge
     answer: Kind | None = None
-    """What must be answered, before or instead of the payload."""
+    """What must be answered, before or instead of the payload: HELLO, or the BYE of R52."""
     proceed: bool = False
     """Both lives are current and the ledgers merged: the payload may be looked at."""
     new_life: bool = False
@@ -111,13 +111,13 @@ class Reaction(NamedTuple):
     """A name to count and log, or empty."""
 
 
-def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], seal: Callable[[], Any]) -> Reaction:
-    """Rules R4 to R13 for message ``m`` from the peer of ``edge``.
+def meet(edge: Edge, m: Message, new_sid: Callable[[], int], seal: Callable[[], Any]) -> Reaction:
+    """Rules R5 to R13 for message ``m`` from the peer of ``edge``.
 
     Parameters
     ----------
     edge
-        The record for the sender, or ``None`` if it is not a neighbour.
+        The record for the sender.
     m
         The message; its numbers have been checked (R31).
     new_sid
@@ -125,11 +125,9 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], seal: Callab
     seal
         Draws what this end's register starts at, if this end opens the edge (R46). Called at most once, and only then.
     """
-    if edge is None:  # R4; a BYE is not answered by a BYE (R40)
-        return Reaction(None, answer=None if m.kind is Kind.BYE else Kind.BYE, event="stranger")
     if m.kind is Kind.BYE:
         return _part(edge, m, new_sid)
-    if m.src_sid < edge.psid:  # R6
+    if m.src_sid < max(edge.psid, edge.parted):  # R6
         return Reaction(edge, answer=Kind.HELLO if m.blank else None, event="earlier-life")
     if m.dst_sid > edge.sid:  # R7: only this edge's id is raised, so a liar harms no other edge
         return _give_up(edge, Edge(sid=_beyond(m.dst_sid, new_sid()), psid=edge.psid), Kind.HELLO, "later-life")
@@ -138,16 +136,24 @@ def meet(edge: Edge | None, m: Message, new_sid: Callable[[], int], seal: Callab
         edge = replace(edge, psid=m.src_sid, heard=None, owed=False)
     if m.dst_sid != edge.sid:  # R9
         return Reaction(edge, answer=Kind.HELLO, new_life=new_life)
-    return _merge(replace(edge, parted=False) if edge.parted else edge, m, new_sid, seal, new_life=new_life)
+    return _merge(replace(edge, parted=0) if edge.parted else edge, m, new_sid, seal, new_life=new_life)
 
 
 def _part(edge: Edge, m: Message, new_sid: Callable[[], int]) -> Reaction:
-    """R5 and R40: the peer keeps no record of the life it names."""
-    if m.dst_sid != edge.sid:
-        return Reaction(edge, event="stale-bye")
-    if edge.blank:
-        return Reaction(replace(edge, parted=True))
-    return _give_up(edge, Edge(sid=_next(edge, new_sid), parted=True), None, "parted")
+    """R5, R40 and R52: the peer keeps no record of the life it names; if it asks, it is told what is kept here.
+
+    The life of the peer that ended, and all before it, are not heard any more (R6), and this end takes a new one: what
+    was sent before the drop and arrives after it brings no ledger back.
+    """
+    told = Kind.BYE if m.src_sid else None
+    if edge.parted > m.src_sid:  # heard before
+        return Reaction(edge, answer=told)
+    if m.dst_sid == edge.sid:
+        fresh = Edge(sid=_next(edge, new_sid), psid=edge.psid, parted=m.src_sid + 1)
+        return _give_up(edge, fresh, told, "" if edge.blank else "parted")
+    if edge.blank and m.src_sid:
+        return Reaction(replace(edge, psid=max(edge.psid, m.src_sid + 1)), answer=told, event="stale-bye")
+    return Reaction(edge, answer=Kind.HELLO if m.src_sid else None, event="stale-bye")
 
 
 def _next(edge: Edge, new_sid: Callable[[], int]) -> int:
@@ -230,8 +236,3 @@ def compose(
         kind, src, dst, edge.sid, edge.psid, edge.blank,
         s=counters[0], f=f, r=counters[1], g=g, xid=xid, x=x, stop=stop, **more,
     )  # fmt: skip
-
-
-def farewell(src: str, dst: str, dst_sid: int, **more: Any) -> Message:
-    """A BYE: nothing is kept here for the life ``dst_sid`` of the receiver's end (R4, R23)."""
-    return Message(Kind.BYE, src, dst, 0, dst_sid, blank=True, **more)

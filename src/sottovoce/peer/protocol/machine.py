@@ -1,4 +1,4 @@
-"""A peer's state machine: rules R14 to R31, R44, R46 to R50, on top of the ledger of each edge.
+"""A peer's state machine: rules R14 to R31, R44, R46 to R53 and R60 to R62, on top of the ledger of each edge.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call
@@ -21,18 +21,24 @@ from ...errors import ConfigError, InvalidParameter, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .calling import exponential, own_rate
 from .disclosure import may_show, own_interval
-from .ledger import Edge, Reaction, compose, farewell, meet, step
+from .ledger import Edge, Reaction, compose, meet, step
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, extremes, within
-from .noise import draw_if_needed, draw_seal, rearm
+from .noise import begin_afresh, draw_if_needed, draw_seal, rearm
+from .parting import farewell, heard_without_record, part
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .stopping import RangeRule
+from .terms import dispute
 from .units import LARGEST
 
 __all__ = ["PRESUME_FROM", "Protocol", "half", "kept_within"]
 
 PRESUME_FROM = 64
 """R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
+
+
+NEWS_REFILL = 2.0
+"""R62: greetings with news per own call, on average; twice an epoch's worth can be saved up."""
 
 
 class Protocol:
@@ -76,6 +82,10 @@ class Protocol:
         self.pending: Pending | None = None
         self.exchanges = 0
         """Exchanges that moved this peer's value since the start."""
+        self.rosters: dict[str, int] = {}
+        """R49: the number of the roster that each neighbour has shown last."""
+        self.disputes: dict[str, str] = {}
+        """R60: why the messages of a neighbour are refused, in one sentence."""
         self._links = {name: Link() for name in state.edges}
         self.rule = RangeRule(
             settings.diameter,
@@ -117,11 +127,12 @@ class Protocol:
         if stored is not None:
             before = stored.account
             state = replace(stored, account=replace(account, information=before.information, messages=before.messages))
+            state = begin_afresh(state) if state.noise is None else state
         elif value is not None:
-            state = PeerState(value, account)
+            state = begin_afresh(PeerState(value, account))  # R3: the account may know of an earlier disk
         else:
             raise ConfigError(f"peer {settings.name!r} has no stored state, so it needs its private value")
-        protocol = cls(settings, state, recovering=stored is None, **outside)
+        protocol = cls(settings, state, recovering=not state.edges, **outside)  # R3: also from a backup
         if value is not None and not np.array_equal(value, state.value):
             protocol.set_value(value, new_secret=False)
         protocol.align(neighbours)
@@ -135,6 +146,7 @@ class Protocol:
         for neighbour in active:
             link = self._links[neighbour]
             link.tokens = min(link.tokens + self.settings.bucket_refill / len(active), self.settings.bucket_burst)
+            link.news = min(link.news + NEWS_REFILL / len(active), 2.0 * self.rule.epoch_rounds)
         if self.pending is not None or name is None or name not in self.state.edges:
             return None
         edge = self.state.edges[name]
@@ -180,6 +192,24 @@ class Protocol:
         """R22: a HELLO, which may be sent at any time."""
         return self._say(Kind.HELLO, name)
 
+    def has_news(self, name: str) -> bool:
+        """R62: whether ``name`` should be greeted now.
+
+        Paid from a bucket that fills with the own clock; enough for a whole epoch is kept for one that may be declared.
+        """
+        if name not in self._links or not self.rule.has_news_for(name):
+            return False
+        kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
+        return self._links[name].news >= 1.0 + kept
+
+    def news(self) -> list[Message]:
+        """R62: the greetings to send now, because this peer has entered a round that all wait for."""
+        return [self._tell_news(name) for name in self.state.active if self.has_news(name)]
+
+    def _tell_news(self, name: str) -> Message:
+        self._links[name].news -= 1.0
+        return self.greet(name)
+
     # -- inputs: membership and value -----------------------------------------------------------
 
     def align(self, neighbours: Iterable[str]) -> None:
@@ -196,25 +226,43 @@ class Protocol:
             raise InvalidParameter(f"a peer cannot be its own neighbour: {name!r}")
         if name not in self.state.edges:
             self._put(name, Edge(sid=self._new_sid()))
+            self.gone(name)  # R51: from here on the new life is what counts
             self._links[name] = Link()
             self.rule.disturbed()
         return self.greet(name)
 
     def drop(self, name: str) -> Message | None:
-        """R23: forget a neighbour and the flow to it. Returns the BYE to send, best effort."""
+        """R23, R51: forget a neighbour and the flow to it. Returns the BYE to send, again and again until answered."""
         edge = self.state.edges.get(name)
         if edge is None:
             return None
         edges = {other: kept for other, kept in self.state.edges.items() if other != name}
         state = replace(self.state, edges=edges)
+        parting = part(edge, self._stamp() >> 16)
+        if parting is not None:
+            state = replace(state, partings={**state.partings, name: parting})
         if not edge.blank:
             state = rearm(state)
-        self.state = state if edges else replace(state, noise=None)
+        alone = not edges and state.account.affords()  # with a spent budget no other noise can ever cover the value
+        self.state = replace(state, noise=None) if alone else state
         self._links.pop(name, None)
         self._unlock(name)
+        self.rosters.pop(name, None)
+        self.disputes.pop(name, None)
         self.rule.forget(name)
         self.rule.disturbed()
-        return self._farewell(name, edge.psid)
+        return self.farewell(name)
+
+    def farewell(self, name: str) -> Message | None:
+        """R51: the BYE for a neighbour that was dropped and has not answered for it yet; ``None`` if there is none."""
+        parting = self.state.partings.get(name)
+        return None if parting is None else self._farewell(name, parting.psid, src_sid=parting.sid)
+
+    def gone(self, name: str) -> None:
+        """R51: nobody need hear of the drop any more: the roster says that ``name`` is gone, or it is taken back."""
+        if name in self.state.partings:
+            kept = {other: parting for other, parting in self.state.partings.items() if other != name}
+            self.state = replace(self.state, partings=kept)
 
     def reconfigure(self, settings: Settings) -> None:
         """R49: what a new roster says, from now on. Neighbours are another matter: :meth:`align`."""
@@ -227,7 +275,7 @@ class Protocol:
         ``new_secret``: the new value tells nothing about the old one, so the account starts at zero too.
         """
         account = self.state.account.new_secret() if new_secret else self.state.account
-        self.state = rearm(replace(self.state, value=value, account=account))
+        self.state = begin_afresh(replace(self.state, value=value, account=account))
         self.rule.disturbed()
 
     # -- inputs: messages -----------------------------------------------------------------------
@@ -244,13 +292,21 @@ class Protocol:
             raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
         if m.topic != self.topic:
             raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
+        self._check_terms(m)
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
-        reaction = meet(self.state.edges.get(m.src), m, self._new_sid, self._seal)
-        if reaction.edge is not None:
-            self._check_flow(m, reaction)
-            self._accept(m.src, reaction)
-        elif reaction.answer is Kind.BYE:
-            self._count(reaction.event, m.src)
+        if m.src not in self.state.edges:
+            return self._without_record(m)
+        edge = self.state.edges[m.src]
+        if edge.parted and m.kind is not Kind.BYE and not self._links[m.src].openings.has(self._seconds()):
+            self._count("opened-too-often", m.src)  # R53
+            return None
+        reaction = meet(edge, m, self._new_sid, self._seal)
+        self._check_flow(m, reaction)
+        if edge.blank and not reaction.edge.blank and not self._links[m.src].openings.take(self._seconds()):
+            self._stay_parted(m.src, edge)
+            return None
+        self._accept(m.src, reaction)
+        if reaction.answer is Kind.BYE:  # R52
             return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
@@ -258,10 +314,48 @@ class Protocol:
             self._count("round-ahead", m.src)  # R48
         return self._payload(m)
 
+    def _check_terms(self, m: Message) -> None:
+        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree."""
+        if m.src not in self.state.edges:
+            return
+        self.rosters[m.src] = m.roster
+        if m.terms is not None:
+            own, same = self.settings, m.roster == self.settings.roster
+            why = dispute(own.name, own.terms, m.src, m.terms, same_roster=same)
+            if why is None and same and own.roster_digest != m.digest:
+                ours, theirs = own.roster_digest.hex()[:32] or "none", m.digest.hex()[:32] or "none"
+                why = f"{own.name} and {m.src} hold different rosters {m.roster}, with the digests {ours} and {theirs}"
+            if why is None:
+                self.disputes.pop(m.src, None)
+            else:
+                self._count("terms-differ", m.src)
+                self.disputes[m.src] = why
+        if m.src in self.disputes and m.kind is not Kind.BYE:
+            raise ProtocolViolation(self.disputes[m.src])
+
+    def _without_record(self, m: Message) -> Message | None:
+        """R4, R51, R52: the sender is no neighbour, or not any more."""
+        before = self.state.partings.get(m.src)
+        parting, ended = heard_without_record(before, m)
+        if before is None:
+            self._count("stranger", m.src)
+        elif parting is None:
+            self.gone(m.src)
+            self._count("parting-heard", m.src)
+        elif parting != before:
+            self.state = replace(self.state, partings={**self.state.partings, m.src: parting})
+        return None if ended is None else self._farewell(m.src, m.src_sid, src_sid=ended)
+
+    def _stay_parted(self, name: str, edge: Edge) -> None:
+        """R53: the edge was opened too often of late. It stays closed, and nobody waits for it."""
+        self._put(name, replace(edge, parted=max(edge.parted, 1)))
+        self.rule.forget(name)
+        self._count("opened-too-often", name)
+
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
         edge, limit = reaction.edge, self.settings.edge_limit(m.src)
-        if reaction.moved and edge is not None and not within(edge.f - edge.g, 2 * limit):
+        if reaction.moved and not within(edge.f - edge.g, 2 * limit):
             raise ProtocolViolation(
                 f"{m.kind.name} from {m.src}: the flow of an edge must stay within {2 * limit} units of "
                 f"{self.settings.unit}"
@@ -275,13 +369,14 @@ class Protocol:
         if reaction.new_life:
             self._links[name].last_xid = 0
             self.rule.forget(name)
-        if edge is None or edge is self.state.edges[name]:
+        if edge is self.state.edges[name]:
             return
         opened = self.state.edges[name].blank and not edge.blank
         self._put(name, edge)
         if reaction.replaced:
             self._unlock(name)
-            self._links[name] = Link(tokens=self._links[name].tokens)
+            before = self._links[name]
+            self._links[name] = Link(tokens=before.tokens, openings=before.openings)
         if reaction.forgotten:  # as R23: without that flow the old noise may be all that covers the value
             self.state = rearm(self.state)
         if reaction.forgotten or opened:
@@ -293,7 +388,9 @@ class Protocol:
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
             return self._respond(m)
-        if m.kind is Kind.HELLO:  # R22
+        if m.kind is Kind.HELLO:  # R22, R62
+            if self.has_news(m.src):
+                return self._tell_news(m.src)
             return self._say(Kind.HELLO, m.src) if m.r < self.state.edges[m.src].s else None
         if self.pending is not None and self.pending.peer == m.src and self.pending.message.xid == m.xid:  # R21
             self.pending = None
@@ -362,14 +459,15 @@ class Protocol:
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
         stop, presume = self.rule.stop_for(name), self.settings.dimension >= PRESUME_FROM
-        digest = self.settings.roster_digest if kind is Kind.HELLO else b""
+        greeting = kind is Kind.HELLO
+        digest, terms = (self.settings.roster_digest, self.settings.terms) if greeting else (b"", None)
         return compose(
             self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
-            topic=self.topic, roster=self.settings.roster, digest=digest,
+            topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms,
         )  # fmt: skip
 
-    def _farewell(self, name: str, sid: int) -> Message:
-        return farewell(self.settings.name, name, sid, topic=self.topic, roster=self.settings.roster)
+    def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
+        return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)
 
     def _seal(self) -> Vector:
         return draw_seal(self.settings, self._draw)
@@ -382,6 +480,10 @@ class Protocol:
         sid = max(self.state.last_sid + 1, self._stamp())
         self.state = replace(self.state, last_sid=sid)
         return sid
+
+    def _seconds(self) -> float:
+        """The time, as far as the protocol needs one: that of the stamps."""
+        return (self._stamp() >> 16) / 1000.0
 
     def _unlock(self, name: str) -> None:
         if self.pending is not None and self.pending.peer == name:

@@ -10,6 +10,7 @@ Nothing here prints a value: the representation of a message shows counters and 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ProtocolViolation
+from .terms import LONGEST_UNIT, Terms
 from .units import LARGEST, Vector
 
 __all__ = ["COUNTER_LIMIT", "DEFAULT_TOPIC", "Kind", "Message", "Stop", "Vector", "check_message", "extremes", "within"]
@@ -88,6 +90,8 @@ class Message:
         Which average this is about (R50).
     roster, digest
         Number of the sender's roster, and in a HELLO its digest (R49).
+    terms
+        HELLO only: what the sender's network has in common (R60).
     """
 
     kind: Kind
@@ -106,6 +110,7 @@ class Message:
     topic: bytes = DEFAULT_TOPIC
     roster: int = 0
     digest: bytes = b""
+    terms: Terms | None = None
 
     @property
     def vectors(self) -> int:
@@ -154,10 +159,19 @@ def check_message(m: Message, *, dimension: int, members: int) -> None:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: a REQ carries x and nothing else does")
     if len(m.topic) != len(DEFAULT_TOPIC) or len(m.digest) not in (0, 32):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: topic must have 16 bytes and a digest 32")
+    if m.terms is not None:
+        _check_terms(m, m.terms)
     for name in ("f", "g", "x"):
         _check_vector(m, name, getattr(m, name), dimension)
     if m.stop is not None:
         _check_stop(m, m.stop, dimension, members)
+
+
+def _check_terms(m: Message, terms: Terms) -> None:
+    if m.kind is not Kind.HELLO:
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: only a HELLO carries terms")
+    if len(terms.unit) > LONGEST_UNIT or not all(math.isfinite(number) for number in terms[3:9]):
+        raise ProtocolViolation(f"HELLO from {m.src}: terms must be finite numbers and a unit of a few characters")
 
 
 def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int) -> None:

@@ -1,4 +1,4 @@
-"""When noise is drawn, how large, and from which budget: rules R14, R15, R25, R29 and R45; and seals, R46.
+"""When noise is drawn, how large, and from which budget: rules R14, R15, R25, R29, R45 and R54; and seals, R46.
 
 A draw is made once per *applied* exchange, not per attempt: a refused, unanswered or repeated request
 shows the same noise again, so that calling often teaches nobody anything. The numbers themselves come from outside.
@@ -6,6 +6,7 @@ shows the same noise again, so that calling often teaches nobody anything. The n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,17 @@ from .settings import Settings
 from .state import PeerState
 from .units import Unit, Vector
 
-__all__ = ["CUT_OFF", "account_for", "amplitude", "draw_if_needed", "draw_seal", "may_draw", "noise_in_place", "rearm"]
+__all__ = [
+    "CUT_OFF",
+    "account_for",
+    "amplitude",
+    "begin_afresh",
+    "draw_if_needed",
+    "draw_seal",
+    "may_draw",
+    "noise_in_place",
+    "rearm",
+]
 
 CUT_OFF = 1.0 / 16.0
 """R45: noise of a smaller deviation, in units, is zero. Rounded, it would be anything else once in 10¹⁵ draws."""
@@ -40,9 +51,10 @@ def may_draw(state: PeerState) -> bool:
     """R14: whether a value may be shown at all.
 
     With the budget spent, the noise in place goes on covering the *same* secret, so exchanges continue
-    under it. Before the first draw, or after re-arming, there is nothing that may cover it: refuse.
+    under it. Before the first draw for a secret there is nothing that may cover it: refuse.
     """
-    return state.fresh or state.account.messages > 0 or state.account.affords()
+    covered = state.noise is not None and state.account.messages > 0
+    return state.fresh or covered or state.account.affords()
 
 
 def amplitude(account: Account, draws: int, unit: Unit) -> float:
@@ -98,5 +110,45 @@ def draw_if_needed(state: PeerState, draw: Callable[[int], Any], unit: Unit) -> 
 
 
 def rearm(state: PeerState) -> PeerState:
-    """R25: the next value shown carries full-size noise; until then the old noise stays in place."""
-    return replace(state, account=state.account.rearmed(), fresh=False)
+    """R25, R54: members changed. The next value shown carries larger noise, until then the old noise stays in place.
+
+    Full-size without a budget. With one, as large as the rest of the budget can still carry down to where it would
+    have ended anyway; if it can carry nothing more, the noise goes on as it is. It covers the same secret as before,
+    and the account counts every draw, so that what is promised of the account holds either way.
+    """
+    account = state.account
+    first = _first_draw(account, _schedule(account))
+    if first is None or first >= account.messages:
+        return state
+    return replace(state, account=replace(account, messages=first), fresh=False)
+
+
+def begin_afresh(state: PeerState) -> PeerState:
+    """R24, R54: the noise in place may not cover this value, or was lost. Nothing is shown before the next draw.
+
+    Full-size without a budget. With one, the draws are those from which the rest of the budget comes down furthest.
+    """
+    account = state.account
+    end = _schedule(account)
+    while end is not None and end > 0 and not replace(account, messages=end - 1).affords():
+        end -= 1
+    return replace(state, account=replace(account, messages=_first_draw(account, end) or 0), noise=None, fresh=False)
+
+
+def _schedule(account: Account) -> int | None:
+    """How many draws the whole budget pays for; ``None``: there is no limit."""
+    return None if math.isinf(account.budget) else int(account.new_secret().remaining())
+
+
+def _first_draw(account: Account, end: int | None) -> int | None:
+    """The largest draw from which the rest of the budget pays for all up to ``end``; ``None``: for not even the last.
+
+    Examples
+    --------
+    >>> account = Account(1.0, 0.5, budget=100.0)  # pays for draws 0 to 3, at 1 + 4 + 16 + 64 = 85
+    >>> [_first_draw(account.carrying(spent), 4) for spent in (0.0, 15.0, 17.0, 37.0)]
+    [0, 0, 2, None]
+    """
+    if end is None:
+        return 0
+    return next((t for t in range(end) if replace(account, messages=t).affords(end - t)), None)

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from ...errors import ConfigError
 from .limits import Limits, check_resolution, limits
+from .terms import WIRE, Terms
 from .units import Unit
 
 __all__ = ["MAX_DIMENSION", "Settings", "check_number"]
@@ -105,6 +106,12 @@ class Settings:
     def tolerance_units(self) -> int:
         """The tolerance in whole units."""
         return self.units.whole(self.tolerance)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """R60: what a neighbour must have in common with this peer."""
+        shared = {name: getattr(self, name) for name in Terms._fields if name != "wire"}
+        return Terms(wire=WIRE, **shared)
 
     @cached_property
     def limits(self) -> Limits:

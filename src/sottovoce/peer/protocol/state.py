@@ -15,11 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidValues
+from ...foundation.bucket import TokenBucket
 from ...privacy.gaussian.account import Account
 from .ledger import Edge
 from .messages import Message, Vector
+from .parting import Parting
 
-__all__ = ["Link", "PeerState", "Pending", "check_value"]
+__all__ = ["FIRST_OPENINGS", "OPENINGS_PER_HOUR", "Link", "PeerState", "Pending", "check_value"]
+
+FIRST_OPENINGS = 6.0
+"""R53: how often one edge may be opened at once, as while a network is set up."""
+OPENINGS_PER_HOUR = 4.0
+"""R53: and how often later on."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,6 +49,8 @@ class PeerState:
         The last life id issued.
     edges
         One record per neighbour.
+    partings
+        Neighbours that were dropped and have not answered for it yet (R51).
     """
 
     value: Vector
@@ -51,6 +60,7 @@ class PeerState:
     requests: int = 0
     last_sid: int = 0
     edges: Mapping[str, Edge] = field(default_factory=dict)
+    partings: Mapping[str, Parting] = field(default_factory=dict)
 
     @property
     def shown(self) -> Vector:
@@ -126,5 +136,9 @@ class Link:
     step: tuple[int, int] | None = None
     """Most that the last step of this end's register added and took away in any coordinate; ``None`` if that was
     before the restart."""
+    news: float = 0.0
+    """R62: greetings with news that may still be sent before the own clock rings again."""
     disagreement: float = math.inf
     """Largest difference in units seen in the last exchange; infinite before there was one."""
+    openings: TokenBucket = field(default_factory=lambda: TokenBucket(OPENINGS_PER_HOUR / 3600.0, FIRST_OPENINGS))
+    """R53: how often this edge may be opened. One that is lost starts the noise afresh, so each is paid for before."""

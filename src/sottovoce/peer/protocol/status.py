@@ -6,7 +6,7 @@ Nothing in it tells the private value or the noise; the gate is in :mod:`.disclo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from .calling import Contacts
 from .disclosure import shown_error, shown_estimate, too_noisy
-from .ledger import Edge
 from .machine import Protocol
 from .noise import noise_in_place
 
@@ -32,13 +31,26 @@ class NeighbourStatus:
     Parameters
     ----------
     state
-        ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer.
+        ``open``: a ledger is shared; ``blank``: none yet; ``parted``: it left; ``unreachable``: it does not answer;
+        ``parting``: it was dropped here and has not heard of it yet (R51).
     last_heard
         Seconds since its last message; ``None``: not since the start.
+    sealed
+        Whether the edge was opened with a seal that still stands in this peer's value.
+    roster
+        Number of the roster that it showed last; ``None``: none since the start.
+    parting_since
+        When it was dropped, in seconds since 1970, as long as it has not heard of it.
+    unanswered
+        Seconds since which it greets and does not answer requests; ``None``: it answers, or is not there at all.
     """
 
     state: str
     last_heard: float | None
+    sealed: bool = False
+    roster: int | None = None
+    parting_since: float | None = None
+    unanswered: float | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,9 @@ class PeerStatus:
         How many members' values that mean is made of, as far as it is certified; 0: not yet.
     statement
         The same in words: what holds now, or what it is waiting for.
+    roster, notices
+        Number of the roster that this peer works with; what its operator should know, in sentences: neighbours on other
+        terms (R60), a later roster that waits, and neighbours that do not answer requests (R71).
     noise_left
         Standard deviation of the noise in place (not the noise).
     account, known_to
@@ -74,6 +89,8 @@ class PeerStatus:
     settled: bool
     contributors: int
     statement: str
+    roster: int
+    notices: list[str]
     noise_left: float
     noise_std: float
     draws: int
@@ -106,10 +123,16 @@ def status_of(
     smallest_std: float | None,
     now: float,
     started: float,
+    notice: str = "",
 ) -> PeerStatus:
     """What may be said about a peer at the time ``now``."""
     state, account, settings = protocol.state, protocol.state.account, protocol.settings
     estimate, bound, unit = shown_estimate(state), shown_error(state, protocol.rule), settings.units
+    unanswering = [
+        f"{name} greets but has not answered a request for {seconds:.0f} s; its operator must look"
+        for name in state.active
+        if (seconds := contacts.unanswered_for(name, now)) is not None
+    ]
     return PeerStatus(
         name=settings.name,
         network=network,
@@ -119,7 +142,11 @@ def status_of(
         plus_minus=None if bound is None else bound * unit.number,
         settled=protocol.settled,
         contributors=protocol.rule.contributors.bit_count() if protocol.rule.certified is not None else 0,
-        statement=explain(protocol, [name for name in state.active if contacts.unreachable(name)]),
+        statement=explain(
+            protocol, [name for name in state.active if contacts.unreachable(name)], unanswering=unanswering
+        ),
+        roster=settings.roster,
+        notices=[*filter(None, [notice]), *protocol.disputes.values(), *unanswering],
         noise_left=noise_in_place(state, unit) * unit.number,
         noise_std=account.noise_std,
         draws=account.messages,
@@ -131,18 +158,32 @@ def status_of(
         exchanges=protocol.exchanges,
         round=protocol.rule.round,
         uptime=now - started,
-        neighbours={name: _neighbour(edge, name, contacts, now) for name, edge in sorted(state.edges.items())},
+        neighbours=_neighbours(protocol, contacts, now),
     )
 
 
-def _neighbour(edge: Edge, name: str, contacts: Contacts, now: float) -> NeighbourStatus:
+def _neighbours(protocol: Protocol, contacts: Contacts, now: float) -> dict[str, NeighbourStatus]:
+    found = {name: _neighbour(protocol, name, contacts, now) for name in protocol.state.edges}
+    for name, parting in protocol.state.partings.items():
+        found[name] = NeighbourStatus("parting", contacts.silence(name, now), parting_since=parting.since / 1000.0)
+    return dict(sorted(found.items()))
+
+
+def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) -> NeighbourStatus:
+    edge = protocol.state.edges[name]
     state = "parted" if edge.parted else "blank" if edge.blank else "open"
     if contacts.unreachable(name) and not edge.parted:
         state = "unreachable"
-    return NeighbourStatus(state, contacts.silence(name, now))
+    return NeighbourStatus(
+        state,
+        contacts.silence(name, now),
+        sealed=edge.sealed,
+        roster=protocol.rosters.get(name),
+        unanswered=contacts.unanswered_for(name, now),
+    )
 
 
-def explain(protocol: Protocol, unreachable: list[str]) -> str:
+def explain(protocol: Protocol, unreachable: list[str], *, unanswering: Sequence[str] = ()) -> str:
     """An honest statement of the error, or of what stands in the way of one."""
     state, unit = protocol.state, protocol.settings.units
     bound = shown_error(state, protocol.rule)
@@ -151,13 +192,24 @@ def explain(protocol: Protocol, unreachable: list[str]) -> str:
         return f"{word}: the estimate is within {bound * unit.number:.3g} of the mean of all members' private values"
     if not state.active:
         return "no neighbours: the estimate is the own value"
+    if protocol.disputes:
+        return f"no bound: {next(iter(protocol.disputes.values()))}"
     blank = [name for name in state.active if state.edges[name].blank]
     if blank:
         return f"no bound: waiting for {_few(blank)}; if one is gone for good, its neighbours must drop it"
     if unreachable:
         return f"no bound: no answer from {_few(unreachable)}; if one is gone for good, its neighbours must drop it"
+    if unanswering:
+        return f"no bound: {unanswering[0]}"
     if state.sealed_edges < protocol.settings.min_open_edges:
         return f"silent: {state.sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
+    others = [
+        name
+        for name in state.active
+        if protocol.rosters.get(name, protocol.settings.roster) != protocol.settings.roster
+    ]
+    if others:
+        return f"no bound yet: {_few(others)} hold another roster than {protocol.settings.roster}"
     account = state.account
     if not account.affords():
         return _spent(protocol)

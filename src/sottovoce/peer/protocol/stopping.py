@@ -1,4 +1,4 @@
-"""When all peers agree: the range rule, R32 to R36 and R48. No I/O, nothing durable.
+"""When all peers agree: the range rule, R32 to R36, R48 and R62. No I/O, nothing durable.
 
 Locally quiet does not mean globally settled: on a slow graph a peer sees no change for ages while the
 far end is wrong. So peers gather the range of all values. Nobody counts rounds for all: a peer
@@ -21,6 +21,12 @@ round of the next and no more, so that its interval is needed in the spreading h
 enters at the *least* round of its neighbours, when it has heard all of them; until then it says nothing about rounds.
 If only a liar was in a round then, it is carried off; so a peer that meets a neighbour more than an epoch behind falls
 back to its round. Falling back costs time and nothing else, as entering does.
+
+**News at once** (R62). A round needs one message over each edge, and waiting for the next exchange on each of them
+made an epoch take longer than the averaging itself. A peer whose own value is ready to be told has *news* when it
+enters a round, and greets its neighbours at once. Where all are ready, an epoch takes as long as 2D messages in a row;
+who is not ready does not hurry, and the others wait for it. An epoch is *promising* while nothing known is against
+declaring at its end; most greetings are saved for those.
 """
 
 from __future__ import annotations
@@ -77,6 +83,8 @@ class RangeRule:
         self._settled_round = 0
         self._entrances: dict[str, int | None] = {}
         self._seen: dict[str, int] = {}
+        self._told: dict[str, int] = {}
+        self._news_round = -1
         self._interval: Interval | None = None
         self._previous: Interval | None = None
         self._gathered, self._gathered_before = self._self, 0
@@ -89,6 +97,7 @@ class RangeRule:
         """What to tell ``name``. The last epoch's interval goes only to those who may still be in it."""
         if not self.joined:
             return None
+        self._told[name] = self.round
         behind = self._seen.get(name, -1) // self.epoch_rounds < self.epoch
         low, high = self._interval or (None, None)
         last_low, last_high = (behind and self._previous) or (None, None)
@@ -127,7 +136,24 @@ class RangeRule:
         """R48: as if entering now, at this round. What was certified stays true."""
         self.round, self._settled_round = earlier, min(self._settled_round, earlier)
         self._interval = self._previous = None
+        self._news_round = -1
         self._seen.clear()
+
+    def has_news_for(self, name: str) -> bool:
+        """R62: whether to greet ``name`` now: we are in a round that it was not told of, and nobody has to wait."""
+        return self._told.get(name, -1) < self._news_round and not (
+            self.settled and self._seen.get(name, -1) >= self._settled_round
+        )
+
+    @property
+    def promising(self) -> bool:
+        """R62: whether nothing known is against declaring at the end of this epoch."""
+        return self.settled or (self._interval is not None and _width(self._interval) <= self.tolerance)
+
+    def _note_news(self) -> None:
+        """R62: this round is news if our value may be told."""
+        if self.settled or self._sample() is not None:
+            self._news_round = self.round
 
     def quiet(self, neighbours: Iterable[str]) -> bool:
         """R36: settled, and so is every neighbour, so that nobody waits for us and the clock may slow down."""
@@ -137,6 +163,8 @@ class RangeRule:
         """R33: the own value moved; in the first half of an epoch the interval must cover it."""
         if self._interval is not None and self.round % self.epoch_rounds < self.epoch_rounds // 2:
             self._widen(self._sample())
+        if self.joined and self._news_round < self.round:
+            self._note_news()
 
     def disturbed(self, *, membership: bool = True) -> None:
         """R32, R36: a neighbour or the private value changed, or a large difference was met."""
@@ -150,11 +178,13 @@ class RangeRule:
         """R49: another roster. This epoch ends without a declaration, and peers with another one are not heard."""
         self.epoch_rounds, self.tolerance, self._self = 2 * diameter, tolerance, 1 << member
         self._gathered, self._gathered_before = self._self, 0
+        self._seen.clear()
         self.disturbed()
 
     def forget(self, name: str) -> None:
         """R35: the neighbour has a new life, or is gone."""
         self._seen.pop(name, None)
+        self._told.pop(name, None)
         self._entrances.pop(name, None)
 
     def error_bound(self, x: Vector) -> int | None:
@@ -177,22 +207,28 @@ class RangeRule:
 
     def _advance(self, neighbours: Iterable[str]) -> None:
         """R34."""
-        slowest = min((self._seen.get(name, -1) for name in neighbours), default=-1)
+        slowest, before = min((self._seen.get(name, -1) for name in neighbours), default=-1), self.round
         while slowest >= self.round:
             self.round += 1
             if self.round % self.epoch_rounds == 0:
                 self._finish_epoch()
-                return
+                break
+        if self.round > before:
+            self._note_news()
 
     def _finish_epoch(self) -> None:
         if self._interval is not None:
             self.certified, self.contributors = self._interval, self._gathered
-            if int((self._interval[1] - self._interval[0]).max()) <= self.tolerance:
+            if _width(self._interval) <= self.tolerance:
                 self._settled_round = self._settled_round if self.settled else self.round
                 self.settled = True
         self._previous, self._gathered_before = self._interval, self._gathered
         self._interval, self._gathered = self._sample(), self._self
         self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}
+
+
+def _width(interval: Interval) -> int:
+    return int((interval[1] - interval[0]).max())
 
 
 def _pair(low: Vector | None, high: Vector | None) -> Interval | None:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
-from ..protocol.calling import Contacts
+from ..protocol.calling import Contacts, jittered
+from ..protocol.messages import Kind, Message
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
@@ -26,6 +27,7 @@ from ..protocol.units import Vector
 from ..store import Identity, MemoryStore, Store
 from ..transport.base import Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
+from .following import Follower
 from .keeping import Keeper
 from .randomness import system_coins, system_normal
 from .talking import Talker
@@ -79,7 +81,10 @@ class Peer:
         self._contacts = Contacts(config, self._clock.uniform)
         self._keeper: Keeper | None = None
         self._talker: Talker | None = None
+        self._follower: Follower | None = None
+        self._callers: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._clockwork: asyncio.Task[None] | None = None
         self._started = 0.0
 
     def __repr__(self) -> str:
@@ -116,7 +121,7 @@ class Peer:
             draw=self._draw(),
             coin=self._coin(),
             stamp=self._clock.stamp,
-            on_event=self._observer.count,
+            on_event=self._happened,
         )
         self._value = None  # kept in one place only
         assert self._store is not None  # without a store and without a value there is nothing to resume
@@ -139,14 +144,46 @@ class Peer:
             from ..transport.grpc import GrpcTransport
 
             self._transport = GrpcTransport.from_config(self.config, self._observer)
-        callers = frozenset(name for name, address in self.config.neighbours.items() if address is None)
-        self._talker = Talker(self._kept, self._transport, self._clock, self._observer, self._contacts, callers)
+        self._follower = self._new_follower(self._transport)
+        self._note_callers()
+        self._talker = Talker(
+            self._kept, self._transport, self._clock, self._observer, self._contacts, self._callers, self._noticed
+        )
         self._started = self._clock.now()
-        await self._transport.serve(self._talker.hear)
+        self._listen_to_the_dropped(self._transport)
+        await self._transport.serve(self._talker.hear, None if self._follower is None else self._follower.answer)
         for name in self.config.neighbours:
             self._spawn(self._talker.greet, name)
         self._spawn(self._patience)
-        self._spawn(self._keep_time)
+        self._clockwork = self._spawn(self._keep_time)
+        self._spawn(self._spread_news)
+        self._spawn(self._finish_partings)
+
+    def _new_follower(self, transport: Transport) -> Follower | None:
+        """Who keeps the roster up to date; nobody for a peer without one."""
+        if self.config.identity is None:
+            return None
+        return Follower(
+            lambda: self.config, self.config.identity, transport, self._clock, self._observer,
+            spawn=self._spawn, apply=self._take_up, stop=self._kept.fail,
+        )  # fmt: skip
+
+    def _noticed(self, name: str, message: Message) -> None:
+        if self._follower is not None and message.roster != self.config.roster:
+            self._follower.heard(name, message)
+
+    def _note_callers(self) -> None:
+        self._callers.clear()
+        known = {**self.config.others, **self.config.neighbours}
+        self._callers.update(name for name, address in known.items() if address is None)
+
+    def _listen_to_the_dropped(self, transport: Transport) -> None:
+        """R51: whoever was dropped may ask, and is told, until it has heard it or a roster says that it is gone."""
+        config = self.config
+        for name in set(self._protocol.state.partings).difference(config.others):
+            self._protocol.gone(name)
+        for name in {*self._protocol.state.partings, *config.without}.intersection(config.others):
+            transport.add_neighbour(name, config.others[name])
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
@@ -164,6 +201,9 @@ class Peer:
                 self._keeper.commit()
         if self._transport is not None:
             await self._transport.close()
+        if self._keeper is not None:  # what was heard meanwhile
+            with contextlib.suppress(PeerError):
+                self._keeper.commit()
         if self._store is not None:
             self._store.close()
 
@@ -217,6 +257,20 @@ class Peer:
             return failure
         raise AssertionError("never comes true")
 
+    @property
+    def durable_state(self) -> PeerState:
+        """What is kept on disk, the private value included: for backups only."""
+        return self._protocol.state
+
+    @property
+    def trouble(self) -> str:
+        """Why this peer does not work any more; empty as long as it does."""
+        if self._keeper is not None and self._keeper.failure is not None:
+            return str(self._keeper.failure)
+        if self._clockwork is None or self._clockwork.done():
+            return "its own clock has stopped"
+        return ""
+
     def status(self) -> PeerStatus:
         """What may be said about this peer now; no private value, no noise, no flow."""
         return status_of(
@@ -226,6 +280,7 @@ class Peer:
             smallest_std=self.config.smallest_std,
             now=self._clock.now(),
             started=self._started,
+            notice="" if self._follower is None else self._follower.notice,
         )
 
     # -- what operators ask ---------------------------------------------------------------------
@@ -245,6 +300,33 @@ class Peer:
         self._kept.commit()
         self._kept.tell()
 
+    async def follow_roster(self) -> str:
+        """Take up the roster that was put in place while this peer runs (R61).
+
+        Returns
+        -------
+        str
+            What waits for the operator or for the next start, in a sentence; empty if the roster is in use.
+        """
+        if self._follower is None:
+            raise PeerError("this peer has no roster")
+        await self._follower.take_up()
+        return self._follower.notice
+
+    async def _take_up(self, config: PeerConfig) -> None:
+        """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
+        talker, transport = self._reached
+        self._protocol.reconfigure(config)
+        self._protocol.align(config.neighbours)
+        self.config = config
+        await transport.renew(config)
+        self._listen_to_the_dropped(transport)
+        self._note_callers()
+        self._kept.commit()
+        self._kept.tell()
+        for name in config.neighbours:
+            self._spawn(talker.greet, name)
+
     async def add_neighbour(self, name: str, address: str | None) -> None:
         """A new neighbour (R23); its operator must add this peer, too."""
         talker, transport = self._reached
@@ -255,12 +337,15 @@ class Peer:
         self._spawn(talker.talk, message)
 
     async def drop_neighbour(self, name: str) -> bool:
-        """Forget a neighbour and the flow to it (R23). Returns whether it could be told."""
-        talker, transport = self._reached
+        """Forget a neighbour and the flow to it (R23). Returns whether it has heard it.
+
+        If not, this peer goes on telling it, also after a restart, until it answers or a roster says that it is gone
+        (R51); until then its state in :meth:`status` is ``parting``.
+        """
+        talker, _ = self._reached
         if name not in self._protocol.state.edges:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
         told = await talker.part(name)
-        await transport.drop_neighbour(name)
         self._kept.tell()
         return told
 
@@ -295,6 +380,15 @@ class Peer:
             if not hurried:
                 await talker.turn()
 
+    async def _spread_news(self) -> None:
+        """R62: greet at once whoever waits for the round that this peer has entered."""
+        talker, _ = self._reached
+        while True:
+            await self._kept.until(lambda: any(map(self._protocol.has_news, self._protocol.state.active)))
+            for greeting in self._protocol.news():
+                if greeting.dst not in self._callers:
+                    self._spawn(talker.talk, greeting)
+
     async def _sleep_unless_unsettled(self, seconds: float, *, quiet: bool) -> bool:
         """Sleep; a settled peer wakes early when that ends. Returns whether it did."""
         if not quiet:
@@ -311,7 +405,24 @@ class Peer:
         await self._clock.sleep(self.config.grace)
         self._protocol.recovering = False
 
+    async def _finish_partings(self) -> None:
+        """R51: tell those that were dropped and have not answered, less and less often."""
+        talker, _ = self._reached
+        while True:
+            await self._kept.until(lambda: bool(self._protocol.state.partings))
+            for name in list(self._protocol.state.partings):
+                now, wait = self._clock.now(), self._contacts.wait(name, Kind.BYE)
+                if self._contacts.choose([name], now) is not None and not await talker.say_goodbye(name, wait):
+                    self._contacts.failed(name, now, late=False)
+            await self._clock.sleep(jittered(self.config.sync_interval, self._clock.uniform()))
+
     # -- helpers --------------------------------------------------------------------------------
+
+    def _happened(self, event: str, name: str) -> None:
+        """Count what the protocol reports, and log what an operator must know."""
+        self._observer.count(event, name)
+        if event in _TOLD:
+            self._observer.log(*_TOLD[event], neighbour=name)
 
     @property
     def _kept(self) -> Keeper:
@@ -335,17 +446,31 @@ class Peer:
             check_value(value, dimension=config.dimension, low=config.low, high=config.high)
         )
 
-    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> asyncio.Task[None]:
         task = asyncio.ensure_future(self._guarded(work, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
-        """A failed store ends the background work; it is told to whoever waits for the peer."""
+        """A failed store ends the background work; it is told to whoever waits for the peer.
+
+        So is a mistake of ours: without its clock a peer would live on and do nothing, and a restart loses nothing.
+        """
         try:
             await work(*arguments)
         except PeerError as failure:
             self._kept.fail(failure)
+        except Exception as error:
+            self._observer.log("error", "background work failed", exc_info=error)
+            self._kept.fail(PeerError(f"background work failed: {type(error).__name__}"))
+
+
+_TOLD = {
+    "parting-heard": ("info", "a neighbour that was dropped has heard it"),
+    "store-went-back": ("error", "store went back: this peer's state is older than what a neighbour remembers"),
+}
+"""Events that are logged, too: at which level and in which words."""
 
 
 def _has_store(config: PeerConfig) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+import asyncio
+from collections.abc import Callable, Container
 from dataclasses import replace
-from itertools import islice
 
-from ...errors import ProtocolViolation
+from ...errors import PeerError, ProtocolViolation
 from ..protocol import Protocol
-from ..protocol.calling import LONGEST_TALK, Contacts, jittered, timeouts
-from ..protocol.messages import Message
-from ..transport.base import CallFailed, Observer, Transport
+from ..protocol.calling import LONGEST_TALK, Contacts, jittered
+from ..protocol.messages import Kind, Message
+from ..transport.base import CallFailed, Observer, Quiet, Transport
 from .clock import Clock
 from .keeping import Keeper
 
@@ -30,6 +30,8 @@ class Talker:
         Who answers.
     callers
         Neighbours without an address: they call, and are never called.
+    noticed
+        Told of every message that comes, before it is looked at.
     """
 
     def __init__(
@@ -40,9 +42,12 @@ class Talker:
         observer: Observer,
         contacts: Contacts,
         callers: Container[str] = (),
+        noticed: Callable[[str, Message], None] = lambda *_: None,
     ) -> None:
         self._keeper, self._transport, self._clock = keeper, transport, clock
         self._observer, self._contacts, self._callers = observer, contacts, callers
+        self._noticed = noticed
+        self._worth_saying = Quiet()
 
     @property
     def _protocol(self) -> Protocol:
@@ -65,54 +70,78 @@ class Talker:
     async def talk(self, first: Message) -> None:
         """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
         message: Message | None = first
-        for _ in range(LONGEST_TALK):
-            if message is None or self._keeper.failure is not None:
-                break
-            reply = await self._ask(message)
-            message = None if reply is None else self._receive(first.dst, reply)
-        self._protocol.give_up(first)
+        try:
+            for _ in range(LONGEST_TALK):
+                if message is None or self._keeper.failure is not None:
+                    break
+                reply = await self._ask(message)
+                message = None if reply is None else self._receive(first.dst, reply)
+        finally:
+            self._protocol.give_up(first)
 
     async def part(self, name: str) -> bool:
-        """R23: drop a neighbour and say so; whether it heard it."""
-        message = self._protocol.drop(name)
-        self._keeper.commit()
-        if message is None:
-            return True
-        if name in self._callers:
-            return False
-        settings = self._protocol.settings
-        for wait in islice(timeouts(settings), settings.retries + 1):
-            try:
-                await self._transport.call(name, message, wait)
-            except CallFailed as failure:
-                if failure.reason == "refused":
-                    return False
-                await self._clock.sleep(jittered(2.0 * wait, self._clock.uniform()))
-            else:
+        """R23: drop a neighbour and say so; whether it heard it. If not, :meth:`say_goodbye` goes on later."""
+        self._protocol.drop(name)
+        for repeated in range(self._protocol.settings.retries + 1):
+            wait = self._contacts.wait(name, Kind.BYE, repeated)
+            if await self.say_goodbye(name, wait):
                 return True
+            await self._clock.sleep(jittered(2.0 * wait, self._clock.uniform()))
         return False
+
+    async def say_goodbye(self, name: str, wait: float) -> bool:
+        """R51: tell a neighbour that was dropped; whether it has answered for it, now or before."""
+        for _ in range(LONGEST_TALK):
+            message = self._protocol.farewell(name)
+            self._keeper.commit()
+            if message is None or name in self._callers:
+                break
+            try:
+                reply = await self._transport.call(name, message, wait)
+            except CallFailed:
+                break
+            if reply is not None:
+                self._receive(name, reply)
+        return name not in self._protocol.state.partings
 
     async def _ask(self, first: Message) -> Message | None:
         """One call, repeated as long as the protocol says so (R17); ``None`` if there is no reply."""
         message: Message | None = first
+        name, kind, began, repeated, late = first.dst, first.kind, self._clock.now(), 0, False
         self._keeper.commit()
-        for wait in timeouts(self._protocol.settings):
-            if message is None:
-                break
+        while message is not None:
+            sent = self._clock.now()
             try:
-                reply = await self._transport.call(first.dst, message, wait)
+                reply = await self._transport.call(name, message, self._contacts.wait(name, kind, repeated))
             except CallFailed as failure:
                 self._failed(failure)
-                message = self._protocol.unanswered(message, late=failure.reason == "timeout")
+                repeated += 1
+                late = failure.reason == "timeout"
+                message = self._protocol.unanswered(message, late=late and not self._contacts.once_only(name))
             else:
-                self._heard(first.dst)
+                self._contacts.answered(name, kind, self._clock.now(), self._clock.now() - sent)
+                self._heard(name)
                 return reply
+        if late:
+            self._gave_up(name, kind, began)
         return None
 
     # -- being spoken to ------------------------------------------------------------------------
 
-    async def hear(self, name: str, message: Message) -> Message | None:
-        """What the transport calls; ``name`` is authenticated."""
+    def hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
+        """What the transport calls; ``name`` is authenticated.
+
+        The answer is there at once. It comes as a future, because a task for each message would cost a tenth of an
+        exchange.
+        """
+        answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        try:
+            answer.set_result(self._admit(name, message))
+        except PeerError as failure:
+            answer.set_exception(failure)
+        return answer
+
+    def _admit(self, name: str, message: Message) -> Message | None:
         self._keeper.check()
         if not self._contacts.admits(name, self._clock.now()):
             self._observer.count("flood", name)
@@ -124,11 +153,13 @@ class Talker:
         was_settled = self._protocol.settled
         if message.src != name:  # the sender is who the transport has authenticated, whatever the message says
             message = replace(message, src=name)
+        self._noticed(name, message)
         try:
             reply = self._protocol.receive(message)
         except ProtocolViolation as violation:
             self._observer.count("violation", name)
-            self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
+            if self._worth_saying("message refused", name):
+                self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
             return None
         self._heard(name)
         if reply is not None:
@@ -148,6 +179,13 @@ class Talker:
         pause = self._contacts.failed(name, now, late=failure.reason == "timeout")
         if first and pause is not None:
             self._observer.log("warning", "neighbour unreachable", neighbour=name, reason=failure.reason, seconds=pause)
+
+    def _gave_up(self, name: str, kind: Kind, began: float) -> None:
+        now = self._clock.now()
+        before = self._contacts.unanswered_for(name, now)
+        self._contacts.gave_up(name, kind, now, now - began)
+        if before is None and self._contacts.unanswered_for(name, now) is not None:
+            self._observer.log("warning", "neighbour greets but does not answer requests", neighbour=name)
 
     def _heard(self, name: str) -> None:
         if self._contacts.unreachable(name):

@@ -67,6 +67,7 @@ def unchanged(old: PeerState | None, new: PeerState) -> bool:
         and old.noise is new.noise
         and (old.fresh, old.requests, old.last_sid) == (new.fresh, new.requests, new.last_sid)
         and old.account == new.account
+        and old.partings == new.partings
         and changed_edges(old, new) == ([], [])
     )
 

@@ -14,15 +14,17 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ...errors import StoreError
+from ...errors import StoreError, UnusableStore
 from ...privacy.gaussian.account import Account
 from ..protocol.ledger import Edge
 from ..protocol.messages import DEFAULT_TOPIC, Vector
+from ..protocol.parting import Parting
 from ..protocol.state import PeerState
 from .base import Identity, changed_edges, unchanged
 
@@ -40,18 +42,23 @@ MIGRATIONS: list[str] = [
     );
     -- One table for everything: with few coordinates the whole state lies on one page, and a transaction writes just
     -- that. What is large stands in rows of its own, so that writing one register does not rewrite another.
-    --   peer        numbers: account, counters
-    --   edge NAME   numbers: lives, flags, counters
-    --   value       data: little-endian 64-bit whole numbers; numbers: their checksum
-    --   noise, f NAME, g NAME           data: the same
+    --   peer          numbers: account, counters
+    --   edge NAME     numbers: lives, flags, counters
+    --   parting NAME  numbers: lives, time
+    --   value, noise, f NAME, g NAME    data: little-endian 64-bit whole numbers
+    -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
     CREATE TABLE state (
-        topic BLOB NOT NULL, what TEXT NOT NULL, numbers TEXT, data BLOB, PRIMARY KEY (topic, what)
+        topic BLOB NOT NULL, what TEXT NOT NULL, numbers TEXT, data BLOB, checksum TEXT NOT NULL,
+        PRIMARY KEY (topic, what)
     ) WITHOUT ROWID;
     """,
 ]
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
 _APPLICATION_ID = 0x736F7474  # "sott"
+_AS_AFTER_A_LOST_DISK = (
+    "move the data folder away and start with the private value, as after a lost disk: neighbours give the ledger back"
+)
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
 
 
@@ -108,13 +115,13 @@ class SqliteStore:
         db.execute("PRAGMA journal_size_limit = 67108864")
         answer = db.execute("PRAGMA integrity_check").fetchone()[0]
         if answer != "ok":
-            raise StoreError(f"{str(self.path)!r} is damaged ({answer}); move it away to start as after a lost disk")
+            raise UnusableStore(f"{str(self.path)!r} is damaged ({answer}); {_AS_AFTER_A_LOST_DISK}")
         migrate(db, self.path)
         row = db.execute("SELECT network, name, dimension, unit FROM identity").fetchone()
         if row is None:
             db.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", tuple(vars(self._identity).values()))
         elif Identity(*row) != self._identity:
-            raise StoreError(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
+            raise UnusableStore(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
 
     def _translated(self, verb: str) -> _Translated:
         return _Translated(f"cannot {verb} {str(self.path)!r}")
@@ -171,10 +178,15 @@ class _Translated:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, sqlite3.DatabaseError):
-            full = getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+            code = getattr(error, "sqlite_errorcode", None)
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise UnusableStore(f"{self._what}: it is damaged ({error}); {_AS_AFTER_A_LOST_DISK}") from None
+            full = code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
             raise StoreError(f"{self._what}: {_SMALL_DISK if full else error}") from None
         if isinstance(error, OSError):
             raise StoreError(f"{self._what}: {error.strerror}") from None
+        if isinstance(error, ValueError | TypeError) and not isinstance(error, StoreError):  # a row that makes no sense
+            raise UnusableStore(f"{self._what}: it is damaged; {_AS_AFTER_A_LOST_DISK}") from None
 
 
 def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = None) -> None:
@@ -187,12 +199,12 @@ def migrate(db: sqlite3.Connection, path: Path, migrations: list[str] | None = N
     application = db.execute("PRAGMA application_id").fetchone()[0]
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and application != _APPLICATION_ID:
-        raise StoreError(f"{str(path)!r} is a database of something else")
+        raise UnusableStore(f"{str(path)!r} is a database of something else")
     known = _FIRST_WIRE + len(steps)
     if version > known:
-        raise StoreError(f"{str(path)!r} was written by a later version (schema {version}, this knows {known})")
+        raise UnusableStore(f"{str(path)!r} was written by a later version (schema {version}, this knows {known})")
     if version == _FIRST_WIRE:
-        raise StoreError(
+        raise UnusableStore(
             f"{str(path)!r} was written by version 1, whose numbers are not whole: its network cannot be continued; "
             "found a new one, and let each party give its private value again to a peer with a new data folder"
         )
@@ -246,7 +258,7 @@ class _Rows:
     def write(self, old: PeerState | None, new: PeerState) -> None:
         """What differs."""
         if old is None or old.value is not new.value:
-            self._put("value", data=_bytes(new.value), numbers=_checksum(_bytes(new.value)))
+            self._put_vector("value", new.value)
         if old is None or old.noise is not new.noise:
             self._put_vector("noise", new.noise)
         account = new.account
@@ -258,6 +270,7 @@ class _Rows:
         for name in deleted:
             for kind in ("edge", "f", "g"):
                 self._delete(f"{kind} {name}")
+        self._put_partings({} if old is None else old.partings, new.partings)
 
     def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
         self._put_numbers(f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
@@ -265,6 +278,13 @@ class _Rows:
             self._put_vector(f"f {name}", new.f)
         if old is None or old.g is not new.g:
             self._put_vector(f"g {name}", new.g)
+
+    def _put_partings(self, old: Mapping[str, Parting], new: Mapping[str, Parting]) -> None:
+        for name in old.keys() - new.keys():
+            self._delete(f"parting {name}")
+        for name, parting in new.items():
+            if old.get(name) != parting:
+                self._put_numbers(f"parting {name}", (parting.sid, parting.psid, parting.since))
 
     def _put_numbers(self, what: str, numbers: tuple[float, ...]) -> None:
         # As JSON: Python writes floats so that they are read back bit for bit, and whole numbers without a limit.
@@ -277,54 +297,70 @@ class _Rows:
             self._put(what, data=_bytes(vector))
 
     def _put(self, what: str, *, numbers: str | None = None, data: memoryview | None = None) -> None:
-        changed = "UPDATE state SET numbers = ?, data = ? WHERE topic = ? AND what = ?"
-        if self._db.execute(changed, (numbers, data, self._topic, what)).rowcount == 0:
-            self._db.execute("INSERT INTO state VALUES (?, ?, ?, ?)", (self._topic, what, numbers, data))
+        changed = "UPDATE state SET numbers = ?, data = ?, checksum = ? WHERE topic = ? AND what = ?"
+        content = (numbers, data, _checksum(self._topic, what, numbers, data))
+        if self._db.execute(changed, (*content, self._topic, what)).rowcount == 0:
+            self._db.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?)", (self._topic, what, *content))
 
     def _delete(self, what: str) -> None:
         self._db.execute("DELETE FROM state WHERE topic = ? AND what = ?", (self._topic, what))
 
     def load(self, dimension: int) -> PeerState | None:
-        """The whole state, or ``None`` if there is none."""
-        query = "SELECT what, numbers FROM state WHERE topic = ? AND numbers IS NOT NULL ORDER BY what"
-        rows = dict(self._db.execute(query, (self._topic,)).fetchall())
-        if "peer" not in rows:
-            return None
-        std, decay, budget, information, draws, fresh, requests, last_sid = json.loads(rows.pop("peer"))
-        value, checksum = self._vector("value", dimension), rows.pop("value", None)
-        if value is None:
-            raise StoreError("the store holds no private value")
-        if checksum != _checksum(_bytes(value)):
-            raise StoreError(
-                "the private value in the store is damaged: its checksum does not fit; move the data folder away and "
-                "start with the value, as after a lost disk"
-            )
-        edges = {what.removeprefix("edge "): self._edge(what, numbers, dimension) for what, numbers in rows.items()}
-        account = Account(std, decay, budget=budget, information=information, messages=draws)
-        return PeerState(value, account, self._vector("noise", dimension), fresh, requests, last_sid, edges)
+        """The whole state, or ``None`` if there is none.
 
-    def _edge(self, what: str, numbers: str, dimension: int) -> Edge:
-        name = what.removeprefix("edge ")
-        sid, psid, blank, parted, s, r = json.loads(numbers)
-        f, g = self._vector(f"f {name}", dimension), self._vector(f"g {name}", dimension)
-        if not blank and (f is None or g is None):
-            raise StoreError(f"the ledger for neighbour {name!r} is incomplete")
-        return Edge(sid, psid, blank, s, f, r, g, parted)
-
-    def _vector(self, what: str, dimension: int) -> Vector | None:
-        query = "SELECT data FROM state WHERE topic = ? AND what = ?"
-        row = self._db.execute(query, (self._topic, what)).fetchone()
-        if row is None:
+        All rows are checked, those of other topics too: in a damaged file a row may stand under a wrong name.
+        """
+        numbers, vectors = {}, {}
+        for topic, what, text, data, checksum in self._db.execute("SELECT * FROM state"):
+            if checksum != _checksum(topic, what, text, data):
+                raise UnusableStore(
+                    f"a row in the store is damaged: its checksum does not fit; {_AS_AFTER_A_LOST_DISK}"
+                )
+            if topic == self._topic and text is not None:
+                numbers[what] = json.loads(text)
+            elif topic == self._topic:
+                vectors[what] = _vector(what, data, dimension)
+        if "peer" not in numbers:
             return None
-        if len(row[0]) != 8 * dimension:
-            raise StoreError(f"vector {what!r} has {len(row[0])} bytes, not {8 * dimension}")
-        return np.frombuffer(row[0], dtype="<i8").astype(np.int64, copy=False)
+        std, decay, budget, information, draws, fresh, requests, last_sid = numbers["peer"]
+        if "value" not in vectors:
+            raise UnusableStore(f"the store holds no private value; {_AS_AFTER_A_LOST_DISK}")
+        return PeerState(
+            vectors["value"],
+            Account(std, decay, budget=budget, information=information, messages=draws),
+            vectors.get("noise"),
+            fresh,
+            requests,
+            last_sid,
+            {name: _edge(name, row, vectors) for name, row in _named("edge ", numbers)},
+            {name: Parting(*row) for name, row in _named("parting ", numbers)},
+        )
+
+
+def _named(kind: str, rows: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return sorted((what.removeprefix(kind), row) for what, row in rows.items() if what.startswith(kind))
+
+
+def _edge(name: str, numbers: Any, vectors: Mapping[str, Vector]) -> Edge:
+    sid, psid, blank, parted, s, r = numbers
+    f, g = vectors.get(f"f {name}"), vectors.get(f"g {name}")
+    if not blank and (f is None or g is None):
+        raise UnusableStore(f"the ledger for neighbour {name!r} is incomplete; {_AS_AFTER_A_LOST_DISK}")
+    return Edge(sid, psid, blank, s, f, r, g, parted)
+
+
+def _vector(what: str, data: bytes, dimension: int) -> Vector:
+    if len(data) != 8 * dimension:
+        raise UnusableStore(f"vector {what!r} has {len(data)} bytes, not {8 * dimension}; {_AS_AFTER_A_LOST_DISK}")
+    return np.frombuffer(data, dtype="<i8").astype(np.int64, copy=False)
 
 
 def _bytes(vector: Vector) -> memoryview:
     return np.ascontiguousarray(vector, dtype="<i8").data
 
 
-def _checksum(content: memoryview) -> str:
-    """Notices bit rot; it is no protection against whoever can write the file."""
-    return hashlib.sha256(content).hexdigest()
+def _checksum(topic: bytes, what: str, numbers: str | None, data: bytes | memoryview | None) -> str:
+    """Of one row. It notices bit rot; it is no protection against whoever can write the file."""
+    seen = hashlib.sha256(repr((topic, what, numbers)).encode())
+    seen.update(b"" if data is None else data)
+    return seen.hexdigest()

@@ -1,4 +1,4 @@
-"""What the node asks of a transport, in four methods, and what a transport may answer.
+"""What the node asks of a transport, and what a transport may answer.
 
 Every message gets at most one reply to its sender, so a transport is request and response. It vouches for *who*
 speaks: the handler is told the authenticated name of the sender, and only configured neighbours reach it. It does
@@ -13,12 +13,26 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol
 
 from ...errors import TransportError
+from ..membership.config import PeerConfig
 from ..protocol.messages import Message
 
-__all__ = ["CallFailed", "FailureReason", "Handler", "Observer", "Quiet", "SilentObserver", "Transport"]
+__all__ = [
+    "CallFailed",
+    "FailureReason",
+    "Handler",
+    "Observer",
+    "Quiet",
+    "RosterHandler",
+    "SilentObserver",
+    "Transport",
+]
 
 Handler = Callable[[str, Message], Awaitable[Message | None]]
 """Called with the sender's authenticated name and its message; returns the reply, or ``None`` for no reply."""
+
+RosterHandler = Callable[[str, int, bytes | None], Awaitable[bytes | None]]
+"""Called with a neighbour's name, the number of its roster, and that roster if it hands it over; returns ours if it is
+later."""
 
 FailureReason = Literal["unreachable", "timeout", "refused", "invalid"]
 """No connection; no answer in time; the other side refused us (or we its certificate); its answer made no sense."""
@@ -78,7 +92,7 @@ class Quiet:
 class Transport(Protocol):
     """Carries messages between this peer and its neighbours."""
 
-    async def serve(self, handler: Handler) -> None:
+    async def serve(self, handler: Handler, rosters: RosterHandler | None = None) -> None:
         """Start to accept calls from neighbours; returns once that is so."""
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
@@ -90,6 +104,21 @@ class Transport(Protocol):
         ------
         CallFailed
             No usable answer within `timeout` seconds; the message may or may not have been handled.
+        """
+
+    async def ask_roster(self, dst: str, number: int, document: bytes | None, timeout: float) -> bytes | None:  # noqa: ASYNC109 - handed on
+        """Tell neighbour `dst` the number of our roster, hand it over if `document`, and get its own if that is later.
+
+        Raises
+        ------
+        CallFailed
+            No usable answer within `timeout` seconds.
+        """
+
+    async def renew(self, config: PeerConfig) -> None:
+        """Another roster: from now on its neighbours, addresses and certificates count.
+
+        Returns when calls are accepted again.
         """
 
     def add_neighbour(self, name: str, address: str | None) -> None:

@@ -2,11 +2,13 @@
 
 The layout is ``sottovoce.proto``. Fields that a later version might add are ignored; everything known is checked:
 kinds, names, counters, the length of every vector, the size of every number, bounds in pairs. Nothing is ever
-unpickled. A vector is copied once each way.
+unpickled. A vector that leaves is copied once, into the message; one that arrives is a read-only view of its bytes.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,14 +17,19 @@ from google.protobuf.message import DecodeError
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
 from ..protocol.messages import Kind, Message, Stop, Vector, check_message
+from ..protocol.terms import Terms
 from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
 
 _WIRE = np.dtype("<i8")
 _PLAIN = ("src", "dst", "src_sid", "dst_sid", "blank", "s", "r", "xid", "topic", "roster")
+_plain_of: Callable[[Message | pb.Message], tuple[Any, ...]] = operator.attrgetter(*_PLAIN)
 _VECTORS = ("f", "g", "x")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
+_TAGS = [(name, bytes([pb.Message.DESCRIPTOR.fields_by_name[name].number << 3 | 2])) for name in _VECTORS]
+"""How the format announces that a vector follows, as bytes."""
+_KINDS = {int(kind): kind for kind in Kind}
 
 
 class Codec:
@@ -50,24 +57,27 @@ class Codec:
         """No valid message is longer: seven vectors, two sets of contributors and the header."""
         return 7 * 8 * self.dimension + self.members // 4 + 4096
 
+    @property
+    def max_roster_bytes(self) -> int:
+        """No later roster that is handed over is longer: room for twice as many members as there are, and some."""
+        return 2048 * (2 * self.members + 64)
+
     def encode(self, message: Message | None) -> bytes:
         """Bytes of a message; of ``None``, the empty answer."""
         if message is None:
             return b""
-        fields: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
-        fields |= {name: _to_bytes(getattr(message, name)) for name in _VECTORS}
-        wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
+        fields = dict(zip(_PLAIN, _plain_of(message), strict=True))
+        if message.terms is not None:
+            fields["terms"] = pb.Terms(**message.terms._asdict())
         if message.stop is not None:
-            vectors = {name: _to_bytes(getattr(message.stop, name)) for name in _STOP_VECTORS}
-            wire.stop.CopyFrom(
-                pb.Stop(
-                    round=message.stop.round,
-                    contributors=_set_to_bytes(message.stop.contributors),
-                    previous_contributors=_set_to_bytes(message.stop.previous_contributors),
-                    **vectors,
-                )
-            )
-        return wire.SerializeToString()
+            fields["stop"] = _stop_to_wire(message.stop)
+        wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
+        parts: list[bytes | memoryview] = [wire.SerializeToString()]
+        for name, tag in _TAGS:
+            vector = getattr(message, name)
+            if vector is not None:  # a message is the sum of its parts, in any order
+                parts += (tag, _varint(8 * len(vector)), np.ascontiguousarray(vector, dtype=_WIRE).data)
+        return b"".join(parts)
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
@@ -102,34 +112,64 @@ class Codec:
         return message
 
     def _message(self, wire: pb.Message) -> Message:
-        try:
-            kind = Kind(wire.kind)
-        except ValueError:
-            raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE") from None
-        fields: dict[str, Any] = {name: getattr(wire, name) for name in _PLAIN}
-        fields |= {name: self._vector(wire, name) for name in _VECTORS}
-        stop = self._stop(wire.stop) if wire.HasField("stop") else None
-        return Message(kind, stop=stop, digest=wire.roster_digest, **fields)
+        kind = _KINDS.get(wire.kind)
+        if kind is None:
+            raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE")
+        fields = dict(zip(_PLAIN, _plain_of(wire), strict=True))
+        if wire.HasField("terms"):
+            terms = fields["terms"] = Terms(*(getattr(wire.terms, name) for name in Terms._fields))
+            if terms.dimension != self.dimension:
+                return Message(kind, **fields)  # R60: refused for its terms, which say more than a length
+        fields |= {name: self._vector(wire, name) for name in _VECTORS if wire.HasField(name)}
+        if wire.HasField("stop"):
+            fields["stop"] = self._stop(wire.stop)
+        return Message(kind, digest=wire.roster_digest, **fields)
 
     def _stop(self, wire: pb.Stop) -> Stop:
-        low, high, last_low, last_high = (self._vector(wire, name) for name in _STOP_VECTORS)
-        gathered = int.from_bytes(wire.contributors, "little")
+        vectors = {name: self._vector(wire, name) for name in _STOP_VECTORS if wire.HasField(name)}
         return Stop(
-            wire.round, low, high, last_low, last_high, gathered, int.from_bytes(wire.previous_contributors, "little")
+            round=wire.round,
+            contributors=int.from_bytes(wire.contributors, "little"),
+            previous_contributors=int.from_bytes(wire.previous_contributors, "little"),
+            **vectors,
         )
 
-    def _vector(self, wire: pb.Message | pb.Stop, name: str) -> Vector | None:
-        if not wire.HasField(name):
-            return None
+    def _vector(self, wire: pb.Message | pb.Stop, name: Any) -> Vector:
         content: bytes = getattr(wire, name)
         if len(content) != 8 * self.dimension:
             raise ProtocolViolation(f"{name} must have {8 * self.dimension} bytes, got {len(content)}")
-        return np.frombuffer(content, dtype=_WIRE).astype(np.int64)
+        return np.frombuffer(content, dtype=_WIRE).astype(np.int64, copy=False)
+
+
+def _stop_to_wire(stop: Stop) -> pb.Stop:
+    vectors = {name: _to_bytes(vector) for name in _STOP_VECTORS if (vector := getattr(stop, name)) is not None}
+    return pb.Stop(
+        round=stop.round,
+        contributors=_set_to_bytes(stop.contributors),
+        previous_contributors=_set_to_bytes(stop.previous_contributors),
+        **vectors,
+    )
+
+
+def _varint(number: int) -> bytes:
+    r"""A whole number as the format writes it: seven bits a byte, the last byte below 128.
+
+    Examples
+    --------
+    >>> _varint(5), _varint(8_000_000)
+    (b'\x05', b'\x80\xa4\xe8\x03')
+    """
+    found = bytearray()
+    while number >= 128:
+        found.append(number & 127 | 128)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
 
 
 def _set_to_bytes(members: int) -> bytes:
     return members.to_bytes((members.bit_length() + 7) // 8, "little")
 
 
-def _to_bytes(vector: Vector | None) -> bytes | None:
-    return None if vector is None else vector.astype(_WIRE, copy=False).tobytes()
+def _to_bytes(vector: Vector) -> bytes:
+    return vector.astype(_WIRE, copy=False).tobytes()

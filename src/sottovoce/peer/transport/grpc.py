@@ -9,7 +9,13 @@ Refusals and where they are noticed:
 - *wrong name*: the called side compares the certificate's name with its neighbours and answers PERMISSION_DENIED (so it
   is for a neighbour that was dropped while it was connected); the caller trusts only the certificate of the neighbour
   it meant to call. Both count.
-- *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted.
+- *a neighbour with too many calls at once*: RESOURCE_EXHAUSTED, counted; see :mod:`.admission`.
+- *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted; so are
+  streams that end without a whole message, or say nothing for too long.
+
+Who calls is known from the first bytes of a call, before its message. So the message of a call is read by us
+and not by gRPC (the handler is one of a *stream* of requests, of which the first is read): a call that is refused costs
+no memory for its body, and calls that stay silent take up nothing that others need.
 
 The module is called like the library it wraps; absolute imports keep the two apart.
 """
@@ -19,69 +25,38 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc import aio
 
-from ...errors import ConfigError, ProtocolViolation, TransportError
+from ...errors import ProtocolViolation, TemporaryFailure, TransportError
 from ..membership.config import PeerConfig
 from ..membership.credentials import Credentials, check_identity
 from ..membership.names import split_address
 from ..protocol.messages import Kind, Message
-from .base import CallFailed, FailureReason, Handler, Observer, Quiet, SilentObserver
+from ..protocol.terms import WIRE
+from . import sottovoce_pb2 as pb
+from .admission import Admission
+from .base import CallFailed, FailureReason, Handler, Observer, Quiet, RosterHandler, SilentObserver
 from .codec import Codec
+from .options import channel_options, longest, server_options
 
 if TYPE_CHECKING:
     Context = aio.ServicerContext[bytes, bytes]
 
 __all__ = ["GrpcTransport"]
 
+Said = TypeVar("Said")
+
 _SERVICE = "sottovoce.peer.v2.Peer"
-_METHOD = f"/{_SERVICE}/Tell"
+_METHOD, _ROSTER = f"/{_SERVICE}/Tell", f"/{_SERVICE}/Roster"
 _CLOCK = "sottovoce-clock"
 _SKEW_WORTH_SAYING = 60.0
 # How gRPC 1.62 to 1.85 say that this side refused the other's certificate.
 _REFUSED = ("handshake failed", "verification check failed", "is not in peer certificate")
-
-
-def _common_options(codec: Codec) -> list[tuple[str, Any]]:
-    return [
-        ("grpc.max_send_message_length", codec.max_bytes),
-        ("grpc.max_receive_message_length", codec.max_bytes),
-        ("grpc.keepalive_time_ms", 20_000),
-        ("grpc.keepalive_timeout_ms", 10_000),
-        ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.max_pings_without_data", 0),
-        ("grpc.max_metadata_size", 4096),
-    ]
-
-
-def _server_options(codec: Codec) -> list[tuple[str, Any]]:
-    return [
-        *_common_options(codec),
-        ("grpc.so_reuseport", 0),  # a port in use must be an error, not a shared port
-        ("grpc.max_concurrent_streams", 32),
-        ("grpc.server_handshake_timeout_ms", 10_000),  # a stranger that says nothing is not waited for
-        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-        # A certificate is looked at when a connection is made; so no connection lasts much longer than an hour.
-        ("grpc.max_connection_age_ms", 3_600_000),
-        ("grpc.max_connection_age_grace_ms", 10_000),
-    ]
-
-
-def _channel_options(codec: Codec, name: str, backoff_max: float) -> list[tuple[str, Any]]:
-    return [
-        *_common_options(codec),
-        ("grpc.ssl_target_name_override", name),  # insist on the neighbour's name, whatever its address is
-        ("grpc.enable_http_proxy", 0),
-        ("grpc.enable_retries", 0),  # repeating is the protocol's decision
-        ("grpc.use_local_subchannel_pool", 1),
-        ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", max(100, int(1000 * backoff_max))),
-    ]
 
 
 class GrpcTransport:
@@ -101,6 +76,7 @@ class GrpcTransport:
         self.name, self.network = config.name, config.network
         self._listen, self._backoff_max = config.listen, config.backoff_max
         self._codec = Codec.from_config(config)
+        self._admission = Admission(longest(self._codec))
         self._credentials = credentials
         self._observer: Observer = observer or SilentObserver()
         self._addresses: dict[str, str | None] = {}
@@ -108,6 +84,7 @@ class GrpcTransport:
         self._calls: dict[str, Any] = {}
         self._server: aio.Server | None = None
         self._handler: Handler | None = None
+        self._rosters: RosterHandler | None = None
         self._worth_saying = Quiet()
         self._now = time.time
         self.port = 0
@@ -119,24 +96,31 @@ class GrpcTransport:
         """Read and check the certificate files, then build the transport. Nothing is opened yet."""
         return cls(config, check_identity(config), observer)
 
-    async def serve(self, handler: Handler) -> None:
-        """Listen, unless this peer only calls; :class:`~sottovoce.errors.ConfigError` if the address cannot be had."""
+    async def serve(self, handler: Handler, rosters: RosterHandler | None = None) -> None:
+        """Listen, unless this peer only calls; :class:`~sottovoce.errors.TemporaryFailure` if it cannot now."""
         if self._handler is not None:
             raise TransportError("this transport is already serving")
-        self._handler = handler
-        if self._listen is None:
-            return
+        self._handler, self._rosters = handler, rosters
+        if self._listen is not None:
+            await self._open(self._listen)
+
+    async def _open(self, address: str) -> None:
         # Fixed for the life of the process: certificates that gRPC fetches at each handshake crashed peers (signal 11)
         # in a network of thirty. Members that are no neighbours pass the handshake and are refused by `_tell`.
         own = [(self._credentials.key, self._credentials.certificate)]
         credentials = grpc.ssl_server_credentials(own, self._anchors(), require_client_auth=True)
-        server = aio.server(options=_server_options(self._codec), maximum_concurrent_rpcs=16 + 4 * len(self._addresses))
-        tell = grpc.unary_unary_rpc_method_handler(self._tell)  # bytes in, bytes out: decoding is ours
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, {"Tell": tell}),))
+        # No limit on calls in all: those of one caller would use it up for everybody.
+        server = aio.server(options=server_options(self._codec))
+        # Bytes in, bytes out: decoding is ours.
+        handlers = {
+            "Tell": grpc.stream_unary_rpc_method_handler(self._tell),
+            "Roster": grpc.stream_unary_rpc_method_handler(self._swap),
+        }
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers), _OtherVersions()))
         try:
-            self.port = server.add_secure_port(self._listen, credentials)
+            self.port = server.add_secure_port(address, credentials)
         except RuntimeError:
-            raise ConfigError(f"listen: cannot listen on {self._listen}: address in use or not ours") from None
+            raise TemporaryFailure(f"listen: cannot listen on {address}: address in use or not ours") from None
         await server.start()
         self._server = server
 
@@ -147,48 +131,126 @@ class GrpcTransport:
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
         """Send and wait; see :class:`.base.Transport`."""
-        if dst not in self._addresses or dst not in self._credentials.members:
-            raise CallFailed(dst, "refused")
-        if self._addresses[dst] is None:
-            raise CallFailed(dst, "unreachable")
-        call = self._calls.get(dst) or self._connect(dst)
         # Clocks are compared at greetings only: metadata would cost every call a tenth of its speed.
         metadata = ((_CLOCK, f"{self._now():.0f}"),) if message.kind is Kind.HELLO else None
-        try:
-            content = await call(self._codec.encode(message), timeout=timeout, metadata=metadata)
-        except aio.AioRpcError as error:
-            raise self._failed(dst, _reason(error), error.code().name) from None
-        except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
-            raise self._failed(dst, "unreachable", "CLOSED") from None
+        content = await self._carry(dst, 0, self._codec.encode(message), timeout=timeout, metadata=metadata)
         try:
             return self._codec.decode(content, src=dst, dst=self.name)
         except ProtocolViolation as violation:
             raise self._failed(dst, "invalid", str(violation)) from None
 
+    async def ask_roster(self, dst: str, number: int, document: bytes | None, timeout: float) -> bytes | None:  # noqa: ASYNC109 - handed on
+        """See :class:`.base.Transport`."""
+        request = pb.RosterRequest(number=number, document=document)
+        content = await self._carry(dst, 1, request.SerializeToString(), timeout=timeout)
+        try:
+            answer = pb.RosterDocument.FromString(content)
+        except DecodeError:
+            raise self._failed(dst, "invalid", "not a roster document") from None
+        return answer.document if answer.HasField("document") else None
+
+    async def _carry(self, dst: str, method: int, content: bytes, **how: Any) -> bytes:
+        """One call of `dst`: 0 is Tell, 1 is Roster."""
+        if dst not in self._addresses or dst not in self._credentials.members:
+            raise CallFailed(dst, "refused")
+        if self._addresses[dst] is None:
+            raise CallFailed(dst, "unreachable")
+        calls = self._calls.get(dst) or self._connect(dst)
+        try:
+            return bytes(await calls[method](content, **how))
+        except aio.AioRpcError as error:
+            raise self._failed(dst, _reason(error), _detail(error)) from None
+        except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
+            raise self._failed(dst, "unreachable", "CLOSED") from None
+        except asyncio.CancelledError:
+            # Closing a channel cancels the calls under way, and not whoever waits for them: that would be the peer's
+            # own clock.
+            if _cancelled_ourselves():
+                raise
+            raise self._failed(dst, "unreachable", "CLOSED") from None
+
     def _connect(self, dst: str) -> Any:
         own = self._credentials
         credentials = grpc.ssl_channel_credentials(own.members[dst], own.key, own.certificate)
-        options = _channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
+        options = channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
         channel = aio.secure_channel(str(self._addresses[dst]), credentials, options=options)
         self._channels[dst] = channel
-        self._calls[dst] = channel.unary_unary(_METHOD, request_serializer=None, response_deserializer=None)
+        self._calls[dst] = tuple(
+            channel.unary_unary(method, request_serializer=None, response_deserializer=None)
+            for method in (_METHOD, _ROSTER)
+        )
         return self._calls[dst]
 
-    async def _tell(self, content: bytes, context: Context) -> bytes:
+    async def _tell(self, _stream: object, context: Context) -> bytes:
+        """One call: who makes it, whether it may have one now, and only then what it says."""
+        src = await self._admit(context)
+        async with self._admission.turn(src):
+            message = await self._read(src, context, self._decode)
+            if message is None:
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
+            assert message is not None
+            if message.kind is Kind.HELLO:
+                self._compare_clocks(src, context)
+            return await self._answer(src, message, context)
+
+    async def _swap(self, _stream: object, context: Context) -> bytes:
+        """A neighbour's roster and ours: the end that is behind gets the later one."""
+        src = await self._admit(context)
+        async with self._admission.turn(src):
+            request = await self._read(src, context, _roster_request)
+            if request is None:
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a request for a roster")
+            assert request is not None
+            given = request.document if request.HasField("document") else None
+            ours = None if self._rosters is None else await asyncio.shield(self._rosters(src, request.number, given))
+            return pb.RosterDocument(document=ours).SerializeToString()
+
+    async def _admit(self, context: Context) -> str:
+        """The neighbour that calls; the call is aborted if it is none, or has too many under way."""
         src = self._neighbour(context)
         if src is None:
             names = ", ".join(name[:80] for name in _names(context))
             self._refuse("refused-not-a-neighbour", "", certificate=names)
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not a neighbour")
         assert src is not None
+        if not self._admission.enter(src):
+            self._refuse("refused-too-many-calls", src, most=self._admission.calls)
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many calls at once")
+        context.add_done_callback(lambda _context: self._admission.leave(src))  # type: ignore[arg-type]
+        return src
+
+    async def _read(self, src: str, context: Context, parse: Callable[[bytes, str], Said]) -> Said | None:
+        """What a call says; ``None`` if it is not there in time, too long or invalid.
+
+        The bytes must be forgotten before the call is aborted: that makes a circle of references around the stack.
+        """
         try:
-            message = self._decode(content, src)
+            async with asyncio.timeout(self._admission.read_seconds):
+                content: object = await context.read()
+        except TimeoutError:
+            self._refuse("refused-silent-call", src)
+            return None
+        if not isinstance(content, bytes):
+            if context.time_remaining() == 0.0:  # the caller has only lost patience, and nobody is there to answer
+                raise asyncio.CancelledError
+            self._refuse("refused-no-whole-message", src, most_bytes=longest(self._codec))
+            await self._admission.after_nonsense(0)
+            return None
+        try:
+            return parse(content, src)
         except ProtocolViolation as violation:
             self._refuse("refused-invalid-message", src, reason=str(violation))
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
+            await self._admission.after_nonsense(len(content))
+            return None
+
+    def _decode(self, content: bytes, src: str) -> Message:
+        message = self._codec.decode(content, src=src, dst=self.name)
+        if message is None:
+            raise ProtocolViolation("a call carries a message")
+        return message
+
+    async def _answer(self, src: str, message: Message, context: Context) -> bytes:
         assert self._handler is not None
-        if message.kind is Kind.HELLO:
-            self._compare_clocks(src, context)
         try:
             # Shielded: a caller that hangs up must not interrupt a state change half way.
             return self._codec.encode(await asyncio.shield(self._handler(src, message)))
@@ -199,12 +261,6 @@ class GrpcTransport:
             self._observer.log("error", "handler failed", neighbour=src, error=type(error).__name__)
         await context.abort(grpc.StatusCode.UNAVAILABLE, "cannot handle messages now")
         raise AssertionError("abort always raises")
-
-    def _decode(self, content: bytes, src: str) -> Message:
-        message = self._codec.decode(content, src=src, dst=self.name)
-        if message is None:
-            raise ProtocolViolation("a call carries a message")
-        return message
 
     def _neighbour(self, context: Context) -> str | None:
         """The configured neighbour that this caller's certificate names, if it names exactly one."""
@@ -233,6 +289,28 @@ class GrpcTransport:
             self._observer.log("warning", "call refused", neighbour=dst, reason=reason, detail=detail)
         return CallFailed(dst, reason)
 
+    async def renew(self, config: PeerConfig) -> None:
+        """Take up a later roster; see :class:`.base.Transport`.
+
+        The server's certificates are fixed while it runs, so where they change it is closed and opened again at the
+        same port. Connections are kept to whom nothing has changed.
+        """
+        before, now = self._credentials, check_identity(config)
+        same_self = (before.key, before.certificate) == (now.key, now.certificate)
+        kept = {name for name, one in now.members.items() if same_self and before.members.get(name) == one}
+        changed = [name for name in self._channels if name not in kept or self._moved(name, config)]
+        self._codec, self._credentials = Codec.from_config(config), now
+        self._addresses = dict(config.neighbours)
+        for name in changed:
+            await self._disconnect(name)
+        if self._server is not None and (not same_self or before.members != now.members):
+            server, self._server = self._server, None
+            await server.stop(grace=0.5)
+            await self._open(f"{str(self._listen).rpartition(':')[0]}:{self.port}")
+
+    def _moved(self, name: str, config: PeerConfig) -> bool:
+        return self._addresses.get(name) != config.neighbours.get(name)
+
     def add_neighbour(self, name: str, address: str | None) -> None:
         """Let `name` speak; the connection is made at the first call. Without an address it calls us."""
         if address is not None:
@@ -242,6 +320,9 @@ class GrpcTransport:
     async def drop_neighbour(self, name: str) -> None:
         """Close the connection to `name`, if any, and refuse its calls from now on."""
         self._addresses.pop(name, None)
+        await self._disconnect(name)
+
+    async def _disconnect(self, name: str) -> None:
         self._calls.pop(name, None)
         channel = self._channels.pop(name, None)
         if channel is not None:
@@ -256,6 +337,42 @@ class GrpcTransport:
         for name in list(self._channels):
             self._calls.pop(name, None)
             await self._channels.pop(name).close(grace=None)
+
+
+def _roster_request(content: bytes, _src: str) -> pb.RosterRequest:
+    try:
+        return pb.RosterRequest.FromString(content)
+    except DecodeError:
+        raise ProtocolViolation("not a request for a roster") from None
+
+
+class _OtherVersions(grpc.GenericRpcHandler):  # type: ignore[type-arg]
+    """Answers peers of another wire version in a sentence, and everything else not at all."""
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        if not handler_call_details.method.startswith("/sottovoce.peer."):
+            return None
+        return grpc.stream_unary_rpc_method_handler(_other_version)
+
+
+async def _other_version(_stream: object, context: Context) -> None:
+    await context.abort(
+        grpc.StatusCode.FAILED_PRECONDITION, f"this peer has wire version {WIRE} and the caller another"
+    )
+
+
+def _detail(error: aio.AioRpcError) -> str:
+    """What to log about a failed call; a sentence where versions differ."""
+    if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+        return f"this peer has wire version {WIRE} and the neighbour another"
+    if error.code() is grpc.StatusCode.FAILED_PRECONDITION:
+        return (error.details() or "")[:200]
+    return error.code().name
+
+
+def _cancelled_ourselves() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _names(context: Context) -> Sequence[str]:

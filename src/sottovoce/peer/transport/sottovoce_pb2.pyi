@@ -21,7 +21,7 @@ HELLO: Kind
 BYE: Kind
 
 class Message(_message.Message):
-    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest")
+    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest", "terms")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SRC_FIELD_NUMBER: _ClassVar[int]
     DST_FIELD_NUMBER: _ClassVar[int]
@@ -38,6 +38,7 @@ class Message(_message.Message):
     TOPIC_FIELD_NUMBER: _ClassVar[int]
     ROSTER_FIELD_NUMBER: _ClassVar[int]
     ROSTER_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    TERMS_FIELD_NUMBER: _ClassVar[int]
     kind: Kind
     src: str
     dst: str
@@ -54,7 +55,32 @@ class Message(_message.Message):
     topic: bytes
     roster: int
     roster_digest: bytes
-    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ...) -> None: ...
+    terms: Terms
+    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ...) -> None: ...
+
+class Terms(_message.Message):
+    __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter")
+    WIRE_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    DIMENSION_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    NOISE_STD_FIELD_NUMBER: _ClassVar[int]
+    NOISE_DECAY_FIELD_NUMBER: _ClassVar[int]
+    SEAL_STD_FIELD_NUMBER: _ClassVar[int]
+    TOLERANCE_FIELD_NUMBER: _ClassVar[int]
+    DIAMETER_FIELD_NUMBER: _ClassVar[int]
+    wire: int
+    unit: str
+    dimension: int
+    low: float
+    high: float
+    noise_std: float
+    noise_decay: float
+    seal_std: float
+    tolerance: float
+    diameter: int
+    def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ...) -> None: ...
 
 class Stop(_message.Message):
     __slots__ = ("round", "low", "high", "previous_low", "previous_high", "contributors", "previous_contributors")
@@ -75,10 +101,12 @@ class Stop(_message.Message):
     def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ...) -> None: ...
 
 class RosterRequest(_message.Message):
-    __slots__ = ("number",)
+    __slots__ = ("number", "document")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     number: int
-    def __init__(self, number: _Optional[int] = ...) -> None: ...
+    document: bytes
+    def __init__(self, number: _Optional[int] = ..., document: _Optional[bytes] = ...) -> None: ...
 
 class RosterDocument(_message.Message):
     __slots__ = ("document",)

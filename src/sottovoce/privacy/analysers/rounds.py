@@ -1,7 +1,8 @@
 """Broadcasts in rounds, linear in private values and noise: what curious nodes learn round by round.
 
 A curious node hears all messages of its neighbours. One rule covers every method that describes itself as
-:class:`~sottovoce.methods.released.LinearRounds`: s = z + noise, z ← kept·z + moved·s. The arithmetic is that of
+:class:`~sottovoce.methods.released.LinearRounds`: s = z + noise, z ← kept·z + moved·s; those who remember more are
+followed by :mod:`.systems`. The arithmetic is that of
 :mod:`..gaussian.knowledge`, exact for Gaussian noise. For other laws it gives the best *linear* estimate, which needs
 variances only. Formulas for the long run are :mod:`..synchronous`.
 """
@@ -18,25 +19,34 @@ from ...foundation.arguments import per_node, whole
 from ...foundation.progress import Progress
 from ...graphs.graph import Graph
 from ...methods.base import Array
-from ...methods.released import LinearRounds, Released
+from ...methods.released import LinearRounds, LinearSystem, Released
 from ..gaussian.knowledge import Knowledge
 from ..prior import given_own
 from ..report import Question, RoundsReport
 from ..view import CuriousNodes, EveryoneBut, View, honest_nodes
 from .recheck import SLACK
+from .systems import System
 
 if TYPE_CHECKING:
     import scipy.sparse
 
 __all__ = ["audit", "checked_run", "final_posterior", "supports"]
 
+AGREEMENT = 1e-5
+"""Two ways through the same system may differ by this share of the prior deviation."""
+
 # Blocks of rows: private values, values, messages, and what a node has added and not yet taken back.
 PRIVATE, VALUE, MESSAGE, ADDED = range(4)
 
 
-def supports(released: Released, view: View) -> TypeGuard[LinearRounds]:
+Rounds = LinearRounds | LinearSystem
+Run = int | npt.NDArray[np.int64]
+"""How many rounds, or which node acted in every step."""
+
+
+def supports(released: Released, view: View) -> TypeGuard[Rounds]:
     """Linear rounds, and views that consist of nodes: what a tap hears of a broadcast is not modelled."""
-    return isinstance(released, LinearRounds) and isinstance(view, CuriousNodes | EveryoneBut)
+    return isinstance(released, Rounds) and released.in_rounds and isinstance(view, CuriousNodes | EveryoneBut)
 
 
 def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG001  (one signature for all analysers)
@@ -44,46 +54,80 @@ def checked_run(fired_edges: npt.ArrayLike, graph: Graph) -> int:  # noqa: ARG00
     return whole("fired_edges (for rounds their number, num_rounds)", fired_edges, low=0)
 
 
-def audit(question: Question, released: LinearRounds, num_rounds: int, progress: Progress) -> RoundsReport:
-    """The posterior after each recorded round, under the Gaussian prior or the flat one."""
-    state, history = _followed(question, released, num_rounds, question.belief, progress)
+def audit(
+    question: Question, released: Rounds, run: Run, progress: Progress, kind: type[RoundsReport] = RoundsReport
+) -> RoundsReport:
+    """The posterior after each recorded round (or step), under the Gaussian prior or the flat one."""
+    state, history = _followed(question, released, run, question.belief, progress)
     undecided: npt.NDArray[np.bool_] = np.zeros(question.graph.num_nodes, dtype=np.bool_)
     scale = np.ones(question.graph.num_nodes) if question.prior_std is None else question.prior_std
     if question.prior_std is None:
         # A prior adds information: a flat-prior deviation below that is an error of rank or rounding.
-        least = _followed(question, released, num_rounds, scale, progress)[1]
+        least = _followed(question, released, run, scale, progress)[1]
         undecided = np.asarray((history < least * (1.0 - SLACK) - 0.01 * question.tolerance).any(axis=0))
         history[:, undecided] = np.nan
-    return RoundsReport(
+    if isinstance(released, LinearSystem):
+        again = _followed(question, released, run, question.belief, progress, turned=True)[1]
+        undecided = undecided | _left_open(history, again, AGREEMENT * scale)
+    return kind(
         **vars(question),
         history=history[:-1],
         posterior_std=history[-1],
         disclosed=history[-1] <= question.tolerance * scale,
         undecided=undecided,
         observers=state.watching,
-        exact=released.noise.law == "normal",
+        exact=released.gaussian,
     )
 
 
 def _followed(
-    question: Question, released: LinearRounds, num_rounds: int, prior: Array | None, progress: Progress
-) -> tuple[_Broadcasts, Array]:
+    question: Question,
+    released: Rounds,
+    run: Run,
+    prior: Array | None,
+    progress: Progress,
+    *,
+    turned: bool = False,
+) -> tuple[_Broadcasts | System, Array]:
     """The state after the last round, and the deviations after each recorded one."""
-    state = _Broadcasts(question.graph, released, question.view, prior)
+    state = _started(question.graph, released, question.view, prior)
+    if turned and isinstance(state, System):
+        state.turn()
     recorded = question.recorded
     history = [state.std() for _ in recorded[recorded == 0]]
-    for k in range(num_rounds):
-        state.play(k)
-        progress.at(k + 1)
-        history += [state.std() for _ in recorded[recorded == k + 1]]
+    for done, move in enumerate(_moves(run), start=1):
+        state.play(move)
+        progress.at(done)
+        history += [state.std() for _ in recorded[recorded == done]]
     return state, np.array(history).reshape(-1, question.graph.num_nodes)
 
 
-def final_posterior(graph: Graph, released: LinearRounds, num_rounds: int, view: View, prior: Array) -> Array:
-    """``(n,)`` posterior deviations after the last round."""
-    state = _Broadcasts(graph, released, view, prior)
-    for k in range(num_rounds):
-        state.play(k)
+def _left_open(history: Array, again: Array, agreement: Array) -> npt.NDArray[np.bool_]:
+    """Whether two histories part that differ in rounding only; from there on the first becomes NaN.
+
+    What is new in a message of a system without fresh noise shrinks geometrically. Once it is no larger than rounding,
+    what seems to be learned from it is made up.
+    """
+    with np.errstate(invalid="ignore"):
+        apart = ~((history == again) | (np.abs(history - again) <= agreement))
+    history[np.logical_or.accumulate(apart, axis=0)] = np.nan
+    return np.asarray(apart.any(axis=0))
+
+
+def _started(graph: Graph, released: Rounds, view: View, prior: Array | None) -> _Broadcasts | System:
+    kind = System if isinstance(released, LinearSystem) else _Broadcasts
+    return kind(graph, released, view, prior)  # type: ignore[arg-type]
+
+
+def _moves(run: Run) -> list[int] | range:
+    return range(run) if isinstance(run, int) else run.tolist()
+
+
+def final_posterior(graph: Graph, released: Rounds, run: Run, view: View, prior: Array) -> Array:
+    """``(n,)`` posterior deviations after the last round (or step)."""
+    state = _started(graph, released, view, prior)
+    for move in _moves(run):
+        state.play(move)
     return state.std()
 
 

@@ -16,9 +16,13 @@ No graph, method or view here: rows are numbered, nothing more. Two tolerances d
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 __all__ = ["FLOOR", "RANK_TOLERANCE", "Knowledge"]
 
@@ -97,14 +101,22 @@ class Knowledge:
         self._diffuse[p] = 0.0
         return self._shrink(p, noise)
 
-    def combine(self, rows: slice | npt.NDArray[np.int64], matrix: Array) -> None:
+    def combine(self, rows: slice | npt.NDArray[np.int64], matrix: Array | scipy.sparse.csr_array) -> None:
         """Replace ``rows`` by ``matrix`` times all rows."""
         norms = self._norms()
+        used = self._factor[:, : self._used]
+        if not isinstance(matrix, np.ndarray):
+            weights, columns = np.abs(matrix.data), matrix.indices
+            floor = np.maximum(np.maximum(weights, 1.0) * self._floor[columns], weights * (FLOOR * norms[columns]))
+            raised = np.zeros(matrix.shape[0])
+            np.maximum.at(raised, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), floor)
+            self._floor[rows], used[rows], self._diffuse[rows] = raised, matrix @ used, matrix @ self._diffuse
+            return
         # Errors of averaged rows may point the same way (an average shrinks no constant vector), so floors are not
         # scaled by weights below one: a residue that outlived its floor would pass for information.
         passed_on = np.where(matrix != 0.0, np.maximum(np.abs(matrix), 1.0) * self._floor, 0.0)
         self._floor[rows] = np.maximum(passed_on, np.abs(matrix) * (FLOOR * norms)).max(axis=1)
-        self._factor[rows] = matrix @ self._factor
+        used[rows] = matrix @ used
         self._diffuse[rows] = matrix @ self._diffuse
 
     def add_noise(self, shares: dict[int, float]) -> None:
@@ -113,6 +125,13 @@ class Knowledge:
             column = self._fresh_column()
             for row, share in shares.items():
                 self._factor[row, column] = share
+
+    def turn(self) -> None:
+        """Reflect v: the covariance stays the same, every number in S changes."""
+        factor = self._factor[:, : self._used]
+        reflector = np.cos(np.arange(1.0, 1.0 + factor.shape[1]))
+        if factor.shape[1]:
+            factor -= np.outer(factor @ reflector, reflector * (2.0 / np.dot(reflector, reflector)))
 
     def std(self, rows: slice | Array = slice(None)) -> Array:
         """Deviation of the best unbiased (flat prior) or Bayesian estimate; infinite where undetermined."""

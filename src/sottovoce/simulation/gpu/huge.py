@@ -16,14 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
+from ...foundation.interrupting import Interrupt
 from ...foundation.numbers import NEGLIGIBLE
 from ...foundation.progress import Progress, Report
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 from ...methods.base import VALUE, Array, Method
-from ...methods.noise_insertion import AMPLITUDE, OUTSTANDING
+from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
 from ..random.aliases import AliasTable
 from ..random.streams import check_seed
+from ..recording import NEVER
 from ..solution import Solution
 from ..state import State
 from . import compile_kernels, has_noise, require_gpu
@@ -209,33 +211,62 @@ class HugeRun:
         """``(n,)`` outstanding noise, copied to the host."""
         return np.asarray(self.state[:, 1].get())
 
+    def table(self, method: Method) -> Any:
+        """``(n, fields)`` the node table of the method, on the device."""
+        table = self.cupy.empty((self.n, method.num_fields))
+        table[:, VALUE] = self.state[:, 0]
+        if has_noise(method):
+            table[:, OUTSTANDING] = self.state[:, 1]
+            table[:, AMPLITUDE] = self.amplitudes[self.cupy.minimum(self.meta[:, 1], len(self.amplitudes) - 1)]
+            table[:, DECAY] = method.noise_decay  # type: ignore[attr-defined]
+        return table
+
     def activations(self) -> npt.NDArray[np.uint32]:
         """``(n,)`` how often each node took part."""
         return np.asarray(self.meta[:, 1].get())
 
 
-def advance(state: State, end: int, record: npt.NDArray[np.int64], *, report: Report | bool | None) -> Solution:
-    """Run the only replica of ``state`` from its first step to ``end``, recording at ``record``."""
-    setup, table = state.setup, state.tables[0, 0]
-    run = HugeRun(setup.graph, setup.method, setup.seed, values=table[:, VALUE].copy(), aliases=setup.aliases)
+def advance(
+    state: State, end: int, record: npt.NDArray[np.int64], *, stop_at: float | None, report: Report | bool | None
+) -> Solution:
+    """Run the only replica of ``state`` to step ``end``; with ``stop_at`` its error is looked at every n/2 steps."""
     began = time.perf_counter()
-    wanted = set(record.tolist())
-    with Progress(end, "simulating on the GPU", report=report) as progress:
-        for step in sorted({*wanted, end}):
-            while run.step < step:
-                run.advance(min(step, run.step + 64 * run.batch))
+    setup, recorder = state.setup, state.recorder
+    run = HugeRun(setup.graph, setup.method, setup.seed, values=_start(state), aliases=setup.aliases)
+    wanted = None if stop_at is None else stop_at * setup.scale
+    look = 64 * run.batch if wanted is None else max(1, run.n // 2)
+    rows, going = np.append(record, NEVER), True
+    with Interrupt() as interrupt, Progress(end, "simulating on the GPU", report=report) as progress:
+        while going:
+            if run.step == rows[recorder.count]:
+                _note(run, state)
+            state.stopped[:] = wanted is not None and run.step % look == 0 and run.sums(run.mean)[0] <= wanted
+            going = run.step < end and not state.stopped[0] and not interrupt.seen()
+            if going:
+                run.advance(min(end, int(rows[recorder.count]), run.step + look - run.step % look))
                 progress.at(run.step)
-            if step in wanted:
-                squared, masses = state.recorder.row(step)
-                squared[0], masses[0, 0] = run.sums(run.mean)
-    table[:, VALUE] = run.values()
-    if has_noise(setup.method):
-        table[:, OUTSTANDING] = run.outstanding_noise()
-        amplitudes = run.amplitudes.get()
-        table[:, AMPLITUDE] = amplitudes[np.minimum(run.activations(), len(amplitudes) - 1)]
-    state.steps_done[:] = end
+    if recorder.last != run.step < end:
+        _note(run, state)
+    table = run.table(setup.method)
+    table.get(out=state.tables[0, 0])
+    state.steps_done[:] = run.step
     state.elapsed += time.perf_counter() - began
-    return state.solution()
+    finite = bool(run.cupy.isfinite(table).all())
+    return state.solution(interrupted=run.step < end and not state.stopped[0], finite=finite)
+
+
+def _start(state: State) -> Array:
+    """The values before the first step, with shared edge noise if the method has any."""
+    if state.setup.method.edge_noise_field is None:
+        return state.setup.private_values.ravel()
+    state.fill()
+    return state.tables[0, 0, :, VALUE].copy()
+
+
+def _note(run: HugeRun, state: State) -> None:
+    """Record where the run is."""
+    squared, masses = state.recorder.row(run.step)
+    squared[0], masses[0, 0] = run.sums(run.mean)
 
 
 def simulate_huge(

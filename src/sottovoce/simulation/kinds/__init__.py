@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ...errors import Unsupported
 from ...graphs.graph import Graph
-from ...methods.base import Array, BlockMethod, Method, PairMethod, PushMethod, RoundMethod
+from ...methods.base import Array, BlockMethod, Method, NeighbourMethod, PairMethod, PushMethod, RoundMethod
 from ..random.aliases import AliasTable
 from ..random.streams import Stream
 
@@ -31,6 +31,7 @@ MODULES: dict[type[Any], str] = {
     BlockMethod: "block",
     RoundMethod: "round",
     PushMethod: "push",
+    NeighbourMethod: "neighbour",
 }
 
 
@@ -79,8 +80,12 @@ class Kind(ABC):
     def fired(
         self, method: Any, graph: Graph, aliases: AliasTable, stream: Stream, steps: range
     ) -> npt.NDArray[np.int64]:
-        """The edges that fire: ``(steps,)``, or ``(steps, block_size)``."""
+        """The edges that fire: ``(steps,)``, or ``(steps, block_size)``; the nodes, if one node acts in a step."""
         raise Unsupported(f"{method.name} has no firing edges: all nodes act in every round")
+
+    def taking_part(self, graph: Graph, fired: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The nodes that act where these edges fire, each as often as it does."""
+        return graph.edges[fired].reshape(-1).astype(np.int64)
 
     def draws(self, method: Any, graph: Graph, stream: Stream, steps: range) -> Array:
         """The draws behind the noise: ``(steps, 2)`` for the ends of an edge, or ``(steps, n)``."""

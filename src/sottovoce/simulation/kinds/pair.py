@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 from ...methods.base import VALUE, Array, PairMethod
 from ..compiling import Kernel, compiled, specialised
@@ -204,6 +205,9 @@ class Pair(Kind):
         seed = np.uint64(stream.seed)
         edge_indices(out, steps.start, stream.replica, seed, graph.num_edges, aliases.accept, aliases.alias)
         return out
+
+    def taking_part(self, graph: Graph | Circulant, fired: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return graph.ends(fired).reshape(-1) if isinstance(graph, Circulant) else super().taking_part(graph, fired)
 
     def draws(self, method: PairMethod, graph: Graph, stream: Stream, steps: range) -> Array:
         out = np.empty((len(steps), 2))

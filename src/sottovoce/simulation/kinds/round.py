@@ -17,11 +17,11 @@ from ...methods.base import Array, RoundMethod
 from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import PURPOSE_SHIFT, WINDOW, fill_laplace, fill_normals, fill_words
-from ..random.streams import EDGE_NOISE, Stream, laplace_of, normals_of
+from ..random.streams import EDGE_NOISE, START_NOISE, Stream, laplace_of, normals_of
 from ..recording import as_they_are, note
 from . import Kind, parts_of
 
-__all__ = ["KIND", "add_edge_noise", "edge_draws", "node_draw"]
+__all__ = ["KIND", "add_edge_noise", "add_start_noise", "edge_draws", "node_draw"]
 
 u64 = np.uint64
 NO_NOISE, NORMAL, LAPLACE = 0, 1, 2
@@ -62,6 +62,17 @@ def add_edge_noise(tables: Any, field: Any, std: Any, edges: Any, seed: Any) -> 
             for e in range(edges.shape[0]):
                 tables[r, c, edges[e, 0], field] += std * draws[e]
                 tables[r, c, edges[e, 1], field] -= std * draws[e]
+
+
+@compiled
+def add_start_noise(tables: Any, field: Any, seed: Any) -> None:
+    """Add one standard normal per row to ``field``."""
+    draws = np.empty(tables.shape[2])
+    for r in range(tables.shape[0]):
+        for c in range(tables.shape[1]):
+            unit_draws(draws, 0, r, u64(c) | (u64(START_NOISE) << PURPOSE_SHIFT), seed, NORMAL)
+            for i in range(tables.shape[2]):
+                tables[r, c, i, field] += draws[i]
 
 
 def drive(

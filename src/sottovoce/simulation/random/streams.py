@@ -19,7 +19,7 @@ word      of the 128-bit counter
 The 64-bit key is the seed. Which edge fires does not depend on the coordinate. Methods that use more than
 one block a step number their positions on: the l-th edge of a set of b at step k is at k·b + l, node i
 in round k at k·n + i. Noise that belongs to an edge and is drawn once has a purpose of its own, and the
-edge as its position.
+edge as its position; so has noise that is drawn once for a row of the table, before the first step.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ __all__ = [
     "EDGE_NOISE",
     "MAX_COORDINATES",
     "MAX_REPLICAS",
+    "START_NOISE",
     "Stream",
     "block",
     "check_seed",
@@ -49,6 +50,8 @@ ROUNDS = 10
 
 EDGE_NOISE = 1
 """Purpose of noise that two neighbours share."""
+START_NOISE = 2
+"""Purpose of noise that is drawn once for a row of the table, before the first step."""
 
 MAX_REPLICAS = 2**32
 MAX_COORDINATES = 2**24

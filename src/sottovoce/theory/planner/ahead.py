@@ -214,12 +214,13 @@ def _unit_responses(chances: Chances, num_steps: int, runs: int, seed: int) -> A
 
 
 def _simulated(chances: Chances, values: Array, method: Method, num_steps: int, runs: int, seed: int) -> Array:
+    from ...foundation.interrupting import uninterrupted
     from ...simulation.engine import simulate
 
-    run = simulate(
+    run = uninterrupted(simulate(
         chances.graph, values, method, num_steps=num_steps, seed=seed, replicas=runs,
         record=[num_steps], edge_probabilities=chances.edge_probabilities, threads=1, progress=False,
-    )  # fmt: skip
+    ))  # fmt: skip
     return np.asarray(run.values).reshape(runs, *values.shape)
 
 

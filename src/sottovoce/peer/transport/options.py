@@ -1,0 +1,61 @@
+"""How gRPC is set up: limits on sizes, streams and connections, keepalive, what strangers may take up."""
+
+from __future__ import annotations
+
+from .codec import Codec
+
+__all__ = ["channel_options", "longest", "server_options"]
+
+Options = list[tuple[str, int | str]]
+
+_HANDSHAKE_MS = 10_000
+_CONNECTIONS = 256
+"""Open connections, strangers that have not finished their handshake included; a process may often open 1024 files."""
+
+
+def longest(codec: Codec) -> int:
+    """Bytes of the longest message that a neighbour may send, of either method."""
+    return max(codec.max_bytes, codec.max_roster_bytes)
+
+
+def _common(codec: Codec) -> Options:
+    return [
+        ("grpc.max_send_message_length", longest(codec)),
+        ("grpc.max_receive_message_length", longest(codec)),
+        ("grpc.keepalive_time_ms", 20_000),
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.max_metadata_size", 4096),
+    ]
+
+
+def server_options(codec: Codec) -> Options:
+    """Of the end that is called."""
+    return [
+        *_common(codec),
+        ("grpc.so_reuseport", 0),  # a port in use must be an error, not a shared port
+        ("grpc.max_concurrent_streams", 32),  # of one connection
+        # Without it gRPC may take in megabytes of a body before it asks us who is calling.
+        ("grpc.http2.bdp_probe", 0),
+        ("grpc.max_allowed_incoming_connections", _CONNECTIONS),
+        ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),  # a stranger that says nothing is not waited for
+        ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+        # A certificate is looked at when a connection is made; so no connection lasts much longer than an hour.
+        ("grpc.max_connection_age_ms", 3_600_000),
+        ("grpc.max_connection_age_grace_ms", 10_000),
+    ]
+
+
+def channel_options(codec: Codec, name: str, backoff_max: float) -> Options:
+    """Of the end that calls; ``name``: what the other's certificate must say."""
+    return [
+        *_common(codec),
+        ("grpc.ssl_target_name_override", name),  # insist on the neighbour's name, whatever its address is
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.enable_retries", 0),  # repeating is the protocol's decision
+        ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.initial_reconnect_backoff_ms", 100),
+        ("grpc.min_reconnect_backoff_ms", 100),
+        ("grpc.max_reconnect_backoff_ms", max(100, int(1000 * backoff_max))),
+    ]
