@@ -132,6 +132,13 @@ NAMED = (
         _RUNTIME,
     ),
     Named(
+        "who does not answer requests is asked all the same",
+        "sottovoce.peer.protocol.calling.Contacts.choose",
+        " or now < contact.ask_after",
+        "",
+        _PROTOCOL,
+    ),
+    Named(
         "a message may carry another sender's name than the certificate",
         "sottovoce.peer.transport.codec.Codec.decode",
         "(message.src, message.dst) != (src, dst)",

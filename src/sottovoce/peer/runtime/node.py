@@ -398,7 +398,10 @@ class Peer:
             await self._clock.sleep(seconds)
             return False
         try:
-            await asyncio.wait_for(self._kept.until(lambda: not self._protocol.quiet), seconds)
+            # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the news, and a peer that
+            # is told to stop would go on for ever.
+            async with asyncio.timeout(seconds):
+                await self._kept.until(lambda: not self._protocol.quiet)
         except TimeoutError:
             return False
         return True
