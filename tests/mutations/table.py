@@ -246,7 +246,7 @@ NAMED = (
     Named(
         "a value is shown before enough edges are sealed",
         "sottovoce.peer.protocol.disclosure.may_show",
-        "state.sealed_edges >= settings.min_open_edges and may_draw(state)",
+        "live_sealed_edges(state, links) >= settings.min_open_edges and may_draw(state)",
         "may_draw(state)",
         _DISCLOSURE,
     ),

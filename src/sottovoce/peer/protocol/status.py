@@ -200,8 +200,8 @@ def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str
     if unanswering:
         name, seconds = max(unanswering.items(), key=lambda item: item[1])
         return f"no bound: {name} greets but has not answered a request for {seconds:.0f} s; its operator must look"
-    if state.sealed_edges < protocol.settings.min_open_edges:
-        return f"silent: {state.sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
+    if protocol.live_sealed_edges < protocol.settings.min_open_edges:
+        return f"silent: {protocol.live_sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
     others = [
         name
         for name in state.active

@@ -123,6 +123,7 @@ class Peer:
             stamp=self._clock.stamp,
             on_event=self._happened,
         )
+        self._give_up_on_the_gone(protocol)
         self._value = None  # kept in one place only
         assert self._store is not None  # without a store and without a value there is nothing to resume
         self._keeper = Keeper(protocol, self._store, self._observer)
@@ -150,7 +151,7 @@ class Peer:
             self._kept, self._transport, self._clock, self._observer, self._contacts, self._callers, self._noticed
         )
         self._started = self._clock.now()
-        self._listen_to_the_dropped(self._transport)
+        self._admit_parted(self._transport)
         await self._transport.serve(self._talker.hear, None if self._follower is None else self._follower.answer)
         for name in self.config.neighbours:
             self._spawn(self._talker.greet, name)
@@ -177,13 +178,16 @@ class Peer:
         known = {**self.config.others, **self.config.neighbours}
         self._callers.update(name for name, address in known.items() if address is None)
 
-    def _listen_to_the_dropped(self, transport: Transport) -> None:
-        """R51: whoever was dropped may ask, and is told, until it has heard it or a roster says that it is gone."""
-        config = self.config
-        for name in set(self._protocol.state.partings).difference(config.others):
-            self._protocol.gone(name)
-        for name in {*self._protocol.state.partings, *config.without}.intersection(config.others):
-            transport.add_neighbour(name, config.others[name])
+    def _give_up_on_the_gone(self, protocol: Protocol) -> None:
+        """R51: whom the roster does not know any more nobody need tell that it was dropped."""
+        for name in set(protocol.state.partings).difference(self.config.others):
+            protocol.gone(name)
+
+    def _admit_parted(self, transport: Transport) -> None:
+        """R51: whoever was dropped may ask, and is told, until it has heard it."""
+        others = self.config.others
+        for name in {*self._protocol.state.partings, *self.config.without}.intersection(others):
+            transport.add_neighbour(name, others[name])
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
@@ -317,10 +321,14 @@ class Peer:
         """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
         talker, transport = self._reached
         self._protocol.reconfigure(config)
+        for name in set(self._protocol.state.edges) - set(config.neighbours):
+            self._protocol.drop(name)
+            await talker.say_goodbye(name, config.timeout)  # once, before its certificate may be gone; R51 goes on
+        await transport.renew(config)
         self._protocol.align(config.neighbours)
         self.config = config
-        await transport.renew(config)
-        self._listen_to_the_dropped(transport)
+        self._give_up_on_the_gone(self._protocol)
+        self._admit_parted(transport)
         self._note_callers()
         self._kept.commit()
         self._kept.tell()

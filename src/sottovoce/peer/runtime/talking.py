@@ -120,6 +120,7 @@ class Talker:
                 message = self._protocol.unanswered(message, late=late and not self._contacts.once_only(name))
             else:
                 self._contacts.answered(name, kind, self._clock.now(), self._clock.now() - sent)
+                self._protocol.reached(name)
                 self._heard(name)
                 return reply
         if late:
