@@ -63,9 +63,9 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 	@echo "open docs/_build/html/index.html"
 
 # benchmarks/gpu.py needs an NVIDIA device and the extra `gpu`: run it by hand.
-bench: $(VENV)/.dev  ## speed and memory; ratios measured in one run
-	@for b in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do \
-		echo "== $$b"; $(BIN)/python $$b || exit 1; done
+BENCH ?=
+bench: $(VENV)/.dev  ## speed and memory in one run, and the page that shows them; half an hour
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 constraints:  ## write constraints/dev.txt anew from a clean environment
 	rm -rf $(VENV)-pin && $(PYTHON) -m venv $(VENV)-pin

@@ -1,4 +1,7 @@
-"""Simulation speed and memory: the table of `sottovoce bench --large`, what recording costs, memory of 10⁷ nodes."""
+"""Simulation: the table of `sottovoce bench --large`, vectors beside NumPy, memory of 10⁷ nodes, the first call.
+
+python benchmarks/bench_simulation.py
+"""
 
 from __future__ import annotations
 
@@ -6,61 +9,89 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 import numpy as np
+from rows import show
 
 import sottovoce as sv
+from sottovoce.experiments.bench import NOISY, PLAIN, Measurement, Way, in_turns, measure, running
 
 MEMORY = """
 import resource, numpy as np, sottovoce as sv
 graph = sv.graphs.random_regular(10**7, 8, seed=1)
 run = sv.simulate(graph, np.random.default_rng(0).random(10**7), sv.NoiseInsertion(1.0, 0.9), num_steps=10**7, seed=1)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, run.mass_error.max(), graph.num_edges)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+"""
+FIRST = """
+import json, time
+imported = time.process_time()
+import sottovoce as sv
+graph, method = sv.graphs.random_geometric(100, seed=1), sv.NoiseInsertion(1.0, 0.9)
+before = time.process_time()
+sv.simulate(graph, range(100), method, num_steps=1000, seed=1)
+print(json.dumps([before - imported, time.process_time() - before]))
 """
 
 
-def bench_table() -> None:
-    """Print ratios against a NumPy loop and the floor."""
-    done = subprocess.run(
-        [sys.executable, "-m", "sottovoce", "bench", "--large", "--json"], capture_output=True, text=True, check=True
-    )
-    table = json.loads(done.stdout)
-    print("\n", table["machine"])
-    for row in table["rows"]:
-        print(f"{row['name']:<55} {row['nanoseconds']:>10.1f} ns   {row['ratio']:>8.2f} x {row['compared_with']}")
+def numpy_rows(graph: sv.Graph, coordinates: int, num_steps: int) -> Way:
+    """What the memory allows: two rows of an array read, their mean written to both."""
+    values = np.random.default_rng(0).random((graph.num_nodes, coordinates))
+    fired = graph.edges[np.random.default_rng(1).integers(graph.num_edges, size=num_steps)].tolist()
+
+    def work() -> None:
+        for i, j in fired:
+            values[i] += values[j]
+            values[i] *= 0.5
+            values[j] = values[i]
+
+    return Way(work, float(num_steps) * coordinates)
 
 
-def bench_memory() -> None:
-    """Print the peak memory of 10⁷ nodes and 4·10⁷ edges."""
+def vectors() -> Iterator[Measurement]:
+    """Nanoseconds a step and coordinate, beside NumPy on whole rows."""
+    graph = sv.graphs.random_geometric(100, seed=1)
+    for d in (4, 16, 64, 1_000):
+        steps = 4_000_000 // d
+        ways = {"numpy": numpy_rows(graph, d, min(steps, 20_000)), "ours": running(graph, PLAIN, steps, coordinates=d)}
+        found = in_turns(ways, rounds=3)
+        yield Measurement(
+            f"standard gossip, vectors of {d:,}", *found["ours"], unit="ns a step and coordinate",
+            compared_with="the time of NumPy on rows", ratio=found["ours"][0] / found["numpy"][0],
+            wanted="≤ 2" if d >= 64 else "",
+        )  # fmt: skip
+    models = running(sv.graphs.complete(20), NOISY, 2_000, coordinates=100_000, threads=None, record=None)
+    best, worst = in_turns({"models": Way(models.work, 1e9)}, rounds=1)["models"]
+    yield Measurement("20 model updates of 10⁵ coordinates, 2 000 steps", best, worst, unit="CPU s", wanted="< 3")
+
+
+def memory() -> Iterator[Measurement]:
+    """A graph of 10⁷ nodes and 4·10⁷ edges, made, checked and run."""
     done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
-    gibibytes, mass, edges = (float(x) for x in done.stdout.split())
-    print(f"\n10^7 nodes, {edges:.0f} edges: peak {gibibytes:.2f} GiB, mass error {mass:.1e}")
+    peak = float(done.stdout)
+    yield Measurement("10⁷ nodes, 4·10⁷ edges, made and run: peak memory", peak, peak, unit="GB")
 
 
-def bench_recording(rounds: int = 8) -> None:
-    """Print nanoseconds of CPU a step, best of interleaved rounds, by what is recorded."""
-    method = sv.NoiseInsertion(1.0, 0.9)
-    ways = {
-        "nothing recorded, 10^6 steps": {"num_steps": 10**6, "record": []},
-        "nothing recorded, 50 000 steps": {"num_steps": 50_000, "record": []},
-        "by default, 50 000 steps": {"num_steps": 50_000},
-        "every step, 10^6 steps": {"num_steps": 10**6, "record": 10**6},
-        "watched for stopping, 10^6 steps": {"num_steps": 10**6, "stop_at": 1e-300},
-    }
-    for graph in (sv.graphs.random_geometric(100, seed=1), sv.graphs.random_regular(10**5, 16, seed=1)):
-        values = np.random.default_rng(0).random(graph.num_nodes)
-        best = dict.fromkeys(ways, np.inf)
-        for _ in range(rounds):
-            for name, keywords in ways.items():
-                began = time.process_time()
-                sv.simulate(graph, values, method, seed=1, threads=1, **keywords)
-                best[name] = min(best[name], (time.process_time() - began) / keywords["num_steps"] * 1e9)
-        print(f"\n{graph.name}")
-        for name, nanoseconds in best.items():
-            print(f"{name:<40} {nanoseconds:>8.1f} ns a step")
+def first_call(rounds: int = 3) -> Iterator[Measurement]:
+    """A new process: importing, and the first call with kernels from the cache."""
+    pairs = []
+    for _ in range(rounds):
+        done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True)
+        pairs.append(json.loads(done.stdout))
+    names = ("import, and a graph", "the first simulate of a process")
+    for name, each in zip(names, zip(*pairs, strict=True), strict=True):
+        yield Measurement(name, min(each), max(each), unit="CPU s")
+
+
+def rows() -> Iterator[Measurement]:
+    """All of it."""
+    yield from measure(large=True)
+    yield from vectors()
+    yield from memory()
+    yield from first_call()
 
 
 if __name__ == "__main__":
-    bench_table()
-    bench_recording()
-    bench_memory()
+    began = time.perf_counter()
+    show(rows())
+    print(f"{time.perf_counter() - began:.0f} s")

@@ -22,6 +22,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+
+def _recursive_tree(n: int) -> Any:
+    import numpy as np
+
+    from sottovoce import Graph
+
+    newer = np.arange(1, n)
+    return Graph.from_edges(np.stack([(np.random.default_rng(1).random(n - 1) * newer).astype(int), newer], axis=1))
+
+
 CONNECTIVITY: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "cycle": ("cycle(10⁵)", lambda graphs: graphs.cycle(10**5)),
     "grid": ("grid(1000, 1000)", lambda graphs: graphs.grid(1000, 1000)),
@@ -31,11 +41,14 @@ CONNECTIVITY: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "regular6-4": ("random_regular(10⁶, 4)", lambda graphs: graphs.random_regular(10**6, 4, seed=1)),
     "scale-free": ("barabasi_albert(2·10⁴, 3)", lambda graphs: graphs.barabasi_albert(20_000, 3, seed=1)),
     "small-world": ("watts_strogatz(2·10⁴, 4, 0.1)", lambda graphs: graphs.watts_strogatz(20_000, 4, 0.1, seed=1)),
+    "tree": ("recursive tree, 10⁵ nodes", lambda graphs: _recursive_tree(10**5)),
     "rgg6": ("random_geometric(10⁶)", lambda graphs: graphs.random_geometric(10**6, seed=1)),
 }
 MAKING: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "make-regular6": ("make random_regular(10⁶, 16)", lambda graphs: graphs.random_regular(10**6, 16, seed=1)),
     "make-rgg6": ("make random_geometric(10⁶)", lambda graphs: graphs.random_geometric(10**6, seed=1)),
+    "make-er6": ("make erdos_renyi(10⁶, 2·10⁻⁵)", lambda graphs: graphs.erdos_renyi(10**6, 2e-5, seed=1)),
+    "make-ba6": ("make barabasi_albert(10⁶, 3)", lambda graphs: graphs.barabasi_albert(10**6, 3, seed=1)),
     "make-regular7": ("make random_regular(10⁷, 8)", lambda graphs: graphs.random_regular(10**7, 8, seed=1)),
 }
 

@@ -92,6 +92,7 @@ def test_the_other_edges_keep_their_rate_and_the_tarpit_is_named() -> None:
         "p1": True, "p2": True, "p3": True, "p4": False,
     }  # fmt: skip
     assert seen.status.neighbours["p4"].state == "open"
+    assert [notice.partition(" ")[0] for notice in seen.status.notices] == ["p4"]
     said = re.search(r"p4 greets but has not answered a request for (\d+) s", seen.status.statement)
     assert said is not None
     assert SECONDS <= int(said.group(1)) <= SECONDS + 10

@@ -110,22 +110,27 @@ def _cannot_start(_heard: object) -> None:
     raise SystemExit(3)
 
 
-def test_an_interrupted_run_is_not_an_outcome(tmp_path, monkeypatch):
-    """Ctrl-C in the middle of a run, where the worker is this process: it is not kept as if it were whole."""
+def test_ctrl_c_in_the_middle_of_a_run_keeps_only_whole_ones(tmp_path, monkeypatch):
+    """Where the worker is this process: the run that was cut short is not in the dataset, those before it are."""
     import _thread
 
-    real = workers.run_batch
+    from sottovoce.experiments import runs
 
-    def pressed(batch):
-        _thread.interrupt_main()
-        return real(batch)
+    real, calls = runs.simulate, []
 
-    monkeypatch.setattr(workers, "run_batch", pressed)
+    def pressed(*arguments, **keywords):
+        calls.append(1)
+        if len(calls) == 3:
+            keywords["num_steps"], keywords["progress"] = 3_000_000, lambda done, total: _thread.interrupt_main()
+        return real(*arguments, **keywords)
+
+    monkeypatch.setattr(runs, "simulate", pressed)
+    monkeypatch.setattr(workers, "LARGEST_BATCH", 1)
     with pytest.raises(SweepInterrupted) as stopped:
         sweep(many(5), store=tmp_path, executor=Here(), progress=False)
     assert stopped.value.signal == 2
-    store = SweepStore(tmp_path)
-    assert all(status != "interrupted" for status in store.table()["status"].to_pylist()) if store.finished() else True
+    assert len(SweepStore(tmp_path).finished()) == 2
+    assert set(SweepStore(tmp_path).table()["status"].to_pylist()) == {"completed"}
 
 
 def test_the_first_request_to_stop_waits_for_the_worker_and_the_second_does_not():

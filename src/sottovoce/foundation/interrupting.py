@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any, TypeVar
 
-__all__ = ["Interrupt", "hand_back", "remembered", "stop_if_interrupted", "uninterrupted"]
+__all__ = ["Interrupt", "hand_back", "raise_and_remember", "remembered", "stop_if_interrupted", "uninterrupted"]
 
 Run = TypeVar("Run")
 
@@ -51,7 +51,7 @@ def remembered() -> Iterator[None]:
     """While entered, Ctrl-C is raised and remembered: a library that catches everything cannot make a run forget it."""
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler and _in_main_thread()
     if ours:
-        signal.signal(signal.SIGINT, _raise_and_remember)
+        signal.signal(signal.SIGINT, raise_and_remember)
     try:
         yield
     finally:
@@ -60,7 +60,8 @@ def remembered() -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _raise_and_remember(*_: object) -> None:
+def raise_and_remember(*_: object) -> None:
+    """The handler of :func:`remembered`."""
     _Last.raised = True
     raise KeyboardInterrupt
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from .interrupting import raise_and_remember
+
 __all__ = ["StopAsked", "StopRequest", "stop_requests"]
 
 
@@ -54,13 +56,14 @@ def stop_requests() -> Iterator[StopRequest]:
     Only in the main thread, where signals arrive, and only if nobody else answers them.
     """
     request = StopRequest()
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    usual = {signal.SIGINT: (signal.default_int_handler, raise_and_remember), signal.SIGTERM: (signal.SIG_DFL,)}
     main = threading.current_thread() is threading.main_thread()
-    ours = {number: before for number, before in usual.items() if main and signal.getsignal(number) == before}
+    before = {number: signal.getsignal(number) for number in usual}
+    ours = [number for number, handlers in usual.items() if main and before[number] in handlers]
     for number in ours:
         signal.signal(number, request.answer)
     try:
         yield request
     finally:
-        for number, before in ours.items():
-            signal.signal(number, before)
+        for number in ours:
+            signal.signal(number, before[number])

@@ -1,7 +1,6 @@
 """The passes of ``huge.cu`` for the CPU: the same rule, so that it can be tested and timed without a device.
 
-It is not an executor: claiming costs more memory traffic than it saves on two cores (see
-``benchmarks/claims.py``), so a single run on the CPU goes step by step.
+It is not an executor: claims of a whole batch cost more memory traffic than two cores would save.
 """
 
 from __future__ import annotations

@@ -117,12 +117,12 @@ def test_lehmanns_bound_holds_once_ritz_values_have_settled(seed):
     assert judged >= 3
 
 
-def test_a_hierarchy_in_single_precision_finds_the_same(monkeypatch):
-    """It only preconditions: the digits come from the iteration, which is in double precision."""
+def test_the_lean_hierarchy_finds_the_same(monkeypatch):
+    """It only preconditions: the digits come from the iteration."""
     graph = graphs.random_geometric(3000, seed=1)
     problem = Problem(graph.num_nodes, graph.edges)
-    double = solvers.multigrid(problem)
-    monkeypatch.setattr(solvers, "SINGLE_PRECISION_EDGES", 0)
-    single = solvers.multigrid(problem)
-    assert single.value == pytest.approx(double.value, rel=1e-12)
-    assert single.error <= 1e-9 * single.value
+    usual = solvers.multigrid(problem)
+    monkeypatch.setattr(solvers, "LEAN_EDGES", 0)
+    lean = solvers.multigrid(problem)
+    assert lean.value == pytest.approx(usual.value, rel=1e-12)
+    assert lean.error <= 1e-9 * lean.value

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..validation import chunks
+
 if TYPE_CHECKING:
     import scipy.sparse
 
@@ -118,11 +120,11 @@ class Problem:
         basis = np.array(vectors, dtype=np.float64, ndmin=2)
         basis = np.linalg.qr(basis - basis.mean(axis=0))[0]
         basis -= basis.mean(axis=0)  # what rounding brought back
-        k = basis.shape[1]
-        scale = 1.0 if self.weights is None else np.sqrt(self.weights)
-        differences = [scale * (b[self.edges[:, 0]] - b[self.edges[:, 1]]) for b in basis.T]
-        small = np.array([[differences[i] @ differences[j] for j in range(k)] for i in range(k)])
-        del differences
+        small = np.zeros((basis.shape[1], basis.shape[1]))
+        for part in chunks(len(self.edges)):
+            scale = 1.0 if self.weights is None else np.sqrt(self.weights[part])
+            differences = [scale * self._differences(b, part) for b in basis.T]
+            small += np.array([[one @ other for other in differences] for one in differences])
         _, rotation = np.linalg.eigh(small)
         vectors = basis @ rotation
         measured = [self._measure(np.ascontiguousarray(v)) for v in vectors.T]
@@ -133,13 +135,19 @@ class Problem:
     def _measure(self, vector: Vector) -> tuple[float, float]:
         """Rayleigh quotient and residual of one vector."""
         vector = vector / np.linalg.norm(vector)
-        first, second = self.edges[:, 0], self.edges[:, 1]
-        difference = vector[first] - vector[second]
-        flow = difference if self.weights is None else self.weights * difference
-        value = float(flow @ difference)
-        n = self.num_nodes
-        image = np.bincount(first, flow, n) - np.bincount(second, flow, n)
+        value, image = 0.0, np.zeros(self.num_nodes)
+        for part in chunks(len(self.edges)):
+            difference = self._differences(vector, part)
+            flow = difference if self.weights is None else self.weights[part] * difference
+            value += float(flow @ difference)
+            image += np.bincount(self.edges[part, 0], flow, self.num_nodes)
+            image -= np.bincount(self.edges[part, 1], flow, self.num_nodes)
         return value, float(np.linalg.norm(image - value * vector))
+
+    def _differences(self, vector: Vector, part: slice) -> Vector:
+        """Across some of the edges: all at once would be as large as the matrix."""
+        across: Vector = vector[self.edges[part, 0]] - vector[self.edges[part, 1]]
+        return across
 
 
 def assembled(edges: npt.NDArray[np.int32], weights: Vector, diagonal: Vector) -> scipy.sparse.csr_array:

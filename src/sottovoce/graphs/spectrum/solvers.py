@@ -26,8 +26,9 @@ ENVELOPE_PER_NODE = 20
 ENVELOPE_LIMIT = 20_000_000
 """Entries of the factor that may be stored (24 bytes each), per node and in all; beyond, multigrid is quicker."""
 
-SINGLE_PRECISION_EDGES = 5_000_000
-"""Above, the multigrid hierarchy, which only preconditions, is in single precision: a third less memory in all."""
+LEAN_EDGES = 5_000_000
+"""Above, interpolation is smoothed without a scaled copy of the matrix: half a gigabyte less for RGG(10⁶), for 15 %
+more iterations."""
 
 COUNT_DISTANCES = (1e-9, 1e-6, 1e-3)
 """How far below the answer, relative to it, the eigenvalues are counted; the first that rounding allows."""
@@ -114,22 +115,18 @@ def multigrid(problem: Problem, *, tolerance: float = 1e-9) -> Estimate | None:
     import scipy.sparse
 
     matrix = scipy.sparse.csr_matrix(problem.matrix())
-    coarse = np.float32 if len(problem.edges) > SINGLE_PRECISION_EDGES else np.float64
-    shared = scipy.sparse.csr_matrix((matrix.data.astype(coarse), matrix.indices, matrix.indptr), shape=matrix.shape)
+    smoother = "richardson" if len(problem.edges) > LEAN_EDGES else "jacobi"
     state = np.random.get_state()  # noqa: NPY002 (pyamg draws from the global generator; put it back as it was)
     try:
         np.random.seed(0)  # noqa: NPY002
         # No measure of strength: the default one keeps every entry too, in a copy of the matrix.
-        hierarchy = pyamg.smoothed_aggregation_solver(shared, max_coarse=300, strength=None, keep=False)
+        hierarchy = pyamg.smoothed_aggregation_solver(
+            matrix, max_coarse=300, strength=None, smooth=smoother, keep=False
+        )
     finally:
         np.random.set_state(state)  # noqa: NPY002
     cycle = hierarchy.aspreconditioner(cycle="V")
-
-    def precondition(block: Vector) -> Vector:
-        approximate: Vector = cycle.matmat(block.astype(coarse)).astype(np.float64)
-        return approximate
-
-    return _block_iteration(problem, matrix, precondition, tolerance).estimate()
+    return _block_iteration(problem, matrix, cycle.matmat, tolerance).estimate()
 
 
 def has_multigrid() -> bool:

@@ -6,9 +6,8 @@ Nothing in it tells the private value or the noise; the gate is in :mod:`.disclo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class PeerStatus:
         The same in words: what holds now, or what it is waiting for.
     roster, notices
         Number of the roster that this peer works with; what its operator should know, in sentences: neighbours on other
-        terms (R60), and a later roster that waits.
+        terms (R60), a later roster that waits, and neighbours that do not answer requests (R71).
     noise_left
         Standard deviation of the noise in place (not the noise).
     account, known_to
@@ -129,6 +128,11 @@ def status_of(
     """What may be said about a peer at the time ``now``."""
     state, account, settings = protocol.state, protocol.state.account, protocol.settings
     estimate, bound, unit = shown_estimate(state), shown_error(state, protocol.rule), settings.units
+    unanswering = [
+        f"{name} greets but has not answered a request for {seconds:.0f} s; its operator must look"
+        for name in state.active
+        if (seconds := contacts.unanswered_for(name, now)) is not None
+    ]
     return PeerStatus(
         name=settings.name,
         network=network,
@@ -139,12 +143,10 @@ def status_of(
         settled=protocol.settled,
         contributors=protocol.rule.contributors.bit_count() if protocol.rule.certified is not None else 0,
         statement=explain(
-            protocol,
-            [name for name in state.active if contacts.unreachable(name)],
-            {name: seconds for name in state.active if (seconds := contacts.unanswered_for(name, now)) is not None},
+            protocol, [name for name in state.active if contacts.unreachable(name)], unanswering=unanswering
         ),
         roster=settings.roster,
-        notices=[*filter(None, [notice]), *protocol.disputes.values()],
+        notices=[*filter(None, [notice]), *protocol.disputes.values(), *unanswering],
         noise_left=noise_in_place(state, unit) * unit.number,
         noise_std=account.noise_std,
         draws=account.messages,
@@ -181,7 +183,7 @@ def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) ->
     )
 
 
-def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str, float] = MappingProxyType({})) -> str:
+def explain(protocol: Protocol, unreachable: list[str], *, unanswering: Sequence[str] = ()) -> str:
     """An honest statement of the error, or of what stands in the way of one."""
     state, unit = protocol.state, protocol.settings.units
     bound = shown_error(state, protocol.rule)
@@ -198,8 +200,7 @@ def explain(protocol: Protocol, unreachable: list[str], unanswering: Mapping[str
     if unreachable:
         return f"no bound: no answer from {_few(unreachable)}; if one is gone for good, its neighbours must drop it"
     if unanswering:
-        name, seconds = max(unanswering.items(), key=lambda item: item[1])
-        return f"no bound: {name} greets but has not answered a request for {seconds:.0f} s; its operator must look"
+        return f"no bound: {unanswering[0]}"
     if protocol.live_sealed_edges < protocol.settings.min_open_edges:
         return f"silent: {protocol.live_sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
     others = [
