@@ -320,6 +320,9 @@ class Peer:
         """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
         talker, transport = self._reached
         self._protocol.reconfigure(config)
+        for name in set(self._protocol.state.edges) - set(config.neighbours):
+            self._protocol.drop(name)
+            await talker.say_goodbye(name, config.timeout)  # once, before its certificate may be gone; R51 goes on
         self._protocol.align(config.neighbours)
         self.config = config
         await transport.renew(config)
