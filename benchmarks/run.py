@@ -71,8 +71,8 @@ def main() -> None:
             if name not in arguments.skip:
                 print(f"== {name}", flush=True)
                 numbers[name] = part()
-        numbers["machine"]["load at the end"] = round(os.getloadavg()[0], 1)
-        NUMBERS.write_text(json.dumps(numbers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                numbers["machine"]["load at the end"] = round(os.getloadavg()[0], 1)
+                NUMBERS.write_text(json.dumps(numbers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     page.PAGE.write_text(page.render(json.loads(NUMBERS.read_text(encoding="utf-8"))), encoding="utf-8")
     print(f"wrote {page.PAGE}")
 

@@ -183,3 +183,18 @@ def test_failed_runs_make_the_command_fail(tmp_path, capsys):
         main(["sweep", str(tmp_path / "s.toml"), "--out", str(tmp_path / "o"), "--json"])
     assert stop.value.code == 1
     assert list(json.loads(capsys.readouterr().out)["reasons"].values()) == [2]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_hundred_thousand_runs(tmp_path):
+    """On the workers of this machine: few files, under 100 MB, all runs in one table, and nothing left to do after."""
+    axes = {"graph": ["cycle:10"], "noise_std": [1.0], "noise_decay": [0.5, 0.9], "seed": list(range(50_000))}
+    spec = SweepSpec(axes=axes, num_steps=1000, record=50)
+    result = sweep(spec, store=tmp_path, progress=False)
+    assert (result.finished, result.failures) == (100_000, 0)
+    files = list(tmp_path.iterdir())
+    assert len(files) < 500
+    assert sum(file.stat().st_size for file in files) < 100e6
+    assert result.table().num_rows == 51 * 100_000
+    assert sweep(spec, store=tmp_path, progress=False).skipped == 100_000

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .bench import Measurement, measure
     from .compare import Comparison
     from .paper import Experiment, reproduce
+    from .runs import Outcome
     from .spec import Audit, SweepSpec, Task, read_spec
     from .store import SweepStore
     from .sweep import SweepResult
@@ -21,6 +22,7 @@ _HOME = {
     "Comparison": "compare",
     "Experiment": "paper",
     "Measurement": "bench",
+    "Outcome": "runs",
     "SweepResult": "sweep",
     "SweepSpec": "spec",
     "SweepStore": "store",
@@ -35,6 +37,7 @@ __all__ = [
     "Comparison",
     "Experiment",
     "Measurement",
+    "Outcome",
     "SweepResult",
     "SweepSpec",
     "SweepStore",

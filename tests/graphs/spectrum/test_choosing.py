@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 
 import networkx as nx
@@ -239,3 +240,22 @@ def test_a_large_random_regular_graph_is_right_to_five_digits():
     assert found.digits >= 5
     edge = 16 - 2 * math.sqrt(15)
     assert edge - 0.01 < found.value < edge + 0.05
+
+
+MILLION = """
+import resource
+from sottovoce import graphs
+found = graphs.connectivity(graphs.random_geometric(10**6, seed=1))
+print(found.solver, found.digits, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_geometric_graph_of_a_million_nodes_fits_into_two_gigabytes():
+    """The graph, its check and its algebraic connectivity to eight digits, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, text=True, check=True)
+    solver, digits, peak = done.stdout.split()
+    assert solver == "multigrid"
+    assert int(digits) >= 8
+    assert int(peak) < 2e9
