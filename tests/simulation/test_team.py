@@ -24,7 +24,6 @@ METHODS = [
     NOISY,
     sv.SealedGossip(seal_std=10.0),
     sv.GapOracle(gap=0.02),
-    sv.methods.BudgetedNoiseInsertion(noise_std=1.0, noise_decay=0.9, hidden_std=0.1),
 ]
 STEPS = 40_000
 

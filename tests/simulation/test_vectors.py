@@ -15,7 +15,6 @@ METHODS = [
     NOISY,
     sv.NoiseInsertion(noise_std=np.linspace(0.0, 2.0, 60), noise_decay=0.5),
     sv.SealedGossip(seal_std=10.0, noise_std=1.0, noise_decay=0.9),
-    sv.GapOracle(gap=0.02),
     sv.methods.BudgetedNoiseInsertion(noise_std=1.0, noise_decay=0.9, hidden_std=0.1),
 ]
 

@@ -51,7 +51,7 @@ def advance(
     """Run ``state`` to step ``end``, recording at ``record``."""
     began = time.perf_counter()
     begin = state.num_steps
-    crew = _Crew(available_cores() if threads is None else threads)
+    crew = _Crew(_useful_cores(state) if threads is None else threads)
     runner = _Runner(state, record, crew, together=0 if stop_at is not None else end - begin)
     with crew.pool, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
         if begin in record[:1]:
@@ -69,6 +69,14 @@ def advance(
             runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
     return state.solution(interrupted=interrupt.seen() and state.next_step(end) < end)
+
+
+def _useful_cores(state: State) -> int:
+    """Cores that can be used: one run of a small network has work for one, and need not ask for more."""
+    from . import team
+
+    small = state.tables.shape[:2] == (1, 1) and state.setup.graph.num_nodes < team.LEAST_NODES
+    return 1 if small else available_cores()
 
 
 class _Runner:

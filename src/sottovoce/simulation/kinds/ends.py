@@ -55,4 +55,4 @@ def edges_of(graph: Graph | Circulant) -> tuple[dict[str, Any], npt.NDArray[Any]
     if isinstance(graph, Circulant):
         rule = np.array([graph.num_nodes, *graph.offsets], dtype=np.int64)
         return {"ends_of": circulant_ends, "count_of": circulant_count}, rule
-    return {"ends_of": stored_ends, "count_of": stored_count}, graph.edges
+    return {}, graph.edges  # the drivers have those for a stored list
