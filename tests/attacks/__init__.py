@@ -6,6 +6,7 @@ A promise in the documentation that has no file here has not been tried.
 test_strangers_at_the_port       whoever has no certificate of a neighbour is refused, and costs others nothing
 test_nobody_is_kept_waiting      silent streams, junk bodies and connections cost honest neighbours nothing
 test_a_tarpit                    a neighbour that holds back its answers does not slow the exchanges with others
+test_a_frozen_neighbour          with one neighbour frozen, the other learns no more than the theorem on seals allows
 test_a_hostile_neighbour         a neighbour that says anything at all learns no value and breaks nothing
 test_a_second_certificate        a certificate in a neighbour's name is refused, whoever made it
 test_ctrl_c                      Ctrl-C leaves no half result: what is composed of runs stops and writes nothing
@@ -16,6 +17,7 @@ test_disclosed_means_disclosed   an audit calls a value disclosed only if it is,
 test_drops_hold                  a drop holds at both ends, whoever is down and whatever is lost
 test_kept_for_ever               what a report says stays hidden for ever does, whatever fires later
 test_last_bits_tell_nothing      no private value can be ruled out by the digits of a message
+test_the_account_survives        no restored copy and no lost disk gives any of a budget back
 test_liars                       a liar shifts no more than its bound, and nothing once it is dropped
 test_liars_with_real_processes   the same for every liar as a process over real TLS
 test_seals_hold                  no coalition, draining or refusing, knows more than the theorem on seals allows

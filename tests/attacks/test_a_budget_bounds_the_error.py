@@ -36,7 +36,10 @@ def error_after_two_leaves(seed: int, seconds: float) -> float:
 
 @pytest.mark.parametrize("seconds", [0.6, 6.0], ids=["half spent", "spent"])
 def test_the_error_after_two_leaves_is_what_the_formula_says(seconds: float) -> None:
-    """rms error = noise of the last draw / √n, as without any change of members (R54); it was 3.6 times as much."""
+    """rms error = noise of the last draw / √n, as without any change of members (R54).
+
+    With a restart at full size each time it was twice as much here.
+    """
     draws = Account(STD, DECAY, budget=SMALLEST**-2).remaining()
     formula = STD * DECAY ** (draws - 1) / math.sqrt(3)
     assert SMALLEST / math.sqrt((1 - DECAY**2) * 3) <= formula <= SMALLEST / math.sqrt((1 - DECAY**2) * 3) / DECAY

@@ -110,7 +110,7 @@ def test_two_figures(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--observer", "12"], "node must be in 0..9, got 12"),
-        (["--tap", "3"], "two node numbers"),
+        (["--tap", "3"], "two nodes such as 0-1"),
         (["--everyone-but", "1", "--observer", "0"], "--everyone-but already hears everything"),
         (["--prior-std", "-1"], "prior_std must be finite and above 0, got -1"),
         (["--method", "mo-murray:noise_std=1,noise_decay=0.9", "--tap", "0-1"], "audited for CuriousNodes and"),

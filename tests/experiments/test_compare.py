@@ -154,7 +154,7 @@ def test_plot_has_steps_and_messages(found):
     [
         ({"methods": []}, "at least one"),
         ({"budget": "money"}, "budget"),
-        ({"observer": 10}, r"\[0, 9\]"),
+        ({"observer": 10}, "observer must be in 0..9, got 10"),
         ({"private_values": np.ones(10)}, "prior_std must be given here, a number > 0 such as 1.0"),
         ({"prior_std": 0.0}, "prior_std"),
         ({"prior_std": "wide"}, "prior_std"),

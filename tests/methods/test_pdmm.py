@@ -129,7 +129,7 @@ def test_wrong_runs_are_refused():
         sv.privacy.audit(GRAPH, method, [0.5], view)
     with pytest.raises(errors.Unsupported, match="got WireTap"):
         sv.privacy.audit(GRAPH, method, [0], sv.privacy.WireTap([0]))
-    with pytest.raises(errors.Unsupported, match="fires no single edges"):
+    with pytest.raises(errors.Unsupported, match="node by node and has no schedule"):
         sv.privacy.exposure_quantile(GRAPH, method, num_steps=3, coalitions=[[0]])
     assert (sv.privacy.audit(GRAPH, method, [], view).posterior_std[1:] == 1.0).all()
 

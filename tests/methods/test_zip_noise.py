@@ -99,6 +99,8 @@ def test_pooling_removes_noise_and_an_exact_average_tells_the_last_value():
     graph, method = sv.graphs.cycle(6), sv.ZipNoise(1.0, 0.5)
     one, both = (sv.privacy.audit(graph, method, 3, sv.privacy.CuriousNodes(n)).posterior_std[0] for n in ([1], [1, 5]))
     assert both < 0.95 * one
+    report = sv.privacy.audit(graph, method, 3, sv.privacy.CuriousNodes([1]))
+    assert any("is told something else" in line for line in report.assumptions)
     assert sv.privacy.audit(graph, method, 100, sv.privacy.EveryoneBut(0)).posterior_std[0] < 1e-3
 
 

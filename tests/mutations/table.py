@@ -132,6 +132,13 @@ NAMED = (
         _RUNTIME,
     ),
     Named(
+        "who does not answer requests is asked all the same",
+        "sottovoce.peer.protocol.calling.Contacts.choose",
+        " or now < contact.ask_after",
+        "",
+        _PROTOCOL,
+    ),
+    Named(
         "a message may carry another sender's name than the certificate",
         "sottovoce.peer.transport.codec.Codec.decode",
         "(message.src, message.dst) != (src, dst)",
@@ -246,7 +253,7 @@ NAMED = (
     Named(
         "a value is shown before enough edges are sealed",
         "sottovoce.peer.protocol.disclosure.may_show",
-        "state.sealed_edges >= settings.min_open_edges and may_draw(state)",
+        "live_sealed_edges(state, links) >= settings.min_open_edges and may_draw(state)",
         "may_draw(state)",
         _DISCLOSURE,
     ),

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 
+import sottovoce as sv
 from sottovoce.simulation.fingerprints import LARGEST_ARRAY, Fingerprint, compilable
 
 
@@ -140,3 +141,12 @@ def test_what_was_made_with_a_library_is_not_the_librarys():
         fingerprint = Fingerprint()
         fingerprint.add(thing)
         assert not fingerprint.durable
+
+
+def test_copies_are_named_after_what_they_compute():
+    """Machine code on disk is found by name: functions of one name that compute other things have other names there."""
+    methods = (sv.MoMurray, sv.Muffliato, sv.ManitaraHadjicostis, sv.MoMurray)
+    names = [compilable(method.send).py_func.__qualname__ for method in methods]
+    assert all(name.startswith("send_") for name in names)
+    assert len(set(names)) == 3
+    assert names[0] == names[3]

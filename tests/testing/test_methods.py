@@ -114,6 +114,19 @@ class Editable(Honest):
     shares: np.ndarray
 
 
+def reads_the_last(nodes, i, j, draw_i, draw_j, step, parameters):
+    average(nodes, i, j, draw_i, draw_j, step, parameters)
+    if nodes[nodes.shape[0] - 1, VALUE] > 0.0:
+        nodes[i, VALUE] += 1e-3
+        nodes[j, VALUE] -= 1e-3
+
+
+def knows_its_number(nodes, i, j, draw_i, draw_j, step, parameters):
+    average(nodes, i, j, draw_i, draw_j, step, parameters)
+    nodes[i, VALUE] += 1e-3 * i
+    nodes[j, VALUE] -= 1e-3 * i
+
+
 def returning(nodes, i, j, draw_i, draw_j, step, parameters):
     return nodes[i, VALUE]
 
@@ -280,6 +293,8 @@ LIARS = [
     (lambda: liar(beyond_the_fields), "update reach beyond num_fields .* axis 1"),
     (lambda: liar(beyond_the_nodes), "update reach .* beyond the nodes: .* axis 0"),
     (lambda: liar(other_rows), "update change rows that are not its own"),
+    (lambda: liar(reads_the_last, own_rows_only=True), "says own_rows_only, but update looks at other rows"),
+    (lambda: liar(knows_its_number, own_rows_only=True), "says own_rows_only, but update looks at .* the numbers"),
     (lambda: liar(returning), "update return something"),
     (lambda: liar(remembers), "update: .*read-only"),
     (Everywhere, "update change rows that are not its own"),

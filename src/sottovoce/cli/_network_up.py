@@ -29,6 +29,7 @@ _SPREAD = 25.0
 _SETTINGS: dict[str, Any] = {
     "noise_std": _SPREAD,
     "noise_decay": 0.9,
+    "seal_std": 10 * _SPREAD,
     "smallest_std": None,
     "tolerance": 0.01,
     "timeout": 0.1,
@@ -52,7 +53,7 @@ def show(graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | N
     settings = _SETTINGS | {"rate": min(15.0, _EXCHANGES / (2 * graph.num_edges))}
     with (
         _folder(keep) as folder,
-        Stage(folder, graph, values, loss=_CHAOS_LOSS if chaos else 0.0, journal=True, **settings) as stage,
+        Stage(folder, graph, values, loss=_CHAOS_LOSS if chaos else 0.0, **settings) as stage,
     ):
         began = time.monotonic()
         stage.start()
@@ -61,14 +62,14 @@ def show(graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | N
         took = time.monotonic() - began
         with console.status("stopping the peers"):
             codes = stage.stop()
-        with console.status("working out what each neighbour could have learned"):
+        with console.status("working out what any single peer could have learned"):
             proof = prove({name: stage.data_dir(name) for name in stage.names})
-            learned = _what_neighbours_learned(stage)
+            learned = _what_single_peers_know(stage)
     result = {
         "peers": graph.num_nodes, "edges": graph.num_edges, "chaos": troubles.count if troubles else None,
         "settled": settled, "seconds": round(took, 2), "tolerance": _SETTINGS["tolerance"],
         "clean_exits": sum(code == 0 for code in codes.values()), "statuses": statuses, "proof": proof.to_dict(),
-        "prior_std": _SPREAD, "best_informed_neighbour_std": dict(zip(stage.names, learned, strict=True)),
+        "prior_std": _SPREAD, "known_to_a_single_peer_std": dict(zip(stage.names, learned, strict=True)),
     }  # fmt: skip
     if as_json:
         click.echo(json.dumps(result))
@@ -161,24 +162,17 @@ def _frame(statuses: dict[str, Any], now: float, troubles: _Troubles | None) -> 
     return Group(Text(head, style="bold"), network_table(statuses))
 
 
-def _what_neighbours_learned(stage: Stage) -> list[float]:
-    """For each peer, how well its best-informed neighbour can know its value, from all that it heard.
+def _what_single_peers_know(stage: Stage) -> list[float]:
+    """For each peer, how closely the single other peer that knows most can ever know its value, at the best.
 
-    Exact inference on the order of exchanges that the peers wrote down. A neighbour is assumed to know the graph, that
-    order, and beforehand only that the value has the spread of the demonstration. After a wiped disk the noise
-    starts again at full size; the inference ignores that, so the neighbour may know less than it says.
+    From the theorem on sealed edges: whatever was exchanged, and however often. Each is taken to know the graph, and
+    beforehand only that a value has the spread of the demonstration.
     """
-    from ..methods import NoiseInsertion
-    from ..privacy import CuriousNodes, audit
+    from ..privacy.gaussian.seals import worst_coalition
 
-    graph, fired = stage.graph, stage.fired_edges()
-    method = NoiseInsertion(noise_std=_SETTINGS["noise_std"], noise_decay=_SETTINGS["noise_decay"])
-    steps = [len(fired)]
-    seen = [
-        audit(graph, method, fired, CuriousNodes([j]), prior_std=_SPREAD, steps=steps).posterior_std
-        for j in range(graph.num_nodes)
-    ]
-    return [min(float(seen[j][i]) for j in graph.neighbours_of(i).tolist()) for i in range(graph.num_nodes)]
+    graph, seal = stage.graph, _SETTINGS["seal_std"]
+    found = worst_coalition(graph.edges, graph.num_nodes, size=1, seal_std=seal, prior_std=_SPREAD)
+    return [float(std) for std in found.std]
 
 
 def _tell(proof: Proof, result: dict[str, Any], values: Any, names: list[str]) -> RenderableType:
@@ -186,9 +180,9 @@ def _tell(proof: Proof, result: dict[str, Any], values: Any, names: list[str]) -
     from rich.table import Table
 
     table = Table(box=None, header_style="bold")
-    for title in ("peer", "private value", "estimate", "error", "best-informed neighbour knows it to"):
+    for title in ("peer", "private value", "estimate", "error", "no single peer knows it better than"):
         table.add_column(title, justify="left" if title == "peer" else "right")
-    learned = result["best_informed_neighbour_std"]
+    learned = result["known_to_a_single_peer_std"]
     for name, value in zip(names, values.tolist(), strict=True):
         estimate = float(proof.estimates[name][0])
         table.add_row(
@@ -203,7 +197,7 @@ def _tell(proof: Proof, result: dict[str, Any], values: Any, names: list[str]) -
 
 def _conclusions(proof: Proof, result: dict[str, Any]) -> list[str]:
     """What the proof says, a sentence each."""
-    chaos, learned = result["chaos"], result["best_informed_neighbour_std"].values()
+    chaos, learned = result["chaos"], result["known_to_a_single_peer_std"].values()
     near = _mark(good=proof.largest_error <= result["tolerance"])
     flows = f"{proof.agreeing_edges} of {proof.edges} edges hold exactly opposite flows at their two ends"
     if proof.agreeing_edges < proof.edges:

@@ -1,7 +1,7 @@
 """Circulant graphs without a stored edge list: node i is joined to i ± each of a few offsets, modulo n.
 
 With a handful of random offsets they mix about as well as a random regular graph, and a billion
-nodes take no memory: what huge runs on a GPU need.
+nodes take no memory: what huge runs need. :func:`sottovoce.simulate` takes one in the place of a graph.
 """
 
 from __future__ import annotations
@@ -75,6 +75,18 @@ class Circulant:
     def name(self) -> str:
         """For people."""
         return f"circulant({self.num_nodes}, {len(self.offsets)} offsets)"
+
+    def ends(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """``(…, 2)`` the nodes of these edges, the smaller first.
+
+        Examples
+        --------
+        >>> Circulant(5, (1, 2)).ends(np.array([4, 5])).tolist()
+        [[0, 4], [0, 2]]
+        """
+        k, i = np.divmod(edges, self.num_nodes)
+        j = (i + np.array(self.offsets)[k]) % self.num_nodes
+        return np.stack([np.minimum(i, j), np.maximum(i, j)], axis=-1)
 
     def algebraic_connectivity(self, sample: npt.NDArray[np.int64] | None = None) -> float:
         """The smallest of 2 Σ_k (1 − cos(2π j o_k / n)) over j = 1 … n/2, or over the given j (an upper bound)."""

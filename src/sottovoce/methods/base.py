@@ -182,6 +182,15 @@ class PairMethod(Method):
     uses_noise: ClassVar[bool] = False
     """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
 
+    own_rows_only: ClassVar[bool] = False
+    """Whether :attr:`update` reads and writes rows i and j alone, whatever their numbers are. Then several cores make
+    steps of one large network at the same time, and vectors are kept with their coordinates side by side."""
+
+    common_fields: ClassVar[int] = 0
+    """How many columns, the last ones, are the same for every coordinate of a vector, at every step: amplitudes and
+    counts, say. They are stored once for each node; of the other columns :meth:`initial` fills none but :data:`VALUE`.
+    Needs :attr:`own_rows_only`."""
+
     @staticmethod
     @abstractmethod
     def update(nodes: Array, i: int, j: int, draw_i: float, draw_j: float, step: int, parameters: Array) -> None:

@@ -86,6 +86,8 @@ class BudgetedNoiseInsertion(PairMethod):
     num_fields: ClassVar[int] = 5
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     uses_noise: ClassVar[bool] = True
+    own_rows_only: ClassVar[bool] = True
+    common_fields: ClassVar[int] = 3
     update = staticmethod(update)
 
     def __post_init__(self) -> None:

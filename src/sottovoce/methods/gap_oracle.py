@@ -58,6 +58,7 @@ class GapOracle(PairMethod):
 
     name: ClassVar[str] = "gap-oracle"
     num_fields: ClassVar[int] = 2
+    own_rows_only: ClassVar[bool] = True
     update = staticmethod(update)
 
     def __post_init__(self) -> None:

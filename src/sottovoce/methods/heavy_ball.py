@@ -89,6 +89,7 @@ class HeavyBallGossip(PairMethod):
     num_fields: ClassVar[int] = 3
     lazy: ClassVar[bool] = True
     assumes_equal_edges: ClassVar[bool] = True
+    own_rows_only: ClassVar[bool] = True
     update = staticmethod(update)
     settle = staticmethod(settle)
 

@@ -73,6 +73,8 @@ class NoiseInsertion(PairMethod):
     num_fields: ClassVar[int] = 4
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     uses_noise: ClassVar[bool] = True
+    own_rows_only: ClassVar[bool] = True
+    common_fields: ClassVar[int] = 2
     update = staticmethod(update)
 
     def __post_init__(self) -> None:

@@ -61,6 +61,9 @@ class Released:
     by_nodes: ClassVar[bool] = False
     """Whether one node speaks to all its neighbours in a step; a run is then a list of nodes, not of edges."""
 
+    hearing: str = "messages are broadcast: curious nodes hear all messages of their neighbours"
+    """What a curious node hears of its neighbours in a round, for a report."""
+
     epsilon: float | None = None
     """Proved differential privacy of values one apart against an observer of all messages; ``None``: none is."""
 
@@ -264,6 +267,12 @@ class LinearSystem(Released):
     words: ClassVar[str] = "linear in the values and noise"
     in_rounds: ClassVar[bool] = True
     gaussian: ClassVar[bool] = True
+
+    @property
+    def hearing(self) -> str:  # type: ignore[override]
+        """What a curious node hears of its neighbours in a round, for a report."""
+        apart = "every neighbour is told something else: curious nodes hear what their neighbours tell them"
+        return apart if (self.listeners >= 0).any() else Released.hearing
 
     @classmethod
     def broadcast(

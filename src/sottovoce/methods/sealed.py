@@ -59,6 +59,8 @@ class SealedGossip(PairMethod):
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     edge_noise_field: ClassVar[int | None] = VALUE
     uses_noise: ClassVar[bool] = True
+    own_rows_only: ClassVar[bool] = True
+    common_fields: ClassVar[int] = NoiseInsertion.common_fields
     update = staticmethod(update)
 
     def __post_init__(self) -> None:

@@ -200,11 +200,12 @@ def find_analyser(graph: Graph, method: Method, view: View) -> tuple[Analyser, R
 
 def simulated_run(graph: Graph, method: Method, *, num_steps: int, seed: int) -> npt.NDArray[np.int64] | int:
     """What :func:`audit` must know of a run of :func:`sottovoce.simulate`: the edges that fired, or how many rounds."""
-    if method.releases(graph).in_rounds:
+    released = method.releases(graph)
+    if released.in_rounds:
         return num_steps
     from ..simulation.replay import fired_edges
 
-    return fired_edges(graph, num_steps=num_steps, seed=seed, method=method)
+    return fired_edges(graph, num_steps=num_steps, seed=seed, method=method if released.by_nodes else None)
 
 
 def _checked_steps(steps: Sequence[int] | npt.ArrayLike | None, num_steps: int) -> npt.NDArray[np.int64]:

@@ -188,9 +188,10 @@ class RoundsReport(Report):
         return text + self._undecided_words()
 
     def _known(self) -> tuple[str, ...]:
+        hearing = self.method.releases(self.graph).hearing
         known = (
             *self.view.assumptions("knows the graph, the weights, and the size of everybody's noise in every round"),
-            "hears all that neighbours of curious nodes say to these",
+            hearing,
         )
         return known if self.exact else (*known, LINEAR)
 

@@ -183,7 +183,7 @@ def exposure_quantile(
     exposed = _exposed(graph, asked, size, coalitions)
     analyser, released = find_analyser(graph, method, CuriousNodes(next(iter(exposed))))
     if released.in_rounds or released.by_nodes:
-        raise Unsupported(f"{method.name} fires no single edges and has no schedule of them; audit it")
+        raise Unsupported(f"{method.name} works in rounds or node by node and has no schedule of edges; audit it")
     edges = Chances(graph, edge_probabilities).edges
     steps = whole("num_steps", num_steps, low=0, high=2**40)
     firing = int(np.count_nonzero(edges))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidGraph, InvalidParameter, InvalidValues
+from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
 from ..foundation.arguments import whole
 from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
+from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
 from ..graphs.naming import by_node
 from ..graphs.validation import check_connected
@@ -32,7 +33,7 @@ Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
 
 def simulate(
-    graph: Graph,
+    graph: Graph | Circulant,
     private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     *,
@@ -51,7 +52,8 @@ def simulate(
     Parameters
     ----------
     graph
-        Who can talk to whom.
+        Who can talk to whom. A :class:`~sottovoce.graphs.circulant.Circulant` needs no memory for its edges; it is run
+        for pairwise methods whose nodes need to know nothing of the network.
     private_values
         ``(n,)`` numbers, or ``(n, d)`` vectors: every coordinate sees the same edges fire and has
         noise of its own. Or one entry per node by its name or number: a mapping, or a pandas Series with such an index.
@@ -77,7 +79,8 @@ def simulate(
         replica then stops at the first of these looks. Recorded steps make no difference. On a GPU an ensemble stops
         at the step, one huge run looks every n/2 steps.
     threads
-        Cores to use; ``None``: all.
+        Cores to use; ``None``: all. Replicas are shared out between them, or coordinates; a single run of 10⁵ nodes
+        or more is made by all of them together, unless one alone is faster at the moment. The numbers are the same.
     device
         ``"cpu"``, or ``"gpu"`` for a CUDA device (extra ``gpu``): many replicas of a small graph, or one
         run of a huge one. Both give the same numbers.
@@ -99,9 +102,9 @@ def simulate(
     [3.0, 3.0, 3.0, 3.0]
     """
     stop_if_interrupted()
-    _check_graph(graph)
+    graph = _check_graph(graph)
     values = _check_values(private_values, graph)
-    _check_method(method, graph)
+    _check_method(method, graph, one_by_one=edge_probabilities is None and (device == "cpu" or replicas == 1))
     num_steps = whole("num_steps", num_steps, low=1, high=2**62)
     _check_how(stop_at, threads, device)
     probabilities = _check_probabilities(edge_probabilities, method, graph)
@@ -168,17 +171,31 @@ def _advance_on_gpu(
 # -- input ------------------------------------------------------------------------------------------
 
 
-def _check_graph(graph: object) -> None:
-    if not isinstance(graph, Graph):
+def _check_circulant(graph: Circulant, method: Method, *, one_by_one: bool) -> None:
+    """What needs a list of the edges is refused."""
+    own = getattr(method, "own_rows_only", False) and method.edge_noise_field is None and not method.lazy
+    if not own or not one_by_one:
+        raise Unsupported(
+            f"a Circulant has no list of edges, which {method.name} or this way to run it needs; use its to_graph()"
+        )
+    if graph.num_edges >= 2**32:
+        raise InvalidGraph(f"graph must have fewer than 2^32 edges, got {graph.num_edges}")
+
+
+def _check_graph(graph: object) -> Graph:
+    if not isinstance(graph, Graph | Circulant):
         hint = f"sv.Graph.from_{type(graph).__module__.partition('.')[0]}"
         known = hint if hint.endswith(("networkx", "scipy")) else "sv.graphs or sv.Graph.from_edges"
         raise InvalidGraph(f"graph must be a sottovoce Graph, got {type(graph).__name__}; make one with {known}")
+    return cast("Graph", graph)  # a Circulant has all of it that a run needs
 
 
-def _check_method(method: Method, graph: Graph) -> None:
+def _check_method(method: Method, graph: Graph | Circulant, *, one_by_one: bool) -> None:
     if not isinstance(method, Method):
         raise InvalidParameter(f"method must be one of sottovoce's methods, got {type(method).__name__}")
-    method.validate(graph)
+    if isinstance(graph, Circulant):
+        _check_circulant(graph, method, one_by_one=one_by_one)
+    method.validate(cast("Graph", graph))
 
 
 def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Method, graph: Graph) -> Array | None:
@@ -214,12 +231,14 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
 
 
-def _check_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Graph) -> Array:
+def _check_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Graph | Circulant) -> Array:
     """Finite ``(n,)`` or ``(n, d)`` floats. What is wrong is said without showing any of them."""
     given: Any = private_values
     if hasattr(given, "index") and hasattr(given, "items") and not isinstance(given, Mapping):  # a pandas Series
         given = dict(given.items())
     if isinstance(given, Mapping):
+        if isinstance(graph, Circulant):
+            raise InvalidValues("private_values of a Circulant must be in the order of its nodes: they have no names")
         private_values = by_node(given, graph)
     if np.iscomplexobj(np.asarray(private_values)):
         raise InvalidValues("private_values must be real numbers, got complex ones")

@@ -187,6 +187,11 @@ def _copy_function(value: Any, key: object, names: Names, copies: dict[object, A
     known: dict[str, Any] = {"__name__": __name__}
     fresh = FunctionType(function.__code__, known, function.__name__, function.__defaults__, cells)
     fresh.__kwdefaults__ = function.__kwdefaults__
+    # Numba names machine code after the function and a count of its process. Code of two processes may have the same
+    # count; where both are read from disk, one `send` would be called in place of another.
+    own = Fingerprint()
+    own.add(value)
+    fresh.__qualname__ = f"{function.__name__}_{own.digest}"
     compiler: Callable[[Any], Any] = numba.jit(**getattr(value, "targetoptions", OPTIONS))
     copies[key] = compiler(fresh)
     for cell, theirs in zip(cells, function.__closure__ or (), strict=True):

@@ -20,6 +20,7 @@ from ..methods.base import VALUE, Array, Method
 from .compiling import compiled, specialised
 
 __all__ = [
+    "BLOCK",
     "NEVER",
     "NUM_CARRIED",
     "Sheet",
@@ -31,7 +32,10 @@ __all__ = [
     "settled",
     "shown_by",
     "summed",
+    "summed_block",
+    "summed_blocks",
     "term",
+    "two_sum",
     "worth_carrying",
 ]
 
@@ -43,6 +47,8 @@ FALL = 1e6
 """All is summed again once the error has fallen by this factor …"""
 LONGEST = 10**7
 """… or after so many steps."""
+BLOCK = 2**14
+"""Nodes that are summed by one thread at a time."""
 NUM_CARRIED = 7
 """Numbers in :attr:`Sheet.carried`: error and what rounding lost of it, mass and likewise, largest error and step since
 all was summed, and 1 if they are carried on."""
@@ -69,7 +75,7 @@ class Sheet(NamedTuple):
 
 
 @register_jitable
-def _two_sum(a: Any, b: Any) -> Any:
+def two_sum(a: Any, b: Any) -> Any:
     """a + b and what rounding lost of it, exactly (Knuth)."""
     raised = a + b
     part = raised - a
@@ -87,25 +93,53 @@ def term(nodes: Any, i: Any, mean: Any, mass_field: Any, outstanding: Any) -> An
 
 
 @register_jitable
-def summed(nodes: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
-    """Error and mass over all nodes, each with what rounding lost of it."""
+def summed_block(nodes: Any, block: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
+    """Error and mass over the nodes of one block, each with what rounding lost of it."""
     total, total_lost, mass, mass_lost = 0.0, 0.0, 0.0, 0.0
-    for i in range(nodes.shape[0]):
+    for i in range(block * BLOCK, min((block + 1) * BLOCK, nodes.shape[0])):
         square, held = term(nodes, i, mean, mass_field, outstanding)
-        total, lost = _two_sum(total, square)
+        total, lost = two_sum(total, square)
         total_lost += lost
-        mass, lost = _two_sum(mass, held)
+        mass, lost = two_sum(mass, held)
         mass_lost += lost
     return total, total_lost, mass, mass_lost
 
 
 @register_jitable
+def _joined(total: Any, lost: Any, more: Any, more_lost: Any) -> Any:
+    """Two sums and what rounding lost of them, together."""
+    total, lost_now = two_sum(total, more)
+    return total, (lost + more_lost) + lost_now
+
+
+@register_jitable
+def summed(nodes: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
+    """Error and mass over all nodes, each with what rounding lost of it: block by block."""
+    total, lost, mass, mass_lost = summed_block(nodes, 0, mean, mass_field, outstanding)
+    for block in range(1, -(-nodes.shape[0] // BLOCK)):
+        more, more_lost, held, held_lost = summed_block(nodes, block, mean, mass_field, outstanding)
+        total, lost = _joined(total, lost, more, more_lost)
+        mass, mass_lost = _joined(mass, mass_lost, held, held_lost)
+    return total, lost, mass, mass_lost
+
+
+@register_jitable
+def summed_blocks(sums: Any) -> Any:
+    """The same from ``(blocks, 4)`` sums that others made."""
+    total, lost, mass, mass_lost = sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3]
+    for block in range(1, sums.shape[0]):
+        total, lost = _joined(total, lost, sums[block, 0], sums[block, 1])
+        mass, mass_lost = _joined(mass, mass_lost, sums[block, 2], sums[block, 3])
+    return total, lost, mass, mass_lost
+
+
+@register_jitable
 def exchanged(total: Any, lost: Any, out_i: Any, out_j: Any, in_i: Any, in_j: Any) -> Any:
     """A sum without two terms and with two others."""
-    gone, lost_1 = _two_sum(out_i, out_j)
-    come, lost_2 = _two_sum(in_i, in_j)
-    total, lost_3 = _two_sum(total, -gone)
-    total, lost_4 = _two_sum(total, come)
+    gone, lost_1 = two_sum(out_i, out_j)
+    come, lost_2 = two_sum(in_i, in_j)
+    total, lost_3 = two_sum(total, -gone)
+    total, lost_4 = two_sum(total, come)
     return total, lost + ((lost_2 - lost_1) + (lost_3 + lost_4))
 
 

@@ -10,6 +10,7 @@ of it.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +52,7 @@ def advance(
     began = time.perf_counter()
     begin = state.num_steps
     crew = _Crew(available_cores() if threads is None else threads)
-    runner = _Runner(state, record, crew)
+    runner = _Runner(state, record, crew, together=0 if stop_at is not None else end - begin)
     with crew.pool, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
         if begin in record[:1]:
             runner.note(begin)
@@ -63,6 +64,7 @@ def advance(
             else:
                 runner.watched_span(at, end, stop_at * state.setup.scale)
             progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
+        runner.hand_over()
         if begin < state.num_steps < end and state.recorder.last != state.num_steps:
             runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
@@ -72,8 +74,10 @@ def advance(
 class _Runner:
     """Runs spans of a state and fills its records."""
 
-    def __init__(self, state: State, record: Indices, crew: _Crew) -> None:
-        from .recording import NEVER, NUM_CARRIED, Sheet
+    def __init__(self, state: State, record: Indices, crew: _Crew, *, together: int) -> None:
+        """``together`` is the number of steps that a team may make."""
+        from .recording import NEVER, NUM_CARRIED, Sheet, worth_carrying
+        from .team import team_for
 
         setup = state.setup
         kind, method, graph = kind_of(setup.method), setup.method, setup.graph
@@ -81,21 +85,31 @@ class _Runner:
         self.record = np.append(record, NEVER)
         self.work, self.record_work = kind.work(method, graph), kind.record_work(method, graph)
         self.look_every = kind.look_every(method, graph)
-        kernel, arguments = kind.driver(method, graph, setup.aliases)
+        self.beside = state.common is not None
+        kernel, arguments = (kind.vectors if self.beside else kind.driver)(method, graph, setup.aliases)
         seed, parameters = np.uint64(setup.seed), setup.parameters
         replicas, coordinates = state.tables.shape[:2]
         outstanding = -1 if method.outstanding_field is None else method.outstanding_field
-        carried, means = np.zeros((replicas, coordinates, NUM_CARRIED)), np.atleast_1d(setup.true_mean)
+        shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
+        carried, means = np.zeros((replicas, *shape)), np.atleast_1d(setup.true_mean)
+        self.after = None if state.common is None else state.common.copy()
 
         def sheet(steps: Indices, squared: Array, masses: Array) -> Any:
             return Sheet(steps, squared, masses, carried, means, method.mass_field, outstanding)
 
         def drive(active: Indices, cut: tuple[int, int], first: int, last: int, records: Rows) -> None:
-            kernel.run(state.tables, active, *cut, first, last, seed, parameters, sheet(*records), *arguments)
+            kernel.run(*self.tables(), active, *cut, first, last, seed, parameters, sheet(*records), *arguments)
 
         self.sheet, self.drive = sheet, drive
         nothing = np.empty((0, replicas, coordinates))
         self.no_records = np.array([NEVER]), nothing, nothing
+        self.carried, self.team = carried, None
+        if team := team_for(state, together, crew):
+            self.team = team
+            self.team.prepare(sheet(*self.no_records))
+            self.team.take()
+            close = worth_carrying(np.diff(self.record), graph.num_nodes)
+            self.close, self.far = np.flatnonzero(close), np.flatnonzero(~close)
         with kernel.first_call(method.name):
             drive(np.empty(0, dtype=np.int64), (0, 0), 0, 0, self.no_records)
 
@@ -107,7 +121,9 @@ class _Runner:
         share = self._share(active)
         low = int(np.searchsorted(self.record, at, side="right"))
         enough = int(self.record[min(low + max(1, CHUNK // (share * self.record_work)), len(self.record)) - 1])
-        until = self._until(at, min(end, enough), max(256 // self.work, CHUNK // (share * self.work), 1))
+        most = CHUNK if self.team is None else self.team.pace.most(CHUNK)
+        end = min(end, enough, self._turn(low))
+        until = self._until(at, end, max(256 // self.work, most // (share * self.work), 1))
         high = int(np.searchsorted(self.record, until, side="right"))
         self._recorded(active, at, until, self.record[low : high + 1])
         self.state.steps_done[active] = until
@@ -120,12 +136,12 @@ class _Runner:
         looks = np.arange(at + self.look_every - at % self.look_every, until + 1, self.look_every)
         recorded = self.record[(self.record > at) & (self.record <= until)]
         rows = looks if self.look_every == 1 else np.union1d(looks, recorded)
-        before = state.tables[active]
+        before = state.tables[active], None if state.common is None else state.common[active]
         squared, masses = self._measured(active, at, until, np.append(rows, until + self.look_every))
         below = (squared if rows is looks else squared[np.searchsorted(rows, looks)]) <= wanted
         stops = np.where(below.any(axis=0), looks[below.argmax(axis=0)] if len(looks) else until, until)
         stopping = np.flatnonzero(below.any(axis=0))
-        self._again(active[stopping], before[stopping], at, stops[stopping])
+        self._again(active[stopping], [None if b is None else b[stopping] for b in before], at, stops[stopping])
         state.steps_done[active] = stops
         state.stopped[active[stopping]] = True
         recorded = recorded[recorded <= stops.max()]
@@ -141,8 +157,20 @@ class _Runner:
         squared, masses = self.state.recorder.row(step)
         squared[here], masses[here] = self.measured(here)
 
+    def tables(self) -> tuple[Array | None, ...]:
+        """The node tables as the driver takes them."""
+        if self.beside:
+            return self.state.tables.transpose(0, 2, 3, 1), self.state.common, self.after
+        return (self.state.tables if self.team is None else self.team.tables,)
+
+    def hand_over(self) -> None:
+        """Have the nodes in the state's tables."""
+        if self.team is not None:
+            self.team.give_back()
+
     def measured(self, replicas: Indices) -> tuple[Array, Array]:
         """‖x − x*‖² and masses of replicas where they are."""
+        from .kinds.vectors import note_rows
         from .recording import note_all, settled
 
         setup, tables = self.state.setup, self.state.tables
@@ -151,7 +179,11 @@ class _Runner:
         parts, masses = np.empty((2, 1, *tables.shape[:2]))
         if tables.shape[2] > setup.graph.num_nodes:  # rows of neighbours are no values
             tables = tables[:, :, : setup.graph.num_nodes]
-        note_all(tables, replicas, self.sheet(self.no_records[0], parts, masses))
+        sheet = self.sheet(self.no_records[0], parts, masses)
+        if self.beside:
+            note_rows(self.tables()[0], replicas, sheet)
+        else:
+            note_all(tables, replicas, sheet)
         return parts[0, replicas].sum(axis=-1), masses[0, replicas]
 
     # -- parts of them ---------------------------------------------------------------------------
@@ -163,6 +195,14 @@ class _Runner:
         """At most so many steps on, and not past a replica that waits to be joined."""
         ahead = self.state.steps_done[~self.state.stopped & (self.state.steps_done > at)]
         return min(end, at + steps, int(ahead.min()) if len(ahead) else end)
+
+    def _turn(self, row: int) -> int:
+        """The step up to which either the team makes all steps, or the sequential driver, which can carry sums on."""
+        if self.team is None:
+            return int(self.record[-1])
+        others = self.far if self.carried[0, 0, -1] else self.close
+        ahead = np.searchsorted(others, row)
+        return int(self.record[others[ahead] if ahead < len(others) else -1])
 
     def _recorded(self, active: Indices, first: int, last: int, steps: Indices) -> None:
         """Make steps; all rows go to the recorder."""
@@ -184,7 +224,14 @@ class _Runner:
         return parts[:, active].sum(axis=-1), masses
 
     def _make(self, active: Indices, first: int, last: int, records: Rows) -> None:
-        """Make steps on all cores: replicas are shared out, or coordinates where replicas are too few."""
+        """Make steps on all cores: replicas are shared out, or coordinates where replicas are too few.
+
+        A team shares out the steps of one run, unless sums are carried from step to step.
+        """
+        if self.team is not None and not self.carried[0, 0, -1]:
+            alone = partial(self.drive, active, (0, 1), first, last, records)
+            self.team.make(first, last, self.sheet(*records), alone)
+            return
         size, coordinates = self.crew.size, self.state.num_coordinates
         if len(active) >= size:
             parts = [(part, (0, coordinates)) for part in np.array_split(active, size)]
@@ -192,13 +239,22 @@ class _Runner:
             cuts = np.linspace(0, coordinates, min(size, coordinates) + 1).astype(int).tolist()
             parts = [(active, (low, high)) for low, high in pairwise(cuts)]
         self.crew.run([partial(self.drive, part, cut, first, last, records) for part, cut in parts])
+        self._catch_up(active)
 
-    def _again(self, replicas: Indices, before: Array, first: int, stops: Indices) -> None:
+    def _catch_up(self, replicas: Indices) -> None:
+        """What is common to the coordinates of each, after the steps that were made."""
+        if self.state.common is not None and self.after is not None:
+            self.state.common[replicas] = self.after[replicas]
+
+    def _again(self, replicas: Indices, before: Sequence[Array | None], first: int, stops: Indices) -> None:
         """Put replicas back to step ``first``, and run each to where it stops."""
-        self.state.tables[replicas] = before
+        self.state.tables[replicas], common = before
+        if self.state.common is not None:
+            self.state.common[replicas] = common
         cut = (0, self.state.num_coordinates)
         ways = zip(replicas, stops.tolist(), strict=True)
         self.crew.run([partial(self.drive, np.array([r]), cut, first, stop, self.no_records) for r, stop in ways])
+        self._catch_up(replicas)
 
 
 class _Crew:
@@ -215,3 +271,13 @@ class _Crew:
             return
         for future in [self.pool.submit(task) for task in tasks]:
             future.result()
+
+    def complete(self) -> bool:
+        """Whether all threads are there at once, as they must be before any of them waits for the others."""
+        everyone = threading.Barrier(self.size)
+        try:
+            self.run([partial(everyone.wait, 60.0)] * self.size)
+        except (RuntimeError, threading.BrokenBarrierError):  # the system gives us no more threads
+            everyone.abort()
+            return False
+        return True

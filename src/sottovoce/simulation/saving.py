@@ -14,6 +14,7 @@ import numpy as np
 from .._version import __version__
 from ..errors import InvalidFile, InvalidInput, InvalidParameter
 from ..foundation.files import write_atomically
+from ..graphs.circulant import Circulant
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS
@@ -28,7 +29,7 @@ FORMAT = "sottovoce-solution-1"
 def save(solution: Solution, path: str | PathLike[str]) -> None:
     """See :meth:`sottovoce.Solution.save`."""
     parameters = _parameters(solution.method)
-    graph = solution.graph
+    graph: Graph | Circulant = solution.graph
     header = {
         "format": FORMAT,
         "version": __version__,
@@ -37,7 +38,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "status": str(solution.status),
         "notes": list(solution.notes),
         "elapsed": solution.elapsed,
-        "graph": {"name": graph.name, "num_nodes": graph.num_nodes, "family": _family(graph), "labels": graph.labels},
+        "graph": {"name": graph.name, "num_nodes": graph.num_nodes, **_about(graph)},
         "method": {
             "name": solution.method.name,
             **{k: v for k, v in parameters.items() if not isinstance(v, np.ndarray)},
@@ -45,7 +46,6 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     }
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-        "edges": graph.edges,
         "private_values": solution.private_values,
         "tables": solution.tables,
         "steps_done": solution.steps_done,
@@ -53,10 +53,14 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         **dataclasses.asdict(solution.records),
     }
     arrays |= {f"method.{k}": v for k, v in parameters.items() if isinstance(v, np.ndarray)}
+    if solution.common is not None:
+        arrays["common"] = solution.common
     if solution.edge_probabilities is not None:
         arrays["edge_probabilities"] = solution.edge_probabilities
-    if graph.positions is not None:
-        arrays["positions"] = graph.positions
+    if isinstance(graph, Graph):
+        arrays["edges"] = graph.edges
+        if graph.positions is not None:
+            arrays["positions"] = graph.positions
 
     def write(temporary: Path) -> None:
         with temporary.open("wb") as stream:
@@ -94,8 +98,26 @@ def _fields(cls: type[Method]) -> list[str]:
     return [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
 
 
-def _family(graph: Graph) -> list[Any] | None:
-    return None if graph.family is None else [graph.family.name, list(graph.family.sizes)]
+def _about(graph: Graph | Circulant) -> dict[str, Any]:
+    """What is to be kept of a graph beside its name, nodes and edges."""
+    if isinstance(graph, Circulant):
+        return {"offsets": list(graph.offsets)}
+    family = None if graph.family is None else [graph.family.name, list(graph.family.sizes)]
+    return {"family": family, "labels": graph.labels}
+
+
+def _graph(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    if "offsets" in header:
+        return Circulant(header["num_nodes"], tuple(header["offsets"]))
+    family = header["family"]
+    return Graph._trusted(
+        header["num_nodes"],
+        arrays["edges"],
+        name=header["name"],
+        family=None if family is None else Family(family[0], tuple(family[1])),
+        positions=arrays.get("positions"),
+        labels=None if header.get("labels") is None else tuple(header["labels"]),
+    )
 
 
 def load(path: str | PathLike[str]) -> Solution:
@@ -117,15 +139,7 @@ def load(path: str | PathLike[str]) -> Solution:
 
 
 def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
-    family = header["graph"]["family"]
-    graph = Graph._trusted(
-        header["graph"]["num_nodes"],
-        arrays["edges"],
-        name=header["graph"]["name"],
-        family=None if family is None else Family(family[0], tuple(family[1])),
-        positions=arrays.get("positions"),
-        labels=None if header["graph"].get("labels") is None else tuple(header["graph"]["labels"]),
-    )
+    graph = _graph(header["graph"], arrays)
     return Solution(
         graph=graph,
         method=_method(header["method"], arrays),
@@ -136,6 +150,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         aliases=alias_table(arrays.get("edge_probabilities"), graph),
         notes=tuple(header.get("notes", ())),
         tables=arrays["tables"],
+        common=arrays.get("common"),
         steps_done=arrays["steps_done"],
         stopped=arrays["stopped"],
         status=Status(header["status"]),

@@ -121,11 +121,12 @@ class Solution(Setup):
     steps_done: npt.NDArray[np.int64]
     stopped: npt.NDArray[np.bool_]
     records: Records
+    common: Array | None = None
     status: Status = Status.COMPLETED
     elapsed: float = 0.0
 
     def __post_init__(self) -> None:
-        arrays = (self.private_values, self.edge_probabilities, self.tables, self.steps_done, self.stopped)
+        arrays = (self.private_values, self.edge_probabilities, self.tables, self.common, self.steps_done, self.stopped)
         for array in (*arrays, self.records.steps, self.records.squared, self.records.masses):
             if array is not None:
                 array.flags.writeable = False

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..methods.base import Array
+from ..methods.base import VALUE, Array, Method
 from .edge_noise import share_edge_noise
+from .kinds import kind_of
 from .solution import Records, Setup, Solution, Status
 
-__all__ = ["Recorder", "State", "start_of"]
+__all__ = ["Recorder", "State", "aligned", "start_of"]
 
 
 class Recorder:
@@ -68,6 +69,9 @@ class State:
 
     setup: Setup
     tables: Array
+    """``(replicas, coordinates, nodes, fields)``; without the common ones where those are apart."""
+    common: Array | None
+    """``(replicas, nodes, common fields)`` of vectors that have their coordinates side by side in memory."""
     steps_done: npt.NDArray[np.int64]
     stopped: npt.NDArray[np.bool_]
     recorder: Recorder
@@ -77,17 +81,23 @@ class State:
     @classmethod
     def at_start(cls, setup: Setup, num_records: int) -> State:
         """Before the first step, with room for so many records and one at an interruption."""
-        state = cls.empty(setup, num_records)
+        state = cls.empty(setup, num_records, beside=True)
         state.fill()
         return state
 
     @classmethod
-    def empty(cls, setup: Setup, num_records: int) -> State:
-        """The same with tables that hold nothing yet: for an executor that fills them by itself."""
+    def empty(cls, setup: Setup, num_records: int, *, beside: bool = False) -> State:
+        """The same with tables that hold nothing yet: for an executor that fills them by itself.
+
+        ``beside``: vectors may have their coordinates side by side in memory.
+        """
         rows, replicas, coordinates = setup.method.num_rows(setup.graph), setup.replicas, setup.private_values[0].size
+        shape = (replicas, coordinates, rows, setup.method.num_fields)
+        tables, common = _room(setup.method, shape) if beside else (aligned(shape), None)
         return cls(
             setup,
-            _aligned((replicas, coordinates, rows, setup.method.num_fields)),
+            tables,
+            common,
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
             recorder=Recorder(num_records + 1, replicas, coordinates),
@@ -96,18 +106,30 @@ class State:
 
     def fill(self) -> None:
         """Put every replica at the start."""
-        for c, nodes in enumerate(start_of(self.setup)):
-            self.tables[:, c] = nodes
+        setup = self.setup
+        if self.common is None or _fills_otherwise(setup.method):
+            for c, nodes in enumerate(start_of(setup)):
+                self.tables[:, c] = nodes
+        else:
+            columns = setup.private_values.reshape(setup.graph.num_nodes, -1)
+            self.tables[...] = 0.0
+            self.tables[..., VALUE] = columns.T
+            self.common[:] = next(start_of(setup))[:, self.tables.shape[-1] :]
         share_edge_noise(self.tables, self.setup.method, self.setup.graph, self.setup.seed)
 
     @classmethod
     def after(cls, solution: Solution, num_records: int) -> State:
         """Where a solution ended; everything that will change is copied."""
-        tables = _aligned(solution.tables.shape)
-        tables[...] = solution.tables
+        shape = (*solution.tables.shape[:-1], solution.method.num_fields)
+        tables, common = _room(solution.method, shape)
+        tables[...] = solution.tables[..., : tables.shape[-1]]
+        if common is not None:
+            whole = solution.common is None  # a run on a device, or of an earlier version
+            common[:] = solution.tables[:, 0, :, tables.shape[-1] :] if whole else solution.common
         return cls(
             solution,
             tables,
+            common,
             steps_done=solution.steps_done.copy(),
             stopped=solution.stopped.copy(),
             recorder=Recorder(num_records + 1, solution.replicas, solution.num_coordinates),
@@ -138,6 +160,7 @@ class State:
         return Solution(
             **self.setup.as_dict(),
             tables=self.tables,
+            common=self.common,
             steps_done=self.steps_done,
             stopped=self.stopped,
             status=self._status(interrupted=interrupted, finite=_all_finite(self.tables) if finite is None else finite),
@@ -155,6 +178,21 @@ class State:
         return Status.OUTSIDE_GUARANTEE if self.setup.notes else Status.COMPLETED
 
 
+def _room(method: Method, shape: tuple[int, ...]) -> tuple[Array, Array | None]:
+    """Room for ``(replicas, coordinates, nodes, fields)`` tables, and for what is common to all coordinates."""
+    replicas, coordinates, nodes, fields = shape
+    if not kind_of(method).beside(method, coordinates):
+        return aligned(shape), None
+    common: int = getattr(method, "common_fields", 0)
+    rows = aligned((replicas, nodes, fields - common, coordinates))
+    return rows.transpose(0, 3, 1, 2), np.empty((replicas, nodes, common))
+
+
+def _fills_otherwise(method: Method) -> bool:
+    """Whether tables begin with something else than zeros, values and common columns."""
+    return not getattr(method, "common_fields", 0) and type(method).initial is not Method.initial
+
+
 def start_of(setup: Setup) -> Iterator[Array]:
     """The node table of each coordinate before the first step, the same for all replicas but for shared edge noise."""
     columns = setup.private_values.reshape(setup.graph.num_nodes, -1)
@@ -167,7 +205,7 @@ def _all_finite(tables: Array) -> bool:
         return bool(np.isfinite(tables.sum()) or np.isfinite(tables).all())
 
 
-def _aligned(shape: tuple[int, ...]) -> Array:
+def aligned(shape: tuple[int, ...]) -> Array:
     """Uninitialised floats that begin on a cache line, so that a node's row never straddles two."""
     size = int(np.prod(shape))
     raw = np.empty(size + 8)

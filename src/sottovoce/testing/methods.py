@@ -45,10 +45,10 @@ def check_method(method: Method, *, graph: Graph | None = None) -> None:
     """Check that a method keeps all rules of its kind.
 
     It is a frozen value with a name, a label, equality and a hash; its functions have the right arguments, return what
-    they should, write only to the rows they are given and only to ``num_fields`` columns; they compile, and the
-    compiled form does the same as the interpreter, step by step; what it declares to be conserved is; the same seed
-    gives the same bits whether a run is cut into pieces, saved in between (if the method is registered), or made
-    together with other replicas, with other coordinates or on several threads.
+    they should, write only to the rows they are given and only to ``num_fields`` columns, and read no others if
+    ``own_rows_only`` says so; they compile, and the compiled form does the same as the interpreter, step by step; what
+    it declares to be conserved is; the same seed gives the same bits whether a run is cut into pieces, saved in between
+    (if the method is registered), or made together with other replicas, with other coordinates or on several threads.
 
     Parameters
     ----------
@@ -172,6 +172,12 @@ def _watch(trial: _Trial, name: str, function: Callable[..., Any]) -> Callable[.
         own = np.append(own, np.arange(given.get("first", 0), given.get("last", 0)))
         others = np.delete((nodes != before) & ~(np.isnan(nodes) & np.isnan(before)), own, axis=0)
         trial.require(not others.any() or _may_reach_others(method), f"has {name} change rows that are not its own")
+        if getattr(method, "own_rows_only", False):
+            elsewhere = f"says own_rows_only, but {name} looks at other rows or at the numbers of its own"
+            blind = before[own]
+            with _reported(trial, elsewhere):
+                function(blind, 0, 1, *arguments[2:])
+            trial.same(blind, nodes[own], elsewhere)
         number = isinstance(result, float | int | np.number)
         if name == "send":
             trial.require(number, "has send return something that is not a number")

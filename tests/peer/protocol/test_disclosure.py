@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -110,12 +111,61 @@ def test_nothing_is_shown_before_enough_edges_are_sealed() -> None:
     assert own_interval(quiet, links, replace(a.settings, min_open_edges=1)) is not None
 
 
+def three(**more: Any) -> tuple[Watched, Watched, Watched]:
+    """ada between bob and cyd, all edges open."""
+    a, b = acquainted(**more)
+    c = peer("cyd", 3.0, **more)
+    c.add("ada")
+    talk(a, c, a.add("cyd"))
+    for one in (a, b, c):
+        one.tick(None)
+    return a, b, c
+
+
+def unanswered(a: Watched, b: Watched) -> None:
+    """A request to b that is given up because time ran out."""
+    request = asks(a, b)
+    while request is not None:
+        request = a.unanswered(request, late=True)  # type: ignore[assignment]
+
+
+def test_a_neighbour_that_does_not_answer_does_not_count() -> None:
+    """Its seal is in place, but alone with the other ada is silent, until something is heard of it (R30)."""
+    a, b, c = three(min_open_edges=2)
+    unanswered(a, c)
+    assert asks(a, b).kind is Kind.HELLO
+    b.settings = replace(b.settings, min_open_edges=1)
+    b.tick(None)
+    assert exchange(b, a)[1].kind is Kind.BUSY
+    assert a.state.account.messages == 1
+    a.receive(c.greet("ada"))
+    assert asks(a, b).kind is Kind.REQ
+
+
+def test_noise_is_not_used_up_while_settling_is_impossible() -> None:
+    """While one neighbour does not answer, the other meets the same draw again and again, whoever asks (R55)."""
+    a, b, c = three()
+    unanswered(a, c)
+    noise = a.state.noise
+    for one, other in 20 * [(a, b), (b, a)]:
+        one.tick(None)
+        other.tick(None)
+        assert exchange(one, other)[-1].kind is Kind.REP
+    assert a.state.noise is noise
+    assert a.state.account.messages == 1
+    assert b.state.account.messages > 20
+    a.receive(c.greet("ada"))
+    exchange(a, b)
+    exchange(a, b)
+    assert a.state.account.messages == 2
+
+
 def test_a_value_is_shown_only_under_noise() -> None:
     """In place, or affordable; a spent budget without a draw, or after starting afresh, allows nothing (R14)."""
     spent = replace(MOVED, account=Account(0.1, 0.5, budget=1.0, information=1.0, messages=1))
-    assert may_show(MOVED, SETTINGS)
-    assert may_show(spent, SETTINGS)
-    assert not may_show(replace(spent, account=replace(spent.account, messages=0)), SETTINGS)
+    assert may_show(MOVED, QUIET, SETTINGS)
+    assert may_show(spent, QUIET, SETTINGS)
+    assert not may_show(replace(spent, noise=None), QUIET, SETTINGS)
 
 
 # -- to the whole network ---------------------------------------------------------------------------

@@ -124,6 +124,7 @@ def test_a_request_is_repeated_unchanged_and_then_given_up() -> None:
     request = asks(a, b)
     assert [a.unanswered(request, late=True) for _ in range(3)] == [request, request, None]
     assert a.pending is None
+    a.reached("bob")
     request = asks(a, b)
     assert a.unanswered(request, late=False) is None
     assert a.pending is None

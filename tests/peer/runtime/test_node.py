@@ -284,3 +284,27 @@ async def test_bad_beginnings_are_refused() -> None:
             await peer.drop_neighbour("eve")
         with pytest.raises(InvalidParameter, match="own neighbour"):
             await peer.add_neighbour("p0", NOWHERE)
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_peer_that_is_told_to_stop_together_with_news_stops(steps: int) -> None:
+    """The own clock of a quiet peer wakes for news; an end that comes at the same moment is not lost."""
+
+    async def scenario() -> None:
+        town = Town(2, diameter=1)
+        async with town.pair() as (peer, other):
+            await asyncio.gather(peer.quiet(2000), other.quiet(2000))
+            await asyncio.sleep(20.0)  # its clock has noticed
+            assert peer._protocol.quiet
+            peer._protocol.rule.disturbed()
+            assert not peer._protocol.quiet
+            peer._kept.tell()
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            clock = peer._clockwork
+            assert clock is not None
+            clock.cancel()
+            await asyncio.wait([clock], timeout=1000.0)
+            assert clock.done()
+
+    run_virtually(scenario())

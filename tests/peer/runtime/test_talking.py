@@ -26,10 +26,23 @@ async def test_a_flood_of_messages_is_cut_off() -> None:
         await asyncio.sleep(5.0)
         request = replace(other._protocol.greet("p0"), kind=Kind.REQ, x=np.zeros(1))
         draws = peer.status().draws
-        for xid in range(1000):
-            await told(peer, replace(request, xid=10_000 + xid))
+        await asyncio.gather(*(told(peer, replace(request, xid=10_000 + xid)) for xid in range(1000)))
         assert town.observers["p0"].counted("flood") >= 850
         assert peer.status().draws <= draws + 7
+
+
+@virtually
+async def test_a_flood_is_slowed_down() -> None:
+    """A neighbour that sends the next message when the last is answered gets its pace, and little beside."""
+    town = Town(2, diameter=1)
+    async with town.pair() as (peer, other):
+        await asyncio.sleep(5.0)
+        loop, sent = asyncio.get_running_loop(), 0
+        greeting, end = other._protocol.greet("p0"), loop.time() + 20.0
+        while loop.time() < end:
+            await told(peer, greeting)
+            sent += 1
+        assert sent <= 120 + 20 * (120 + 20)
 
 
 @virtually

@@ -98,6 +98,11 @@ class PeerConfig(Settings):
         object.__setattr__(self, "neighbours", dict(self.neighbours))
 
     @property
+    def account_file(self) -> Path | None:
+        """Where the privacy account is kept a second time: beside the key, where no copy of the data brings it back."""
+        return None if self.identity is None else self.identity.key.with_name("peer.account")
+
+    @property
     def certificate_name(self) -> str:
         """The name that this peer's certificate must carry."""
         return f"{self.name}.{self.network}"

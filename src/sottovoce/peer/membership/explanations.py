@@ -125,7 +125,7 @@ EXPLANATIONS: dict[str, Explanation] = {
         "neighbour drain noise faster.",
     ),
     "min_open_edges": Explanation(
-        "Show a value only while at least this many edges are sealed.",
+        "Show a value only while at least this many edges are sealed, to neighbours that answer.",
         "if left out: 2, or 1 for a member to which the roster gives a single neighbour",
         "With fewer the peer is silent until another neighbour or a new roster comes; 1 leaves it alone with one.",
     ),

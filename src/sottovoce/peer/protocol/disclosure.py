@@ -20,7 +20,16 @@ from .state import Link, PeerState
 from .stopping import Interval, RangeRule
 from .units import Vector
 
-__all__ = ["NOISE_MARGIN", "may_show", "own_interval", "shown_error", "shown_estimate", "too_noisy"]
+__all__ = [
+    "NOISE_MARGIN",
+    "live_sealed_edges",
+    "may_show",
+    "noise_is_held",
+    "own_interval",
+    "shown_error",
+    "shown_estimate",
+    "too_noisy",
+]
 
 NOISE_MARGIN = 6.0
 """R41: standard deviations by which the noise in place widens a peer's own value. A Gaussian exceeds
@@ -28,12 +37,27 @@ this twice in 10⁹ draws, seldom enough for 10⁶ coordinates; and what counts 
 which is smaller still."""
 
 
-def may_show(state: PeerState, settings: Settings) -> bool:
+def live_sealed_edges(state: PeerState, links: Mapping[str, Link]) -> int:
+    """R30: edges with a seal, to neighbours that answer. A dropped or parted neighbour has no ledger, so no seal."""
+    return sum(edge.sealed and not links[name].silent for name, edge in state.edges.items())
+
+
+def may_show(state: PeerState, links: Mapping[str, Link], settings: Settings) -> bool:
     """R14, R30: whether a neighbour may be shown a value now.
 
-    Noise must be in place or affordable, and enough edges must be sealed that no single neighbour knows all seals.
+    Noise must be in place or affordable, and enough neighbours that answer must share a seal with this peer that no
+    single one knows all of them, nor is alone with it.
     """
-    return state.sealed_edges >= settings.min_open_edges and may_draw(state)
+    return live_sealed_edges(state, links) >= settings.min_open_edges and may_draw(state)
+
+
+def noise_is_held(state: PeerState, links: Mapping[str, Link]) -> bool:
+    """R55: whether an exchange leaves the noise as it is, because settling is impossible for now anyway.
+
+    So it is while a neighbour has no ledger or does not answer. What is shown then is the same draw again, and those
+    who still talk to this peer learn nothing more by talking often.
+    """
+    return any(state.edges[name].blank or links[name].silent for name in state.active)
 
 
 def too_noisy(state: PeerState, settings: Settings) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import ConfigError, InvalidParameter, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .calling import exponential, own_rate
-from .disclosure import may_show, own_interval
+from .disclosure import live_sealed_edges, may_show, noise_is_held, own_interval
 from .ledger import Edge, Reaction, compose, meet, step
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, extremes, within
 from .noise import begin_afresh, draw_if_needed, draw_seal, rearm
@@ -155,7 +155,7 @@ class Protocol:
         self.recovering = self.recovering and any(self.state.edges[other].blank for other in active)
         if self.recovering:  # R3
             return None
-        if not may_show(self.state, self.settings):
+        if not may_show(self.state, self._links, self.settings):
             self._count("nothing-to-show", name)
             return self.greet(name)  # nothing about the value, but the ledger and the rounds go on
         state = draw_if_needed(self.state, self._draw, self.settings.units)
@@ -177,6 +177,7 @@ class Protocol:
         if self.pending is None or self.pending.message is not message:
             return None
         if not late or self.pending.tries == 0:
+            self._links[self.pending.peer].silent = True  # R30
             self.give_up()
             return None
         self.pending = replace(self.pending, tries=self.pending.tries - 1)
@@ -187,6 +188,12 @@ class Protocol:
         if self.pending is not None and (request is None or request is self.pending.message):
             self._count("given-up", self.pending.peer)
             self.pending = None
+
+    def reached(self, name: str) -> None:
+        """R30: ``name`` is there: it has said something, or has at least taken what was said to it."""
+        link = self._links.get(name)
+        if link is not None:
+            link.silent = False
 
     def greet(self, name: str) -> Message:
         """R22: a HELLO, which may be sent at any time."""
@@ -296,6 +303,7 @@ class Protocol:
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
+        self.reached(m.src)
         edge = self.state.edges[m.src]
         if edge.parted and m.kind is not Kind.BYE and not self._links[m.src].openings.has(self._seconds()):
             self._count("opened-too-often", m.src)  # R53
@@ -382,7 +390,7 @@ class Protocol:
         if reaction.forgotten or opened:
             self.rule.disturbed()
         if reaction.previous is not None:  # R13: a request of ours was applied
-            self.state = replace(self.state, fresh=False)
+            self.state = replace(self.state, fresh=self.state.fresh and noise_is_held(self.state, self._links))
             self._exchanged(name, 2 * max(_reach(edge.g - reaction.previous)))
 
     def _payload(self, m: Message) -> Message | None:
@@ -423,7 +431,7 @@ class Protocol:
             return "locked"
         if link.tokens < 1:
             return "too-fast"
-        return "" if may_show(self.state, self.settings) else "nothing-to-show"
+        return "" if may_show(self.state, self._links, self.settings) else "nothing-to-show"
 
     def _apply(self, m: Message, theirs: Vector, link: Link) -> str:
         """R20: the exchange happens here and nowhere else. Returns why not, or nothing."""
@@ -438,7 +446,8 @@ class Protocol:
             self._count("flow-limit", m.src)
         link.tokens -= 1.0
         link.step = _reach(amount)
-        self.state = replace(state, fresh=False, edges={**state.edges, m.src: changed})
+        held = noise_is_held(state, self._links)
+        self.state = replace(state, fresh=held, edges={**state.edges, m.src: changed})
         self._count("applied", m.src)
         self._exchanged(m.src, max(_reach(difference)))
         return ""
@@ -449,6 +458,11 @@ class Protocol:
     def settled(self) -> bool:
         """Whether all peers are known to agree to the tolerance (R34)."""
         return self.rule.settled
+
+    @property
+    def live_sealed_edges(self) -> int:
+        """How many neighbours that answer share a seal with this peer (R30)."""
+        return live_sealed_edges(self.state, self._links)
 
     @property
     def quiet(self) -> bool:

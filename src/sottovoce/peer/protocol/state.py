@@ -140,5 +140,7 @@ class Link:
     """R62: greetings with news that may still be sent before the own clock rings again."""
     disagreement: float = math.inf
     """Largest difference in units seen in the last exchange; infinite before there was one."""
+    silent: bool = False
+    """R30: it did not answer a request, and nothing has been heard of it since."""
     openings: TokenBucket = field(default_factory=lambda: TokenBucket(OPENINGS_PER_HOUR / 3600.0, FIRST_OPENINGS))
     """R53: how often this edge may be opened. One that is lost starts the noise afresh, so each is paid for before."""

@@ -201,8 +201,9 @@ def explain(protocol: Protocol, unreachable: list[str], *, unanswering: Sequence
         return f"no bound: no answer from {_few(unreachable)}; if one is gone for good, its neighbours must drop it"
     if unanswering:
         return f"no bound: {unanswering[0]}"
-    if state.sealed_edges < protocol.settings.min_open_edges:
-        return f"silent: {state.sealed_edges} of {protocol.settings.min_open_edges} sealed edges are open"
+    if protocol.live_sealed_edges < protocol.settings.min_open_edges:
+        needed = protocol.settings.min_open_edges
+        return f"silent: {protocol.live_sealed_edges} of {needed} sealed edges are open to neighbours that answer"
     others = [
         name
         for name in state.active

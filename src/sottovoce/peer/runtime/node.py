@@ -112,11 +112,14 @@ class Peer:
         if self._store is None and (self._value is not None or _has_store(config)):
             self._store = _store_for(config)
         stored = None if self._store is None else self._store.load()
+        account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
+        if self._store is not None and self._store.went_back:
+            self._observer.log("error", _WENT_BACK, neighbour="")
         protocol = Protocol.resume(
             config,
             stored,
             value=self._value if stored is None else self._successor(stored),
-            account=account_for(config.noise_std, config.noise_decay, config.smallest_std),
+            account=account if self._store is None else account.carrying(self._store.shown),
             neighbours=config.neighbours,
             draw=self._draw(),
             coin=self._coin(),
@@ -317,6 +320,9 @@ class Peer:
         """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
         talker, transport = self._reached
         self._protocol.reconfigure(config)
+        for name in set(self._protocol.state.edges) - set(config.neighbours):
+            self._protocol.drop(name)
+            await talker.say_goodbye(name, config.timeout)  # once, before its certificate may be gone; R51 goes on
         self._protocol.align(config.neighbours)
         self.config = config
         await transport.renew(config)
@@ -395,7 +401,10 @@ class Peer:
             await self._clock.sleep(seconds)
             return False
         try:
-            await asyncio.wait_for(self._kept.until(lambda: not self._protocol.quiet), seconds)
+            # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the news, and a peer that
+            # is told to stop would go on for ever.
+            async with asyncio.timeout(seconds):
+                await self._kept.until(lambda: not self._protocol.quiet)
         except TimeoutError:
             return False
         return True
@@ -466,6 +475,8 @@ class Peer:
             self._kept.fail(PeerError(f"background work failed: {type(error).__name__}"))
 
 
+_WENT_BACK = "store went back: it is older than the privacy account beside the key, which goes on from there"
+
 _TOLD = {
     "parting-heard": ("info", "a neighbour that was dropped has heard it"),
     "store-went-back": ("error", "store went back: this peer's state is older than what a neighbour remembers"),
@@ -481,5 +492,7 @@ def _store_for(config: PeerConfig) -> Store:
     if config.data_dir is None:
         return MemoryStore()
     from ..store.sqlite import SqliteStore
+    from ..store.witnessed import WitnessedStore
 
-    return SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))
+    store = SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))
+    return store if config.account_file is None else WitnessedStore(store, config.account_file)

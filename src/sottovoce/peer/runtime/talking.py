@@ -16,6 +16,9 @@ from .keeping import Keeper
 
 __all__ = ["Talker"]
 
+_FLOOD_PAUSE = 0.05
+"""Seconds after which a message that is part of a flood is answered with nothing."""
+
 
 class Talker:
     """Carries what the protocol says to its neighbours, and what they say to it.
@@ -120,6 +123,7 @@ class Talker:
                 message = self._protocol.unanswered(message, late=late and not self._contacts.once_only(name))
             else:
                 self._contacts.answered(name, kind, self._clock.now(), self._clock.now() - sent)
+                self._protocol.reached(name)
                 self._heard(name)
                 return reply
         if late:
@@ -134,19 +138,18 @@ class Talker:
         The answer is there at once. It comes as a future, because a task for each message would cost a tenth of an
         exchange.
         """
-        answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Message | None] = loop.create_future()
         try:
-            answer.set_result(self._admit(name, message))
+            self._keeper.check()
+            if self._contacts.admits(name, self._clock.now()):
+                answer.set_result(self._receive(name, message))
+            else:  # the answer, which is none, comes late: until then the transport reads nothing more from there
+                self._observer.count("flood", name)
+                loop.call_later(_FLOOD_PAUSE, _answer_nothing, answer)
         except PeerError as failure:
             answer.set_exception(failure)
         return answer
-
-    def _admit(self, name: str, message: Message) -> Message | None:
-        self._keeper.check()
-        if not self._contacts.admits(name, self._clock.now()):
-            self._observer.count("flood", name)
-            return None
-        return self._receive(name, message)
 
     def _receive(self, name: str, message: Message) -> Message | None:
         """One input. Returns what to say, already stored."""
@@ -191,3 +194,8 @@ class Talker:
         if self._contacts.unreachable(name):
             self._observer.log("info", "neighbour reachable", neighbour=name)
         self._contacts.heard(name, self._clock.now())
+
+
+def _answer_nothing(answer: asyncio.Future[Message | None]) -> None:
+    if not answer.done():
+        answer.set_result(None)

@@ -33,6 +33,14 @@ class Store(Protocol):
     :class:`sottovoce.testing.StoreConformance`.
     """
 
+    @property
+    def shown(self) -> float:
+        """What is known to have been shown of the private value although the state was lost (R56); else 0."""
+
+    @property
+    def went_back(self) -> bool:
+        """Whether the state that was loaded is older than what is known to have been shown (R56)."""
+
     def load(self) -> PeerState | None:
         """The last state saved, ``None`` if there is none.
 

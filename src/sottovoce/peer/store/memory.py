@@ -13,6 +13,8 @@ __all__ = ["MemoryStore"]
 class MemoryStore:
     """Durable for as long as the object lives; survives a simulated crash, not a real one."""
 
+    shown, went_back = 0.0, False
+
     def __init__(self) -> None:
         self._state: PeerState | None = None
         self._closed = False

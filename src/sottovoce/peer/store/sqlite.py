@@ -80,6 +80,8 @@ class SqliteStore:
         The store is held by another process, damaged, of another peer, from another version, or not writable.
     """
 
+    shown, went_back = 0.0, False
+
     def __init__(self, folder: Path, identity: Identity, *, topic: bytes = DEFAULT_TOPIC) -> None:
         self.path = Path(folder) / "peer.sqlite"
         self._identity, self._topic = identity, topic

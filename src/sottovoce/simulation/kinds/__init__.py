@@ -49,6 +49,18 @@ class Kind(ABC):
         the :class:`~sottovoce.simulation.recording.Sheet` on which they record.
         """
 
+    def together(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]] | None:
+        """The driver for several threads on one replica, and its last arguments; ``None``: the kind has none."""
+        return None
+
+    def beside(self, method: Any, num_coordinates: int) -> bool:
+        """Whether vectors of that length have their coordinates side by side in memory, for :meth:`vectors`."""
+        return False
+
+    def vectors(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
+        """The driver for such vectors, and its last arguments."""
+        raise NotImplementedError
+
     @abstractmethod
     def plain(self, method: Any, graph: Graph, nodes: Array, parameters: Array, stream: Stream) -> Iterator[None]:
         """One step after the other by the interpreter, in ``nodes``, each when the next item is asked for."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 from ...methods.base import VALUE, Array, PairMethod
 from ..compiling import Kernel, compiled, specialised
@@ -21,13 +22,21 @@ from ..random.aliases import AliasTable
 from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
 from ..random.streams import Stream, edge_of, normals_of
 from ..recording import as_they_are, exchanged, good_enough, note, summed, term, worth_carrying
-from . import Kind, parts_of
+from . import Kind, functions_of, parts_of
+from .ends import edges_of, stored_count, stored_ends
+from .together import drive as drive_together
+from .vectors import acting
+from .vectors import drive as drive_vectors
 
 __all__ = ["KIND", "fired_edge"]
 
-u64 = np.uint64
+LEAST_COORDINATES, LEAST_NOISY = 32, 1024
+"""Shorter vectors are run one coordinate after the other: there is not enough to do side by side, and with noise most
+of the time goes into the draws."""
+
 update, uses_noise, lazy = PairMethod.update, PairMethod.uses_noise, PairMethod.lazy  # a method's own take
 shown = as_they_are  # their place in `drive`
+ends_of, count_of = stored_ends, stored_count  # likewise those of the graph
 
 
 def drive(  # noqa: C901  (one loop)
@@ -64,14 +73,13 @@ def drive(  # noqa: C901  (one loop)
             for start in range(first, last, WINDOW):
                 size = min(WINDOW, last - start)
                 fill_words(words, start, r, 0, seed)
-                fill_edges(words, fired, edges.shape[0], accept, alias)
+                fill_edges(words, fired, count_of(edges), accept, alias)
                 if uses_noise:
                     if c > 0:
                         fill_words(words, start, r, c, seed)
                     fill_normals(words, draws)
                 for k in range(size):
-                    ends[0, k] = u64(edges[fired[k], 0])
-                    ends[1, k] = u64(edges[fired[k], 1])
+                    ends[0, k], ends[1, k] = ends_of(edges, fired[k])
                 for k in range(size):
                     touched[k] = nodes[ends[0, k], VALUE] + nodes[ends[1, k], VALUE]
                 if carrying == 0.0 and due > start + size:
@@ -151,8 +159,27 @@ class Pair(Kind):
     weighted = True
 
     def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        kernel = specialised(drive, **parts_of(method), uses_noise=type(method).uses_noise, lazy=method.lazy)
-        return kernel, (graph.edges, aliases.accept, aliases.alias)
+        joins, edges = edges_of(graph)
+        kernel = specialised(drive, **parts_of(method), **joins, uses_noise=type(method).uses_noise, lazy=method.lazy)
+        return kernel, (edges, aliases.accept, aliases.alias)
+
+    def together(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]] | None:
+        if not method.own_rows_only or method.lazy:
+            return None
+        joins, edges = edges_of(graph)
+        functions = functions_of(method)
+        kernel = specialised(drive_together, **functions, **joins, uses_noise=type(method).uses_noise)
+        return kernel, (edges, aliases.accept, aliases.alias)
+
+    def beside(self, method: PairMethod, num_coordinates: int) -> bool:
+        least = LEAST_NOISY if method.uses_noise else LEAST_COORDINATES
+        return method.own_rows_only and not method.lazy and num_coordinates >= least
+
+    def vectors(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
+        joins, edges = edges_of(graph)
+        parts = joins | {"act": acting(type(method).update), "num_fields": method.num_fields}
+        kernel = specialised(drive_vectors, **parts, uses_noise=type(method).uses_noise)
+        return kernel, (edges, aliases.accept, aliases.alias)
 
     def plain(
         self, method: PairMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream
@@ -178,6 +205,9 @@ class Pair(Kind):
         seed = np.uint64(stream.seed)
         edge_indices(out, steps.start, stream.replica, seed, graph.num_edges, aliases.accept, aliases.alias)
         return out
+
+    def taking_part(self, graph: Graph | Circulant, fired: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return graph.ends(fired).reshape(-1) if isinstance(graph, Circulant) else super().taking_part(graph, fired)
 
     def draws(self, method: PairMethod, graph: Graph, stream: Stream, steps: range) -> Array:
         out = np.empty((len(steps), 2))

@@ -13,7 +13,16 @@ from numba.extending import register_jitable
 
 from ..compiling import compiled
 
-__all__ = ["HALF", "PURPOSE_SHIFT", "WINDOW", "fill_edges", "fill_laplace", "fill_normals", "fill_words"]
+__all__ = [
+    "HALF",
+    "PURPOSE_SHIFT",
+    "WINDOW",
+    "fill_edges",
+    "fill_laplace",
+    "fill_normals",
+    "fill_words",
+    "fill_words_at",
+]
 
 WINDOW = 64
 """Positions prepared together: enough for cache misses to overlap, few enough to stay in the first-level cache."""
@@ -99,28 +108,38 @@ def _normal_pair(radius_word: Any, angle_word: Any) -> Any:
     )
 
 
+@register_jitable(inline="always")
+def _philox(position: Any, replica: Any, domain: Any, seed: Any) -> Any:
+    """Philox4x32-10 as defined by :func:`sottovoce.simulation.random.streams.philox`."""
+    c0, c1, c2, c3 = position & MASK, position >> HALF, u64(replica), u64(domain)
+    k0, k1 = seed & MASK, seed >> HALF
+    for _ in range(10):
+        product_0 = MULTIPLIER_0 * c0
+        product_1 = MULTIPLIER_1 * c2
+        c0, c1, c2, c3 = (
+            (product_1 >> HALF) ^ c1 ^ k0,
+            product_1 & MASK,
+            (product_0 >> HALF) ^ c3 ^ k1,
+            product_0 & MASK,
+        )
+        k0 = (k0 + WEYL_0) & MASK
+        k1 = (k1 + WEYL_1) & MASK
+    return c0, c1, c2, c3
+
+
 @compiled
 def fill_words(words: Any, first: Any, replica: Any, domain: Any, seed: Any) -> None:
-    """Philox4x32-10 for the ``WINDOW`` positions from ``first``: ``words`` is ``(4, WINDOW)``."""
+    """The words at the ``WINDOW`` positions from ``first``: ``words`` is ``(4, WINDOW)``."""
     for k in range(WINDOW):
-        position = u64(first) + u64(k)
-        c0, c1, c2, c3 = position & MASK, position >> HALF, u64(replica), u64(domain)
-        k0, k1 = seed & MASK, seed >> HALF
-        for _ in range(10):
-            product_0 = MULTIPLIER_0 * c0
-            product_1 = MULTIPLIER_1 * c2
-            c0, c1, c2, c3 = (
-                (product_1 >> HALF) ^ c1 ^ k0,
-                product_1 & MASK,
-                (product_0 >> HALF) ^ c3 ^ k1,
-                product_0 & MASK,
-            )
-            k0 = (k0 + WEYL_0) & MASK
-            k1 = (k1 + WEYL_1) & MASK
-        words[0, k] = c0
-        words[1, k] = c1
-        words[2, k] = c2
-        words[3, k] = c3
+        words[0, k], words[1, k], words[2, k], words[3, k] = _philox(u64(first) + u64(k), replica, domain, seed)
+
+
+@compiled
+def fill_words_at(words: Any, first: Any, later: Any, domains: Any, replica: Any, seed: Any) -> None:
+    """The words at ``first + later``, each in a domain of its own: both are ``(WINDOW,)``."""
+    for k in range(WINDOW):
+        position, domain = u64(first) + later[k], domains[k]
+        words[0, k], words[1, k], words[2, k], words[3, k] = _philox(position, replica, domain, seed)
 
 
 @compiled

@@ -1,0 +1,137 @@
+"""R56: what was shown of the private value, written down a second time outside the data folder, before it is shown.
+
+A restored copy of the data folder, or an empty one, would roll the privacy account back: a peer would show again what
+its budget no longer pays for. So each step of the account is first written to a small file beside the peer's key, which
+no copy of the data folder brings back. It holds two numbers and nothing private. What cannot be known is assumed spent:
+
+- the store knows less than the file: the account goes on from the file;
+- the store is empty: likewise, for the value that the operator gives;
+- the store is from before the last *unrelated* value: nothing is known of the older one's account, so all of it counts
+  as spent.
+
+Without a budget the account limits nothing, and the file follows it in steps of four only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ...errors import StoreError, UnusableStore
+from ...foundation.files import write_atomically
+from ...privacy.gaussian.account import Account
+from ..protocol.state import PeerState
+from .base import Store
+
+__all__ = ["Mark", "WitnessedStore"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What the file says.
+
+    Parameters
+    ----------
+    information
+        At least as much as was ever shown of the present value; never below what the store holds.
+    requests
+        The peer's count of own requests when that value was given.
+    """
+
+    information: float
+    requests: int
+
+    @classmethod
+    def of(cls, account: Account, requests: int) -> Mark:
+        """Exactly what the account says if there is a budget, otherwise the next power of four."""
+        shown = account.information
+        if math.isinf(account.budget) and 0.0 < shown < 1e300:
+            shown = 4.0 ** math.ceil(math.log(shown, 4.0))
+        return cls(shown, requests)
+
+
+class WitnessedStore:
+    """A store with a witness: a file that the account is written to ahead.
+
+    Parameters
+    ----------
+    inner
+        The store itself.
+    path
+        The witness, outside the folder of the store.
+
+    Raises
+    ------
+    UnusableStore
+        The witness is damaged.
+    """
+
+    def __init__(self, inner: Store, path: Path) -> None:
+        self._inner, self._path = inner, path
+        self._last: Account | None = None
+        self._mark = self._read()
+        self.went_back = False
+        """Whether :meth:`load` found a store that is older than its witness."""
+
+    @property
+    def shown(self) -> float:
+        """What was shown of the private value, as far as the witness knows; also if the store is empty."""
+        return 0.0 if self._mark is None else self._mark.information
+
+    def load(self) -> PeerState | None:
+        """The last state saved, with the account of the witness if that knows more."""
+        state = self._inner.load()
+        if state is None or self._mark is None:
+            self._last = None if state is None else state.account
+            return state
+        account, mark = state.account, self._mark
+        if state.requests < mark.requests:
+            account = replace(account, information=max(account.information, account.budget, mark.information))
+        elif mark.information > Mark.of(account, 0).information:
+            account = replace(account, information=mark.information)
+        self.went_back = account is not state.account
+        self._last = account
+        return replace(state, account=account)
+
+    def save(self, state: PeerState) -> None:
+        """Write the account to the witness, where it has grown, and then the state to the store."""
+        unrelated = self._last is not None and state.account.information < self._last.information
+        since = state.requests if unrelated or self._mark is None else self._mark.requests
+        mark = Mark.of(state.account, since)
+        if mark.information > self.shown:
+            self._write(mark)
+        self._inner.save(state)
+        self._last = state.account
+        if mark != self._mark:  # less was shown, of an unrelated value: not before that value is stored
+            self._write(mark)
+
+    def close(self) -> None:
+        """Close the store."""
+        self._inner.close()
+
+    def _read(self) -> Mark | None:
+        if not self._path.exists():
+            return None
+        try:
+            found = json.loads(self._path.read_text(encoding="ascii"))
+            mark = Mark(float(found["information"]), int(found["requests"]))
+        except OSError as error:
+            raise StoreError(f"cannot read the privacy account {str(self._path)!r}: {error.strerror}") from None
+        except (ValueError, TypeError, KeyError):
+            mark = Mark(math.nan, 0)
+        if not mark.information >= 0.0 or mark.requests < 0:
+            raise UnusableStore(
+                f"the privacy account {str(self._path)!r} is damaged; if you remove it, the account is only as good as "
+                "the data folder, which must then not be an older copy"
+            )
+        return mark
+
+    def _write(self, mark: Mark) -> None:
+        text = json.dumps(asdict(mark)) + "\n"
+        try:
+            write_atomically(self._path, lambda draft: draft.write_text(text, encoding="ascii"), mode=0o600)
+        except OSError as error:
+            raise StoreError(f"cannot write the privacy account {str(self._path)!r}: {error.strerror}") from None
+        self._mark = mark

@@ -1,0 +1,155 @@
+"""Several threads on one run: the bits of the sequential driver, whatever the graph, the method and the records."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.simulation import running, team
+from sottovoce.simulation.team import Pace
+
+GRAPHS = {
+    "star": sv.graphs.star(300),
+    "cycle": sv.graphs.cycle(1000),
+    "complete": sv.graphs.complete(40),
+    "geometric": sv.graphs.random_geometric(700, seed=1),
+    "hubs": sv.graphs.barabasi_albert(2000, 2, seed=1),
+}
+NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
+METHODS = [
+    sv.StandardGossip(),
+    NOISY,
+    sv.SealedGossip(seal_std=10.0),
+    sv.GapOracle(gap=0.02),
+    sv.methods.BudgetedNoiseInsertion(noise_std=1.0, noise_decay=0.9, hidden_std=0.1),
+]
+STEPS = 40_000
+
+
+class Always(team.Pace):
+    """Never alone."""
+
+    together = True
+
+
+@pytest.fixture(autouse=True)
+def small_networks_too(monkeypatch):
+    """A team is tried whatever the size, in every span, and with batches in which many steps share a node."""
+    monkeypatch.setattr(team, "FEWEST", 1)
+    monkeypatch.setattr(team, "LEAST_NODES", 2)
+    monkeypatch.setattr(team, "LEAST_STEPS", 1)
+    monkeypatch.setattr(team, "Pace", Always)
+
+
+@pytest.fixture
+def spans(monkeypatch):
+    """How often a team made steps."""
+    made = []
+    make = team.Team.make
+    monkeypatch.setattr(team.Team, "make", lambda *arguments: made.append(1) or make(*arguments))
+    return made
+
+
+def both(graph, method, *, threads=2, num_steps=STEPS, **how):
+    """The same run on one thread and on several."""
+    values = np.random.default_rng(0).random(graph.num_nodes)
+    how = {"num_steps": num_steps, "seed": 7, **how}
+    return (sv.simulate(graph, values, method, threads=number, **how) for number in (1, threads))
+
+
+def assert_same(one, other):
+    """All that was found, to the last bit."""
+    np.testing.assert_array_equal(one.tables, other.tables)
+    np.testing.assert_array_equal(one.steps, other.steps)
+    np.testing.assert_array_equal(one.squared_error, other.squared_error)
+    np.testing.assert_array_equal(one.records.masses, other.records.masses)
+
+
+@pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_a_team_gives_the_bits_of_the_sequential_driver(graph, method, spans):
+    """Values, noise and recorded errors are the same on two threads, even where all steps meet in a hub."""
+    one, two = both(graph, method, record=[0, STEPS // 3, STEPS])
+    assert_same(one, two)
+    assert spans
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5, 9])
+def test_the_number_of_threads_makes_no_difference(threads):
+    """More members than marks in a word, more than windows in a batch: the same bits."""
+    assert_same(*both(GRAPHS["hubs"], NOISY, threads=threads, record=2))
+
+
+@pytest.mark.parametrize(
+    "record", [None, [], [0, 1, 7, 4096, 5000, 39_999], list(range(3000)), [20_000, 20_001, 30_000]]
+)
+def test_records_are_those_of_the_sequential_driver(record):
+    """Few records, many, and both in turns: sums are carried over the same steps and give the same bits."""
+    assert_same(*both(GRAPHS["hubs"], NOISY, record=record))
+
+
+def test_marks_are_wiped_when_their_numbers_run_out(monkeypatch):
+    """With three batch numbers instead of 32 767 old marks would be taken for new ones, unless they are wiped."""
+    monkeypatch.setattr(team, "LAST_TAG", 3)
+    assert_same(*both(GRAPHS["geometric"], NOISY))
+
+
+def test_a_run_goes_on_and_is_cut_into_spans(monkeypatch):
+    """A run that is resumed, and looked at every few hundred steps, is the same run."""
+    monkeypatch.setattr(running, "CHUNK", 700)
+    one, two = both(GRAPHS["hubs"], NOISY, num_steps=3000)
+    assert_same(one.resume(3000, threads=1), two.resume(3000, threads=2))
+
+
+def test_edges_that_are_not_equally_likely():
+    """The alias table is the same for a team."""
+    graph = GRAPHS["hubs"]
+    chances = np.random.default_rng(1).random(graph.num_edges)
+    assert_same(*both(graph, NOISY, edge_probabilities=chances / chances.sum()))
+
+
+def test_methods_that_look_at_other_rows_are_run_by_one_thread(spans):
+    """The adaptive binary oracle reads its neighbours' rows, a lazy method may be behind: no team makes their steps."""
+    for method in (sv.BinaryOracle(step_size="adaptive"), sv.HeavyBallGossip(momentum=0.3)):
+        assert_same(*both(GRAPHS["complete"], method, num_steps=2000))
+    assert not spans
+
+
+def test_replicas_and_vectors_share_the_cores_otherwise(spans):
+    """Threads take replicas or coordinates where there are several, and one thread has no company."""
+    graph = GRAPHS["cycle"]
+    values = np.random.default_rng(0).random((graph.num_nodes, 2))
+    sv.simulate(graph, values, NOISY, num_steps=100, seed=1, threads=2)
+    sv.simulate(graph, values[:, 0], NOISY, num_steps=100, seed=1, threads=2, replicas=2)
+    sv.simulate(graph, values[:, 0], NOISY, num_steps=100, seed=1, threads=1)
+    sv.simulate(graph, values[:, 0], NOISY, num_steps=100, seed=1, threads=2, stop_at=0.5)
+    assert not spans
+
+
+def test_where_there_are_no_more_threads_one_makes_all_steps(monkeypatch, spans):
+    """A system that starts no second thread gets the same result, and nobody waits for it."""
+    start = threading.Thread.start
+
+    def none_of_ours(self):
+        if self.name.startswith("sottovoce"):
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", none_of_ours)
+    assert_same(*both(GRAPHS["cycle"], NOISY, num_steps=2000))
+    assert not spans
+
+
+def test_the_faster_way_is_taken():
+    """Both ways are tried in short spans, the faster goes on in long ones, the other is tried again now and then."""
+    pace, chosen, most = Pace(), [], []
+    for _ in range(2 * team.AGAIN + 2):
+        chosen.append(pace.together)
+        most.append(pace.most(10**9))
+        pace.took(2.0 if pace.together else 1.0)
+    assert chosen[:2] == [True, False]
+    assert chosen.count(True) == 3
+    assert [steps < 10**9 for steps in most] == [k < 2 or k % team.AGAIN == 0 for k in range(len(most))]
