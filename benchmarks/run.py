@@ -43,7 +43,8 @@ def _printed(script: str) -> Callable[[], str]:
     def run() -> str:
         done = subprocess.run([sys.executable, HERE / script], capture_output=True, text=True, check=False)
         print(done.stdout, flush=True)
-        failed = f"\n{script} failed: {done.stderr.strip().splitlines()[-1]}" if done.returncode else ""
+        why = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        failed = f"\n{script} failed: {why}" if done.returncode else ""
         return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines()) + failed
 
     return run
