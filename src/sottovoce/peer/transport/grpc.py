@@ -216,7 +216,8 @@ class GrpcTransport:
         if not self._admission.enter(src):
             self._refuse("refused-too-many-calls", src, most=self._admission.calls)
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many calls at once")
-        context.add_done_callback(lambda _context: self._admission.leave(src))  # type: ignore[arg-type]
+        admission = self._admission  # a later roster brings another
+        context.add_done_callback(lambda _context: admission.leave(src))  # type: ignore[arg-type]
         return src
 
     async def _read(self, src: str, context: Context, parse: Callable[[bytes, str], Said]) -> Said | None:
@@ -306,6 +307,7 @@ class GrpcTransport:
         if self._server is not None and (not same_self or before.members != now.members):
             server, self._server = self._server, None
             await server.stop(grace=0.5)
+            self._admission = Admission(longest(self._codec))  # messages of a larger network may be longer
             await self._open(f"{str(self._listen).rpartition(':')[0]}:{self.port}")
 
     def _moved(self, name: str, config: PeerConfig) -> bool:
