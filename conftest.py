@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +27,10 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # Tests that start processes run the sources beside them, installed or not.
 _SOURCES = str(Path(__file__).parent / "src")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_SOURCES, os.environ.get("PYTHONPATH")]))
+
+# A shell starts programs in the background with Ctrl-C ignored, and they hand that on: tests of it need it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `ci` finds the same examples on every machine, so that a red build can be repeated.
 hypothesis.settings.register_profile("ci", max_examples=40, derandomize=True, deadline=None)
