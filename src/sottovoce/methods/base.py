@@ -188,7 +188,7 @@ class PairMethod(Method):
 
     common_fields: ClassVar[int] = 0
     """How many columns, the last ones, are the same for every coordinate of a vector, at every step: amplitudes and
-    counts, say. They are stored once for each node; of the other columns :meth:`initial` fills none but :data:`VALUE`.
+    counts, say. They are stored once for each node; of the other columns :meth:`initial` fills none but ``VALUE``.
     Needs :attr:`own_rows_only`."""
 
     @staticmethod
