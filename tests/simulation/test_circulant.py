@@ -33,6 +33,7 @@ def test_vectors_find_the_same_edges():
 
 def test_a_team_computes_edges_too(monkeypatch):
     """Several threads on one run find the same edges."""
+    monkeypatch.setattr(team, "LEAST_CORES", 2)
     monkeypatch.setattr(team, "LEAST_NODES", 2)
     monkeypatch.setattr(team, "LEAST_STEPS", 1)
     monkeypatch.setattr(team, "FEWEST", 1)

@@ -38,6 +38,7 @@ class Always(team.Pace):
 def small_networks_too(monkeypatch):
     """A team is tried whatever the size, in every span, and with batches in which many steps share a node."""
     monkeypatch.setattr(team, "FEWEST", 1)
+    monkeypatch.setattr(team, "LEAST_CORES", 2)
     monkeypatch.setattr(team, "LEAST_NODES", 2)
     monkeypatch.setattr(team, "LEAST_STEPS", 1)
     monkeypatch.setattr(team, "Pace", Always)

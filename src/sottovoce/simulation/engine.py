@@ -79,7 +79,7 @@ def simulate(
         replica then stops at the first of these looks. Recorded steps make no difference. On a GPU an ensemble stops
         at the step, one huge run looks every n/2 steps.
     threads
-        Cores to use; ``None``: all. Replicas are shared out between them, or coordinates; a single run of 10⁵ nodes
+        Cores to use; ``None``: all. Replicas are shared out between them, or coordinates; a single run of 5·10⁵ nodes
         or more is made by all of them together, unless one alone is faster at the moment. The numbers are the same.
     device
         ``"cpu"``, or ``"gpu"`` for a CUDA device (extra ``gpu``): many replicas of a small graph, or one

@@ -25,7 +25,9 @@ from .state import State, aligned
 
 __all__ = ["Desk", "Team", "team_for"]
 
-LEAST_NODES = 10**5
+LEAST_CORES = 4
+"""With fewer, marking the nodes costs about what the others save."""
+LEAST_NODES = 500_000
 """In smaller networks too many steps of a batch share a node, and the tables are in the cache of one core."""
 LEAST_STEPS = 10**6
 """Copying the tables, and compiling once, takes as long as many steps."""
@@ -65,7 +67,7 @@ def team_for(state: State, num_steps: int, crew: Any) -> Team | None:
     if n * _width(width) * state.tables.itemsize > MOST_BYTES:
         return None
     large = state.tables.shape[:2] == (1, 1) and n >= LEAST_NODES and num_steps >= max(LEAST_STEPS, n)
-    if not (TOGETHER and crew.size > 1 and large):
+    if not (TOGETHER and crew.size >= LEAST_CORES and large):
         return None
     kernel = kind_of(setup.method).together(setup.method, setup.graph, setup.aliases)
     return None if kernel is None or not crew.complete() else Team(state, crew, *kernel)
