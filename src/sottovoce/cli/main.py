@@ -39,7 +39,7 @@ ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
 
 # Package → the extra that brings it. A core install has none of them.
 EXTRAS = {
-    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client", "structlog"], "peer"),
+    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client"], "peer"),
     **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
     **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
     "pyamg": "amg",
