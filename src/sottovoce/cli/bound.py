@@ -16,7 +16,7 @@ from .output import (
     print_table,
     seed_option,
     values_option,
-    without_suffix,
+    write_figure,
 )
 
 if TYPE_CHECKING:
@@ -76,11 +76,10 @@ def command(
         curves |= _simulated(graph, method, values, at, seed=seed, replicas=replicas)
     written: list[Path] = []
     if plot_stem is not None:
-        from ..plotting.style import save_figure
         from ..plotting.theory import plot_bounds
 
         axes = plot_bounds(at, curves, title=f"{graph.name}, {method.label()}", replicas=replicas)
-        written = save_figure(axes.figure, without_suffix(plot_stem, ".png", ".svg"))  # type: ignore[arg-type]
+        written = write_figure(axes.figure, plot_stem)  # type: ignore[arg-type]
     if as_json:
         payload = {"graph": graph.name, "method": method.label(), "seed": seed, "replicas": replicas}
         print_json({**payload, **facts, "steps": at, **curves, "files": written})

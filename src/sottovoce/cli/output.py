@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -12,12 +13,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import numpy as np
 
+from ..foundation.text import number_in
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..experiments import Provenance
     from ..graphs import Graph
 
 __all__ = [
+    "TYPED",
+    "command_line",
     "graph_option",
     "json_option",
     "load_option",
@@ -33,6 +39,9 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+TYPED = "sottovoce.typed"
+"""Where the words of a command line are kept while it runs."""
 
 graph_option = click.option(
     "--graph", "graph_spec", default="cycle:10", show_default=True, metavar="SPEC",
@@ -78,6 +87,22 @@ plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 
+def command_line() -> str:
+    """The command that is running, as it was typed; numbers after ``--values`` are private and are left out."""
+    words = list(click.get_current_context().meta.get(TYPED, []))
+    for place, word in enumerate(words):
+        before, equals, value = word.partition("=")
+        if before == "--values" and equals:
+            words[place] = f"--values={_hidden(value)}"
+        elif place and words[place - 1] == "--values":
+            words[place] = _hidden(word)
+    return shlex.join(["sottovoce", *words])
+
+
+def _hidden(values: str) -> str:
+    return "…" if all(number_in(part) is not None for part in values.split(",")) else values
+
+
 def node_named(graph: Graph, text: str) -> int | str:
     """A node as somebody typed it: a name if the graph has it, otherwise a number."""
     return int(text) if text not in graph.numbers and text.isdecimal() else text
@@ -94,11 +119,13 @@ def without_suffix(path: Path, *suffixes: str) -> Path:
     return path.with_suffix("") if path.suffix in suffixes else path
 
 
-def write_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write ``stem.png`` and ``stem.svg``, whether or not ``stem`` already ends so."""
+def write_figure(figure: Figure, stem: Path, provenance: Provenance | None = None) -> list[Path]:
+    """Write ``stem.png`` and ``stem.svg``, whether or not ``stem`` already ends so; both say where they come from."""
+    from ..experiments.provenance import Provenance
     from ..plotting.style import save_figure
 
-    return save_figure(figure, without_suffix(stem, ".png", ".svg"))
+    made = Provenance.of().by(command_line()) if provenance is None else provenance
+    return save_figure(figure, without_suffix(stem, ".png", ".svg"), about=made.line())
 
 
 def print_json(payload: dict[str, Any]) -> None:

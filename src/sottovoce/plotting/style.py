@@ -67,12 +67,16 @@ def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
         axes.spines[side].set_visible(False)
 
 
-def save_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write ``stem.png`` and ``stem.svg``; text stays text in the SVG, and both are the same bytes every time."""
+def save_figure(figure: Figure, stem: Path, *, about: str = "") -> list[Path]:
+    """Write ``stem.png`` and ``stem.svg``; text stays text in the SVG, and both are the same bytes every time.
+
+    ``about`` says in the files' metadata where the figure comes from.
+    """
     import matplotlib as mpl
 
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
+    told = {"Description": about} if about else {}
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
-        write_atomically(paths[0], lambda path: figure.savefig(path, dpi=160, metadata={"Software": None}))
-        write_atomically(paths[1], lambda path: figure.savefig(path, metadata={"Date": None}))
+        write_atomically(paths[0], lambda path: figure.savefig(path, dpi=160, metadata={"Software": None, **told}))
+        write_atomically(paths[1], lambda path: figure.savefig(path, metadata={"Date": None, **told}))
     return paths
