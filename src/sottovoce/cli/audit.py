@@ -236,8 +236,7 @@ def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | N
 
 
 def _draw(report: Report, baseline: Report, folder: Path) -> list[Path]:
-    from ..plotting.privacy import exposure_over_time, what_the_observer_knows
-    from ..plotting.style import save_figure
+    from ..plotting import plot_exposure, plot_knowledge, save_figure
 
-    written = save_figure(exposure_over_time(report, baseline), folder / "exposure-over-time")
-    return written + save_figure(what_the_observer_knows(report), folder / "what-the-observer-knows")
+    written = save_figure(plot_exposure(report, baseline=baseline), folder / "exposure-over-time")
+    return written + save_figure(plot_knowledge(report), folder / "what-the-observer-knows")

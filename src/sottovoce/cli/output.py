@@ -13,11 +13,13 @@ import click
 import numpy as np
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ..graphs import Graph
 
 __all__ = [
+    "FIGURE_FILES",
     "graph_option",
     "json_option",
     "load_option",
@@ -32,6 +34,8 @@ __all__ = [
     "write_figure",
 ]
 
+WIDEST = 10_000
+"""Columns of the widest table that can be."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 graph_option = click.option(
@@ -74,7 +78,8 @@ def method_option(command: F) -> F:
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
 )
-plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+FIGURE_FILES = "Write FILE.png and FILE.svg, or only the one that FILE ends with: .pdf, .svg, .png."
+plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help=FIGURE_FILES)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 
@@ -88,17 +93,17 @@ def without_suffix(path: Path, *suffixes: str) -> Path:
 
     Examples
     --------
-    >>> without_suffix(Path("run-0.9"), ".png", ".svg").name, without_suffix(Path("a.png"), ".png", ".svg").name
+    >>> without_suffix(Path("run-0.9"), ".npz").name, without_suffix(Path("a.npz"), ".npz").name
     ('run-0.9', 'a')
     """
     return path.with_suffix("") if path.suffix in suffixes else path
 
 
-def write_figure(figure: Figure, stem: Path) -> list[Path]:
-    """Write ``stem.png`` and ``stem.svg``, whether or not ``stem`` already ends so."""
-    from ..plotting.style import save_figure
+def write_figure(drawn: Figure | Axes | Sequence[Axes], path: Path) -> list[Path]:
+    """Write the format that ``path`` asks for, or PNG and SVG."""
+    from ..plotting import save_figure
 
-    return save_figure(figure, without_suffix(stem, ".png", ".svg"))
+    return save_figure(drawn, path)
 
 
 def print_json(payload: dict[str, Any]) -> None:
@@ -123,8 +128,12 @@ def _plain(value: Any) -> Any:
 def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, notes: Sequence[str] = ()
 ) -> None:
-    """A table on standard output; numbers to the right, and lines of notes below."""
+    """A table on standard output; numbers to the right, and lines of notes below.
+
+    In a narrow terminal the words of the first column are spread over lines; no word and no number is ever cut.
+    """
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", header_style="bold")
@@ -133,6 +142,7 @@ def print_table(
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
     console = Console(markup=False)  # what is printed may be a name from a file
-    console.print(table)
+    needed = Measurement.get(console, console.options.update(max_width=WIDEST), table).minimum
+    Console(markup=False, width=max(needed, console.width)).print(table)
     for note in notes:
         console.print(note, highlight=False)

@@ -63,7 +63,8 @@ def run_and_write(name: str, *, seed: int, replicas: int, out: Path, quiet: bool
     """Run one experiment, write its files, print a table per panel; return the same for JSON."""
     from ..experiments.paper import BASELINE, EXPERIMENTS, reproduce
     from ..plotting.runs import draw_histogram, draw_panel, draw_rate
-    from ..plotting.style import new_figure, save_figure
+    from ..plotting.saving import save_figure
+    from ..plotting.style import new_figure
 
     experiment = EXPERIMENTS[name]
     figure, all_axes = new_figure(sum(1 + (panel.histogram is not None) for panel in experiment.panels))

@@ -12,7 +12,7 @@ from ..methods.base import Array
 from .findings import Findings, Question
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 __all__ = ["Question", "Report", "RoundsReport", "StepsReport"]
 
@@ -157,11 +157,11 @@ class Report(Findings):
             columns |= {"flat_std": _finite(self.flat_std), "fisher_information": _finite(self.fisher_information)}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def plot(self) -> Figure:
-        """Exposure over time; see :mod:`sottovoce.plotting.privacy`."""
-        from ..plotting.privacy import exposure_over_time
+    def plot(self, axes: Axes | None = None, **keywords: Any) -> Axes:
+        """Exposure over time; see :func:`sottovoce.plotting.plot_exposure`."""
+        from ..plotting.privacy import plot_exposure
 
-        return exposure_over_time(self)
+        return plot_exposure(self, axes, **keywords)
 
     def __repr__(self) -> str:
         honest = ~self.observers
