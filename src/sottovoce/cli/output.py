@@ -132,17 +132,21 @@ def print_table(
 
     In a narrow terminal the words of the first column are spread over lines; no word and no number is ever cut.
     """
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.measure import Measurement
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", header_style="bold")
+    cells = [[str(cell) for cell in row] for row in rows]
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
-    for row in rows:
-        table.add_row(*(str(cell) for cell in row))
+        texts = [column, *(row[index] for row in cells)]
+        needed = max(cell_len(part) for text in texts for part in (text.split() or [""] if index == 0 else [text]))
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0, min_width=needed)
+    for row in cells:
+        table.add_row(*row)
     console = Console(markup=False)  # what is printed may be a name from a file
-    needed = Measurement.get(console, console.options.update(max_width=WIDEST), table).minimum
-    Console(markup=False, width=max(needed, console.width)).print(table)
+    narrowest = Measurement.get(console, console.options.update(max_width=WIDEST), table).minimum
+    Console(markup=False, width=max(narrowest, console.width)).print(table)
     for note in notes:
         console.print(note, highlight=False)
