@@ -158,6 +158,13 @@ def test_a_file_is_written_as_its_name_asks(axes, tmp_path, name, written, start
     assert (tmp_path / written[0]).read_bytes() == first
 
 
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_a_file_can_say_where_it_comes_from(axes, tmp_path, kind):
+    """A sentence is kept inside the file, where viewers and scripts find it."""
+    (path,) = sv.plotting.save_figure(axes, tmp_path / f"a.{kind}", about="seed 264, cycle")
+    assert b"seed 264, cycle" in path.read_bytes()
+
+
 def table(decays, **columns):
     """The table of a sweep with one run for each decay."""
     rows = [

@@ -19,15 +19,12 @@ __all__ = ["save_figure"]
 BOTH = ("png", "svg")
 """What is written under a name without an ending: one for looking at, one for printing."""
 
-# What Matplotlib would write by itself and what differs from day to day.
-_METADATA: dict[str, dict[str, Any]] = {
-    "png": {"Software": None},
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
-}
+# What Matplotlib would write by itself and what differs from day to day; where a sentence of ours goes.
+_DATED = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
+_ABOUT = {"png": "Description", "svg": "Description", "pdf": "Subject"}
 
 
-def save_figure(drawn: Figure | Axes | Sequence[Axes], path: str | PathLike[str]) -> list[Path]:
+def save_figure(drawn: Figure | Axes | Sequence[Axes], path: str | PathLike[str], *, about: str = "") -> list[Path]:
     """Write a figure to files that are whole or not there.
 
     Parameters
@@ -37,6 +34,8 @@ def save_figure(drawn: Figure | Axes | Sequence[Axes], path: str | PathLike[str]
     path
         With an ending that Matplotlib knows (``.pdf``, ``.svg``, ``.png``, …) that format is written; any other name
         gets ``.png`` and ``.svg`` appended. Text stays text in SVG and PDF.
+    about
+        Where the figure comes from: kept inside PNG, SVG and PDF files.
 
     Returns
     -------
@@ -51,9 +50,15 @@ def save_figure(drawn: Figure | Axes | Sequence[Axes], path: str | PathLike[str]
     files = {stem: kind} if known else {stem.with_name(f"{stem.name}.{each}"): each for each in BOTH}
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce", "pdf.fonttype": 42}):
         for file, form in files.items():
-            how: dict[str, Any] = {"format": form, "dpi": 160, "metadata": _METADATA.get(form)}
+            how: dict[str, Any] = {"format": form, "dpi": 160, "metadata": _metadata(form, about)}
             write_atomically(file, lambda draft, how=how: figure.savefig(draft, **how))  # type: ignore[misc]
     return list(files)
+
+
+def _metadata(form: str, about: str) -> dict[str, Any] | None:
+    if form not in _DATED:
+        return None
+    return {_DATED[form]: None} | ({_ABOUT[form]: about} if about else {})
 
 
 def _figure(drawn: Figure | Axes | Sequence[Axes]) -> Figure:
