@@ -10,6 +10,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.main import COMMANDS, main
+from sottovoce.cli.output import print_table
 
 
 @pytest.fixture
@@ -44,6 +45,27 @@ def test_simulate_json_is_the_library_call(sottovoce):
     assert answer["relative_error"] == run.relative_error.tolist()
     assert answer["status"] == "completed"
     assert answer["largest_mass_error"] < 1e-12
+
+
+def test_a_figure_is_written_as_asked(sottovoce, tmp_path):
+    """``--plot a.pdf`` leaves a PDF and nothing else."""
+    code, out, _ = sottovoce("simulate", "--steps", 50, "--plot", tmp_path / "a.pdf")
+    assert code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["a.pdf"]
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert "a.pdf" in out
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80])
+def test_no_word_of_a_table_is_cut(columns, capsys, monkeypatch):
+    """However narrow the terminal: labels may take two lines, nothing ends in an ellipsis."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    rows = [["budgeted noise insertion, φ = 0.98", "slow at 96 of 100", "1.1e-02"], ["baseline", "no noise", "2.1e-17"]]
+    print_table("A title", ["curve", "φ is", "relative error"], rows)
+    out = capsys.readouterr().out
+    assert "…" not in out
+    for word in " ".join(map(" ".join, rows)).split():
+        assert word in out
 
 
 def test_simulate_writes_figure_and_run(sottovoce, tmp_path):

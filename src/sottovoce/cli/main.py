@@ -84,6 +84,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
+    os.environ["MPLBACKEND"] = "agg"  # commands write files and open no window
     named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
         with nullcontext() if named[:1] in ANSWERING else remembered():

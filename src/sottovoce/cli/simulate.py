@@ -55,7 +55,7 @@ def command(
     run = simulate(graph, asked.private_values, method, num_steps=steps, seed=seed, replicas=replicas, stop_at=stop_at)
     written: list[Path] = []
     if plot_stem is not None:
-        written += write_figure(run.plot().figure, plot_stem)  # type: ignore[arg-type]
+        written += write_figure(run.plot(), plot_stem)
     if save_file is not None:
         stem = without_suffix(save_file, ".npz")
         written.append(stem.with_name(f"{stem.name}.npz"))

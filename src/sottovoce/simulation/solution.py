@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, MissingDependency
+from ..foundation.html import html_table
 from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, Method
 from . import replay
@@ -324,10 +325,24 @@ class Solution(Setup):
 
     def __repr__(self) -> str:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
-        error = ""
-        if len(self.records.steps):
-            error = f", relative error {np.median(self.final_relative_error):.2e}" + (" (median)" if many else "")
+        error = f", relative error {self._error_words()}" if len(self.records.steps) else ""
         return (
             f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
         )
+
+    def _error_words(self) -> str:
+        return f"{np.median(self.final_relative_error):.2e}" + (" (median)" if self.replicas > 1 else "")
+
+    def _repr_html_(self) -> str:
+        """The same facts as a table, for notebooks."""
+        facts: dict[str, object] = {
+            "method": self.method.label(),
+            "graph": f"{self.graph.name}: {self.graph.num_nodes} nodes, {self.graph.num_edges} edges",
+            "steps": f"{self.num_steps:,}",
+            "replicas": self.replicas,
+            "status": self.status,
+            "relative error": self._error_words() if len(self.records.steps) else "not recorded",
+            "seed": self.seed,
+        }
+        return html_table(facts.items(), notes=self.notes)
