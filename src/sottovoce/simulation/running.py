@@ -67,7 +67,6 @@ def advance(
             else:
                 runner.watched_span(at, end, stop_at * state.setup.scale)
             progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
-        runner.hand_over()
         if begin < state.num_steps < end and state.recorder.last != state.num_steps:
             runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
@@ -118,7 +117,6 @@ class _Runner:
         if team := team_for(state, together, crew):
             self.team = team
             self.team.prepare(sheet(*self.no_records))
-            self.team.take()
             close = worth_carrying(np.diff(self.record), graph.num_nodes)
             self.close, self.far = np.flatnonzero(close), np.flatnonzero(~close)
         with kernel.first_call(method.name):
@@ -174,12 +172,7 @@ class _Runner:
         """The node tables as the driver takes them."""
         if self.beside:
             return self.state.tables.transpose(0, 2, 3, 1), self.state.common, self.after
-        return (self.state.tables if self.team is None else self.team.tables,)
-
-    def hand_over(self) -> None:
-        """Have the nodes in the state's tables."""
-        if self.team is not None:
-            self.team.give_back()
+        return (self.state.tables,)
 
     def measured(self, replicas: Indices) -> tuple[Array, Array]:
         """‖x − x*‖² and masses of replicas where they are."""
