@@ -44,10 +44,11 @@ if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
     from .experiments.compare import compare
     from .experiments.sweep import sweep
-    from .simulation import Solution, Status, simulate
+    from .simulation import Solution, Stage, Status, simulate
 
 _LAZY = {
     "Solution": "simulation",
+    "Stage": "simulation",
     "sweep": "experiments.sweep",
     "Status": "simulation",
     "compare": "experiments.compare",
@@ -79,6 +80,7 @@ __all__ = [
     "PushSum",
     "SealedGossip",
     "Solution",
+    "Stage",
     "StandardGossip",
     "StateDecomposition",
     "Status",

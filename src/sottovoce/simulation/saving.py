@@ -18,12 +18,15 @@ from ..graphs.circulant import Circulant
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS
+from .changing.stages import Stage
 from .random.aliases import alias_table
 from .solution import Records, Solution, Status
 
 __all__ = ["load", "save"]
 
 FORMAT = "sottovoce-solution-1"
+CHANGING = "sottovoce-solution-2"
+"""The same with stages. Whoever knows only the first must not take such a run for one that did not change."""
 
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
@@ -31,7 +34,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     parameters = _parameters(solution.method)
     graph: Graph | Circulant = solution.graph
     header = {
-        "format": FORMAT,
+        "format": CHANGING if solution.stages else FORMAT,
         "version": __version__,
         "seed": solution.seed,
         "replicas": solution.replicas,
@@ -45,7 +48,6 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         },
     }
     arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
         "private_values": solution.private_values,
         "tables": solution.tables,
         "steps_done": solution.steps_done,
@@ -57,6 +59,12 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         arrays["common"] = solution.common
     if solution.edge_probabilities is not None:
         arrays["edge_probabilities"] = solution.edge_probabilities
+    if solution.stages:
+        from .changing.saving import packed
+
+        header["stages"], numbers = packed(solution.stages)
+        arrays |= numbers
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     if isinstance(graph, Graph):
         arrays["edges"] = graph.edges
         if graph.positions is not None:
@@ -129,8 +137,10 @@ def load(path: str | PathLike[str]) -> Solution:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
-        if header.get("format") != FORMAT:
-            raise InvalidFile(f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r}")
+        if header.get("format") not in {FORMAT, CHANGING}:
+            raise InvalidFile(
+                f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r} and {CHANGING!r}"
+            )
         return _rebuild(header, arrays)
     except InvalidInput:
         raise
@@ -149,6 +159,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         edge_probabilities=arrays.get("edge_probabilities"),
         aliases=alias_table(arrays.get("edge_probabilities"), graph),
         notes=tuple(header.get("notes", ())),
+        stages=_stages(header, arrays),
         tables=arrays["tables"],
         common=arrays.get("common"),
         steps_done=arrays["steps_done"],
@@ -157,6 +168,14 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         elapsed=header["elapsed"],
         records=Records(arrays["steps"], arrays["squared"], arrays["masses"]),
     )
+
+
+def _stages(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Stage, ...]:
+    if header["format"] != CHANGING:
+        return ()
+    from .changing.saving import unpacked
+
+    return unpacked(header["stages"], arrays)
 
 
 def _method(header: dict[str, Any], arrays: dict[str, Any]) -> Method:
