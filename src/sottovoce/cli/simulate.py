@@ -65,7 +65,7 @@ def command(
     )  # fmt: skip
     written: list[Path] = []
     if plot_stem is not None:
-        written += write_figure(run.plot().figure, plot_stem)  # type: ignore[arg-type]
+        written += write_figure(run.plot(), plot_stem)
     if save_file is not None:
         stem = without_suffix(save_file, ".npz")
         written.append(stem.with_name(f"{stem.name}.npz"))

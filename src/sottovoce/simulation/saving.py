@@ -21,12 +21,13 @@ from ..methods.registry import METHODS
 from .changing.stages import Stage
 from .random.aliases import alias_table
 from .solution import Records, Solution, Status
+from .values import sums_of
 
 __all__ = ["load", "save"]
 
-FORMAT = "sottovoce-solution-1"
-CHANGING = "sottovoce-solution-2"
-"""The same with stages. Whoever knows only the first must not take such a run for one that did not change."""
+FORMAT = "sottovoce-solution-2"
+FIRST = "sottovoce-solution-1"
+"""Of the first release: with the mass of every coordinate where there is now one number for all of them."""
 
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
@@ -34,7 +35,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     parameters = _parameters(solution.method)
     graph: Graph | Circulant = solution.graph
     header = {
-        "format": CHANGING if solution.stages else FORMAT,
+        "format": FORMAT,
         "version": __version__,
         "seed": solution.seed,
         "replicas": solution.replicas,
@@ -137,10 +138,8 @@ def load(path: str | PathLike[str]) -> Solution:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
-        if header.get("format") not in {FORMAT, CHANGING}:
-            raise InvalidFile(
-                f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r} and {CHANGING!r}"
-            )
+        if header.get("format") not in {FORMAT, FIRST}:
+            raise InvalidFile(f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r}")
         return _rebuild(header, arrays)
     except InvalidInput:
         raise
@@ -166,12 +165,18 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
-        records=Records(arrays["steps"], arrays["squared"], arrays["masses"]),
+        records=Records(arrays["steps"], arrays["squared"], _drifts(header, arrays)),
     )
 
 
+def _drifts(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    if header["format"] == FORMAT:
+        return arrays["drifts"]
+    return np.abs(arrays["masses"] - sums_of(arrays["private_values"])).max(axis=-1)
+
+
 def _stages(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Stage, ...]:
-    if header["format"] != CHANGING:
+    if "stages" not in header:
         return ()
     from .changing.saving import unpacked
 

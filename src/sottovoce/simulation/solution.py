@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, MissingDependency
+from ..foundation.html import html_table
 from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, Method
 from . import replay
@@ -23,6 +24,7 @@ from .changing.stages import Stage
 from .changing.timetable import Timetable
 from .kinds import parameters_of
 from .random.aliases import AliasTable
+from .values import sums_of
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -54,13 +56,13 @@ class Records:
     """``(records,)``"""
     squared: Array
     """``(records, replicas)`` ‖x − x*‖²; NaN after a replica has stopped early."""
-    masses: Array
-    """``(records, replicas, coordinates)`` Σ x − Σ u."""
+    drifts: Array
+    """``(records, replicas)`` the largest |Σ x − Σ u − Σ c| over coordinates."""
 
     @classmethod
-    def none(cls, replicas: int, coordinates: int) -> Records:
+    def none(cls, replicas: int) -> Records:
         """Nothing was recorded yet."""
-        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas, coordinates)))
+        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas)))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -99,6 +101,18 @@ class Setup:
         scale = float(((self.private_values - self.private_values.mean(axis=0)) ** 2).sum())
         return scale if scale > 0 else 1.0
 
+    @cached_property
+    def totals(self) -> Array:
+        """``(coordinates,)`` Σ c, which gossip must keep."""
+        return sums_of(self.private_values)
+
+    def drift(self, masses: Array, totals: Array | None = None) -> Array:
+        """The largest |mass − Σ c| over coordinates, the last axis of ``masses``; ``totals``: Σ c of other values."""
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged
+            off = masses - (self.totals if totals is None else totals)
+        np.abs(off, out=off)
+        return np.asarray(off[..., 0] if off.shape[-1] == 1 else off.max(axis=-1))
+
     def as_dict(self) -> dict[str, Any]:
         """The fields of the setup alone, by name."""
         return {field.name: getattr(self, field.name) for field in fields(Setup)}
@@ -136,13 +150,13 @@ class Solution(Setup):
 
     def __post_init__(self) -> None:
         arrays = (self.private_values, self.edge_probabilities, self.tables, self.common, self.steps_done, self.stopped)
-        for array in (*arrays, self.records.steps, self.records.squared, self.records.masses):
+        for array in (*arrays, self.records.steps, self.records.squared, self.records.drifts):
             if array is not None:
                 array.flags.writeable = False
 
     def without_records(self) -> Solution:
         """The same state with no recorded errors, for going on in many short pieces without copying them each time."""
-        return replace(self, records=Records.none(self.replicas, self.num_coordinates))
+        return replace(self, records=Records.none(self.replicas))
 
     # -- what was found ------------------------------------------------------------------------
 
@@ -262,12 +276,7 @@ class Solution(Setup):
 
         Where the network changes: over the nodes that are there, and with the private values that they have then.
         """
-        if self.stages:
-            total = np.array([self.timetable.seen_at(step).total for step in self.records.steps.tolist()])
-            total = total.reshape(-1, 1, self.num_coordinates)
-        else:
-            total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
-        return self._per_record(np.abs(self.records.masses - total).max(axis=2))
+        return self._per_record(self.records.drifts)
 
     # -- recomputed from the seed --------------------------------------------------------------
 
@@ -387,11 +396,25 @@ class Solution(Setup):
 
     def __repr__(self) -> str:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
-        error = ""
-        if len(self.records.steps):
-            error = f", relative error {np.median(self.final_relative_error):.2e}" + (" (median)" if many else "")
+        error = f", relative error {self._error_words()}" if len(self.records.steps) else ""
         changing = ", network that changes" if self.stages else ""
         return (
             f"<Solution {self.method.label()} on {self.graph.name}{changing}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
         )
+
+    def _error_words(self) -> str:
+        return f"{np.median(self.final_relative_error):.2e}" + (" (median)" if self.replicas > 1 else "")
+
+    def _repr_html_(self) -> str:
+        """The same facts as a table, for notebooks."""
+        facts: dict[str, object] = {
+            "method": self.method.label(),
+            "graph": f"{self.graph.name}: {self.graph.num_nodes} nodes, {self.graph.num_edges} edges",
+            "steps": f"{self.num_steps:,}",
+            "replicas": self.replicas,
+            "status": self.status,
+            "relative error": self._error_words() if len(self.records.steps) else "not recorded",
+            "seed": self.seed,
+        }
+        return html_table(facts.items(), notes=self.notes)

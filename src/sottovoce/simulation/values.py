@@ -15,7 +15,7 @@ from ..graphs.naming import by_node
 from ..methods.base import Array
 from .random.streams import MAX_COORDINATES
 
-__all__ = ["LARGEST_VALUE", "checked_values"]
+__all__ = ["LARGEST_VALUE", "checked_values", "sums_of"]
 
 LARGEST_VALUE = 1e150
 
@@ -50,3 +50,11 @@ def checked_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Gra
         )
     values.flags.writeable = False
     return values
+
+
+def sums_of(values: Array) -> Array:
+    """``(coordinates,)`` the sum over nodes of ``(n,)`` or ``(n, d)`` values."""
+    columns = values.reshape(len(values), -1)
+    few = max(1, 2**20 // len(columns))  # at a time: a sum is exact enough where its terms are side by side
+    parts = [np.ascontiguousarray(columns[:, c : c + few].T).sum(axis=1) for c in range(0, columns.shape[1], few)]
+    return np.concatenate(parts)

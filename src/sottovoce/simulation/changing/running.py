@@ -122,6 +122,11 @@ class StagedRunner(Runner):
             squared[these], masses[these] = here(replicas[these])
         return squared, masses
 
+    def drift(self, masses: Array) -> Array:
+        """What is missing of masses in the current period."""
+        assert self.current is not None
+        return self.state.setup.drift(masses, self.current.total)
+
     def _counted(self, replicas: npt.NDArray[np.int64]) -> tuple[Array, Array]:
         """The same where some nodes are gone."""
         from ..recording import settled

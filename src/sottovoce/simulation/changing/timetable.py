@@ -17,7 +17,7 @@ from ...graphs.graph import Graph
 from ...graphs.naming import node_number
 from ...methods.base import Array
 from ..random.aliases import AliasTable, alias_table, checked_probabilities
-from ..values import checked_values
+from ..values import checked_values, sums_of
 from .stages import Stage
 
 __all__ = ["Period", "Timetable", "with_all_values"]
@@ -60,7 +60,7 @@ class Period:
     @cached_property
     def total(self) -> Array:
         """``(d,)`` the mass that is meant."""
-        return np.array([np.sum(column) for column in self._there.reshape(len(self._there), -1).T])
+        return sums_of(self._there)
 
     @property
     def _there(self) -> Array:
