@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.plotting.changing import draw_changing
-from sottovoce.plotting.style import save_figure
+from sottovoce.plotting import plot_changing, save_figure
 
 NODES, MESSAGES, REPLICAS = 50, 30_000, 60
 DYING = range(5)
@@ -49,7 +48,8 @@ def main() -> None:
         error, mass = np.median(run.final_relative_error), np.median(run.mass_error[:, -1]) / NODES
         print(f"{label:16} relative error {error:.1e}   mass not accounted for, per node {mass:.1e}")
     if len(sys.argv) > 1:
-        save_figure(draw_changing(found, marks=[(MESSAGES / 3, "five nodes die")]), Path(sys.argv[1]))
+        axes = plot_changing(found, marks=[(MESSAGES / 3, "five nodes die")])
+        save_figure(axes[0].figure, Path(sys.argv[1]))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.plotting.changing import draw_changing
+from sottovoce.plotting import plot_changing
+from sottovoce.plotting.style import new_figure
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "failing_network.py"
 
@@ -31,8 +32,7 @@ def test_ledgers_keep_the_mass_and_averaging_in_place_does_not(runs):
 
 def test_every_run_is_drawn_twice(runs):
     """Error above and mass below, against messages, with a line where nodes die."""
-    figure = draw_changing(runs, marks=[(8_000.0, "five nodes die")])
-    above, below = figure.axes
+    above, below = plot_changing(runs, new_figure(rows=2)[1], marks=[(8_000.0, "five nodes die")])
     for axes, name in ((above, "relative_error"), (below, "mass_error")):
         lines = {line.get_label(): line for line in axes.get_lines() if len(line.get_xdata()) > 2}
         for label, run in runs:
