@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .changing import plot_changing
     from .compare import plot_comparison
     from .privacy import plot_exposure, plot_frontier, plot_knowledge, plot_matrix
     from .runs import plot_run
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "plot_bounds": "theory",
+    "plot_changing": "changing",
     "plot_comparison": "compare",
     "plot_curves": "sweeps",
     "plot_exposure": "privacy",
@@ -36,6 +38,7 @@ _HOME = {
 
 __all__ = [
     "plot_bounds",
+    "plot_changing",
     "plot_comparison",
     "plot_curves",
     "plot_exposure",
