@@ -43,6 +43,7 @@ from .methods.registry import our_methods
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
     from .experiments.compare import compare
+    from .experiments.ensemble import ensemble
     from .experiments.sweep import sweep
     from .simulation import Solution, Status, simulate
 
@@ -51,6 +52,7 @@ _LAZY = {
     "sweep": "experiments.sweep",
     "Status": "simulation",
     "compare": "experiments.compare",
+    "ensemble": "experiments.ensemble",
     "simulate": "simulation",
 }
 _SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simulation", "testing", "theory"}
@@ -87,6 +89,7 @@ __all__ = [
     "__version__",
     "algebraic_connectivity",
     "compare",
+    "ensemble",
     "errors",
     "experiments",
     "graphs",

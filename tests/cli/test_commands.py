@@ -157,15 +157,19 @@ def test_a_file_that_is_no_graph_is_refused(sottovoce, tmp_path):
 
 def test_demo_makes_the_figure_and_says_what_it_shows(sottovoce, tmp_path):
     """Figure, data and a table: each φ, whether it is free, and by how much the mean is off."""
-    code, out, _ = sottovoce("demo", "--out", tmp_path)
+    code, out, _ = sottovoce("demo", "--out", tmp_path, "--fresh", 5)
     assert code == 0
     assert {p.name for p in tmp_path.iterdir()} == {
-        "figure-1.png", "figure-1.svg", "figure-1-cycle.csv", "figure-1-geometric.csv",
+        "figure-1.png", "figure-1.svg", "figure-1-cycle.csv", "figure-1-geometric.csv", "figure-1-cycle-fresh.csv",
+        "figure-1-geometric-fresh.csv",
     }  # fmt: skip
-    for word in ("φ = 0.98", "free", "too slow", "threshold φ = 0.951", "recovered the true mean"):
+    for word in ("φ = 0.98", "free", "too slow", "threshold φ = 0.951", "recovered the true mean", "5 fresh problems"):
         assert word in out
-    with (tmp_path / "figure-1-cycle.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
+    for path in tmp_path.iterdir():
+        assert b"sottovoce demo --out" in path.read_bytes(), path
+    lines = (tmp_path / "figure-1-cycle.csv").read_text(encoding="utf-8").splitlines()
+    assert "# graph: cycle(10), 10 nodes, 10 edges, digest " + sv.graphs.cycle(10).fingerprint in lines
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     assert {row["curve"] for row in rows} == {
         "baseline",
         *(f"φ = {p}" for p in ("0.001", "0.01", "0.1", "0.5", "0.9", "0.98")),

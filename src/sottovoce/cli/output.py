@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -12,14 +13,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 import numpy as np
 
+from ..foundation.text import number_in
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ..experiments import Provenance
     from ..graphs import Graph
 
 __all__ = [
     "FIGURE_FILES",
+    "TYPED",
+    "command_line",
     "graph_option",
     "json_option",
     "load_option",
@@ -37,6 +43,9 @@ __all__ = [
 WIDEST = 10_000
 """Columns of the widest table that can be."""
 F = TypeVar("F", bound=Callable[..., Any])
+
+TYPED = "sottovoce.typed"
+"""Where the words of a command line are kept while it runs."""
 
 graph_option = click.option(
     "--graph", "graph_spec", default="cycle:10", show_default=True, metavar="SPEC",
@@ -83,6 +92,22 @@ plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 
+def command_line() -> str:
+    """The command that is running, as it was typed; numbers after ``--values`` are private and are left out."""
+    words = list(click.get_current_context().meta.get(TYPED, []))
+    for place, word in enumerate(words):
+        before, equals, value = word.partition("=")
+        if before == "--values" and equals:
+            words[place] = f"--values={_hidden(value)}"
+        elif place and words[place - 1] == "--values":
+            words[place] = _hidden(word)
+    return shlex.join(["sottovoce", *words])
+
+
+def _hidden(values: str) -> str:
+    return "…" if all(number_in(part) is not None for part in values.split(",")) else values
+
+
 def node_named(graph: Graph, text: str) -> int | str:
     """A node as somebody typed it: a name if the graph has it, otherwise a number."""
     return int(text) if text not in graph.numbers and text.isdecimal() else text
@@ -99,11 +124,13 @@ def without_suffix(path: Path, *suffixes: str) -> Path:
     return path.with_suffix("") if path.suffix in suffixes else path
 
 
-def write_figure(drawn: Figure | Axes | Sequence[Axes], path: Path) -> list[Path]:
-    """Write the format that ``path`` asks for, or PNG and SVG."""
+def write_figure(drawn: Figure | Axes | Sequence[Axes], path: Path, provenance: Provenance | None = None) -> list[Path]:
+    """Write the format that ``path`` asks for, or PNG and SVG; the files say where they come from."""
+    from ..experiments.provenance import Provenance
     from ..plotting import save_figure
 
-    return save_figure(drawn, path)
+    made = Provenance.of().by(command_line()) if provenance is None else provenance
+    return save_figure(drawn, path, about=made.line())
 
 
 def print_json(payload: dict[str, Any]) -> None:

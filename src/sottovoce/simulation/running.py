@@ -34,6 +34,9 @@ __all__ = ["advance"]
 CHUNK = 2**22
 """Work (over all replicas and coordinates) one thread does before Ctrl-C and the progress bar are looked at."""
 
+SHEET = 2**20
+"""Numbers on a sheet of records that has a column for each coordinate of each replica, about."""
+
 Indices = npt.NDArray[np.int64]
 Rows = tuple[Indices, Array, Array]
 """The first three of a :class:`~sottovoce.simulation.recording.Sheet`."""
@@ -64,7 +67,6 @@ def advance(
             else:
                 runner.watched_span(at, end, stop_at * state.setup.scale)
             progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
-        runner.hand_over()
         if begin < state.num_steps < end and state.recorder.last != state.num_steps:
             runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
@@ -115,7 +117,6 @@ class _Runner:
         if team := team_for(state, together, crew):
             self.team = team
             self.team.prepare(sheet(*self.no_records))
-            self.team.take()
             close = worth_carrying(np.diff(self.record), graph.num_nodes)
             self.close, self.far = np.flatnonzero(close), np.flatnonzero(~close)
         with kernel.first_call(method.name):
@@ -128,7 +129,8 @@ class _Runner:
         active = self.state.going_on(at)
         share = self._share(active)
         low = int(np.searchsorted(self.record, at, side="right"))
-        enough = int(self.record[min(low + max(1, CHUNK // (share * self.record_work)), len(self.record)) - 1])
+        rows = min(self._room(), max(1, CHUNK // (share * self.record_work)))
+        enough = int(self.record[min(low + rows, len(self.record)) - 1])
         most = CHUNK if self.team is None else self.team.pace.most(CHUNK)
         end = min(end, enough, self._turn(low))
         until = self._until(at, end, max(256 // self.work, most // (share * self.work), 1))
@@ -140,7 +142,7 @@ class _Runner:
         """The same, but a replica stops where its error is first at most ``wanted``."""
         state, active = self.state, self.state.going_on(at)
         steps = max(256, CHUNK // 8 // self._share(active), state.setup.graph.num_nodes) // self.work
-        until = self._until(at, end, max(1, steps))
+        until = self._until(at, end, max(1, min(steps, self._room())))
         looks = np.arange(at + self.look_every - at % self.look_every, until + 1, self.look_every)
         recorded = self.record[(self.record > at) & (self.record <= until)]
         rows = looks if self.look_every == 1 else np.union1d(looks, recorded)
@@ -155,26 +157,22 @@ class _Runner:
         recorded = recorded[recorded <= stops.max()]
         where = np.searchsorted(rows, recorded)
         gone = recorded[:, None] > stops
-        errors, sums = state.recorder.rows(recorded)
+        errors, drifts = state.recorder.rows(recorded)
         errors[:, active] = np.where(gone, np.nan, squared[where])
-        sums[:, active] = np.where(gone[..., None], np.nan, masses[where][:, active])
+        drifts[:, active] = np.where(gone, np.nan, state.setup.drift(masses[where][:, active]))
 
     def note(self, step: int) -> None:
         """Record the replicas that are at ``step`` there."""
         here = np.flatnonzero(self.state.steps_done == step)
-        squared, masses = self.state.recorder.row(step)
-        squared[here], masses[here] = self.measured(here)
+        squared, drifts = self.state.recorder.row(step)
+        squared[here], masses = self.measured(here)
+        drifts[here] = self.state.setup.drift(masses)
 
     def tables(self) -> tuple[Array | None, ...]:
         """The node tables as the driver takes them."""
         if self.beside:
             return self.state.tables.transpose(0, 2, 3, 1), self.state.common, self.after
-        return (self.state.tables if self.team is None else self.team.tables,)
-
-    def hand_over(self) -> None:
-        """Have the nodes in the state's tables."""
-        if self.team is not None:
-            self.team.give_back()
+        return (self.state.tables,)
 
     def measured(self, replicas: Indices) -> tuple[Array, Array]:
         """‖x − x*‖² and masses of replicas where they are."""
@@ -199,6 +197,11 @@ class _Runner:
     def _share(self, active: Indices) -> int:
         return -(-len(active) * self.state.num_coordinates // self.crew.size)
 
+    def _room(self) -> int:
+        """Rows that can be recorded in a span. Those of numbers are where they stay, those of vectors on a sheet."""
+        replicas, coordinates = self.state.tables.shape[:2]
+        return CHUNK if coordinates == 1 else max(16, SHEET // (replicas * coordinates))
+
     def _until(self, at: int, end: int, steps: int) -> int:
         """At most so many steps on, and not past a replica that waits to be joined."""
         ahead = self.state.steps_done[~self.state.stopped & (self.state.steps_done > at)]
@@ -217,13 +220,13 @@ class _Runner:
         if len(steps) == 1:
             self._make(active, first, last, (steps, *self.no_records[1:]))
             return
-        squared, masses = self.state.recorder.rows(steps[:-1], all_filled=len(active) == len(self.state.stopped))
+        squared, drifts = self.state.recorder.rows(steps[:-1], all_filled=len(active) == len(self.state.stopped))
         if self.state.num_coordinates == 1:
-            self._make(active, first, last, (steps, squared[..., None], masses))
+            self._make(active, first, last, (steps, squared[..., None], drifts[..., None]))
+            drifts[...] = self.state.setup.drift(drifts[..., None])
             return
-        parts = np.empty(masses.shape)
-        self._make(active, first, last, (steps, parts, masses))
-        squared[:, active] = parts[:, active].sum(axis=-1)
+        squared[:, active], masses = self._measured(active, first, last, steps)
+        drifts[:, active] = self.state.setup.drift(masses[:, active])
 
     def _measured(self, active: Indices, first: int, last: int, steps: Indices) -> tuple[Array, Array]:
         """Make steps; ``(rows, active)`` squared errors, ``(rows, replicas, coordinates)`` masses."""

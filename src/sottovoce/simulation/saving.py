@@ -23,7 +23,7 @@ from .solution import Records, Solution, Status
 
 __all__ = ["load", "save"]
 
-FORMAT = "sottovoce-solution-1"
+FORMAT = "sottovoce-solution-2"
 
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
@@ -155,7 +155,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
-        records=Records(arrays["steps"], arrays["squared"], arrays["masses"]),
+        records=Records(arrays["steps"], arrays["squared"], arrays["drifts"]),
     )
 
 

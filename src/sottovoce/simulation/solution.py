@@ -52,13 +52,13 @@ class Records:
     """``(records,)``"""
     squared: Array
     """``(records, replicas)`` ‖x − x*‖²; NaN after a replica has stopped early."""
-    masses: Array
-    """``(records, replicas, coordinates)`` Σ x − Σ u."""
+    drifts: Array
+    """``(records, replicas)`` the largest |Σ x − Σ u − Σ c| over coordinates."""
 
     @classmethod
-    def none(cls, replicas: int, coordinates: int) -> Records:
+    def none(cls, replicas: int) -> Records:
         """Nothing was recorded yet."""
-        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas, coordinates)))
+        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas)))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -90,6 +90,21 @@ class Setup:
         """‖x⁰ − x*‖², by which errors are divided; 1 when all private values are equal."""
         scale = float(((self.private_values - self.true_mean) ** 2).sum())
         return scale if scale > 0 else 1.0
+
+    @cached_property
+    def totals(self) -> Array:
+        """``(coordinates,)`` Σ c, which gossip must keep."""
+        columns = self.private_values.reshape(self.graph.num_nodes, -1)
+        few = max(1, 2**20 // len(columns))  # at a time: a sum is exact enough where its terms are side by side
+        parts = [np.ascontiguousarray(columns[:, c : c + few].T).sum(axis=1) for c in range(0, columns.shape[1], few)]
+        return np.concatenate(parts)
+
+    def drift(self, masses: Array) -> Array:
+        """The largest |mass − Σ c| over coordinates, which are the last axis of ``masses``."""
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged
+            off = masses - self.totals
+        np.abs(off, out=off)
+        return np.asarray(off[..., 0] if off.shape[-1] == 1 else off.max(axis=-1))
 
     def as_dict(self) -> dict[str, Any]:
         """The fields of the setup alone, by name."""
@@ -128,13 +143,13 @@ class Solution(Setup):
 
     def __post_init__(self) -> None:
         arrays = (self.private_values, self.edge_probabilities, self.tables, self.common, self.steps_done, self.stopped)
-        for array in (*arrays, self.records.steps, self.records.squared, self.records.masses):
+        for array in (*arrays, self.records.steps, self.records.squared, self.records.drifts):
             if array is not None:
                 array.flags.writeable = False
 
     def without_records(self) -> Solution:
         """The same state with no recorded errors, for going on in many short pieces without copying them each time."""
-        return replace(self, records=Records.none(self.replicas, self.num_coordinates))
+        return replace(self, records=Records.none(self.replicas))
 
     # -- what was found ------------------------------------------------------------------------
 
@@ -222,8 +237,7 @@ class Solution(Setup):
     @property
     def mass_error(self) -> Array:
         """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
-        total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
-        return self._per_record(np.abs(self.records.masses - total).max(axis=2))
+        return self._per_record(self.records.drifts)
 
     # -- recomputed from the seed --------------------------------------------------------------
 

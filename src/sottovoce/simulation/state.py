@@ -19,11 +19,11 @@ __all__ = ["Recorder", "State", "aligned", "start_of"]
 class Recorder:
     """Room for a row per step that will be recorded. Whoever runs the steps fills the rows, in order."""
 
-    def __init__(self, num_rows: int, replicas: int, coordinates: int) -> None:
+    def __init__(self, num_rows: int, replicas: int) -> None:
         self.count = 0
         self.steps = np.empty(num_rows, dtype=np.int64)
         self.squared = np.empty((num_rows, replicas))
-        self.masses = np.empty((num_rows, replicas, coordinates))
+        self.drifts = np.empty((num_rows, replicas))
 
     @property
     def last(self) -> int:
@@ -31,7 +31,7 @@ class Recorder:
         return int(self.steps[self.count - 1]) if self.count else -1
 
     def rows(self, steps: npt.NDArray[np.int64], *, all_filled: bool = False) -> tuple[Array, Array]:
-        """The next rows: ``(rows, replicas)`` for ‖x − x*‖² and ``(rows, replicas, coordinates)`` for Σ x − Σ u.
+        """The next rows, ``(rows, replicas)`` for ‖x − x*‖² and for the drift of the mass.
 
         They are NaN, unless all replicas will be filled in.
         """
@@ -39,13 +39,13 @@ class Recorder:
         self.count = span.stop
         self.steps[span] = steps
         if not all_filled:
-            self.squared[span], self.masses[span] = np.nan, np.nan
-        return self.squared[span], self.masses[span]
+            self.squared[span], self.drifts[span] = np.nan, np.nan
+        return self.squared[span], self.drifts[span]
 
     def row(self, step: int) -> tuple[Array, Array]:
         """The next row alone."""
-        squared, masses = self.rows(np.array([step]))
-        return squared[0], masses[0]
+        squared, drifts = self.rows(np.array([step]))
+        return squared[0], drifts[0]
 
     def forget_after(self, step: int) -> None:
         """Give back the rows of later steps."""
@@ -53,13 +53,13 @@ class Recorder:
 
     def after(self, before: Records) -> Records:
         """The records of an earlier part of the run, then these."""
-        new = Records(self.steps[: self.count], self.squared[: self.count], self.masses[: self.count])
+        new = Records(self.steps[: self.count], self.squared[: self.count], self.drifts[: self.count])
         if not len(before.steps):
             return new
         return Records(
             np.concatenate([before.steps, new.steps]),
             np.concatenate([before.squared, new.squared]),
-            np.concatenate([before.masses, new.masses]),
+            np.concatenate([before.drifts, new.drifts]),
         )
 
 
@@ -100,8 +100,8 @@ class State:
             common,
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
-            recorder=Recorder(num_records + 1, replicas, coordinates),
-            before=Records.none(replicas, coordinates),
+            recorder=Recorder(num_records + 1, replicas),
+            before=Records.none(replicas),
         )
 
     def fill(self) -> None:
@@ -132,7 +132,7 @@ class State:
             common,
             steps_done=solution.steps_done.copy(),
             stopped=solution.stopped.copy(),
-            recorder=Recorder(num_records + 1, solution.replicas, solution.num_coordinates),
+            recorder=Recorder(num_records + 1, solution.replicas),
             before=solution.records,
             elapsed=solution.elapsed,
         )
