@@ -83,7 +83,7 @@ class _Runner:
 
     def __init__(self, state: State, record: Indices, crew: _Crew, *, together: int) -> None:
         """``together`` is the number of steps that a team may make."""
-        from .recording import NEVER, NUM_CARRIED, Sheet, worth_carrying
+        from .recording import NEVER, NUM_CARRIED, Sheet, outstanding_field, worth_carrying
         from .team import team_for
 
         setup = state.setup
@@ -96,7 +96,7 @@ class _Runner:
         kernel, arguments = (kind.vectors if self.beside else kind.driver)(method, graph, setup.aliases)
         seed, parameters = np.uint64(setup.seed), setup.parameters
         replicas, coordinates = state.tables.shape[:2]
-        outstanding = -1 if method.outstanding_field is None else method.outstanding_field
+        outstanding = outstanding_field(method)
         shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
         carried, means = np.zeros((replicas, *shape)), np.atleast_1d(setup.true_mean)
         self.after = None if state.common is None else state.common.copy()
