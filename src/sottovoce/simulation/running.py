@@ -98,7 +98,7 @@ class Runner:
 
     def __init__(self, state: State, record: Indices, crew: _Crew, *, together: int) -> None:
         """``together`` is the number of steps that a team may make."""
-        from .recording import NEVER, NUM_CARRIED, Sheet, worth_carrying
+        from .recording import NEVER, NUM_CARRIED, Sheet, outstanding_field, worth_carrying
         from .team import team_for
 
         setup = state.setup
@@ -110,7 +110,7 @@ class Runner:
         self.beside = state.common is not None
         self.seed = np.uint64(setup.seed)
         replicas, coordinates = state.tables.shape[:2]
-        outstanding = -1 if method.outstanding_field is None else method.outstanding_field
+        outstanding = outstanding_field(method)
         shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
         carried, self.means = np.zeros((replicas, *shape)), np.atleast_1d(setup.true_mean)
         self.after = None if state.common is None else state.common.copy()
