@@ -19,11 +19,13 @@ from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS
 from .random.aliases import alias_table
-from .solution import Records, Solution, Status
+from .solution import Records, Setup, Solution, Status
 
 __all__ = ["load", "save"]
 
 FORMAT = "sottovoce-solution-2"
+FORMER = "sottovoce-solution-1"
+"""Files of the first release have the mass of each coordinate in place of the largest drift."""
 
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
@@ -129,7 +131,7 @@ def load(path: str | PathLike[str]) -> Solution:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
-        if header.get("format") != FORMAT:
+        if header.get("format") not in {FORMAT, FORMER}:
             raise InvalidFile(f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r}")
         return _rebuild(header, arrays)
     except InvalidInput:
@@ -140,7 +142,7 @@ def load(path: str | PathLike[str]) -> Solution:
 
 def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
     graph = _graph(header["graph"], arrays)
-    return Solution(
+    setup = Setup(
         graph=graph,
         method=_method(header["method"], arrays),
         private_values=arrays["private_values"],
@@ -149,13 +151,17 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         edge_probabilities=arrays.get("edge_probabilities"),
         aliases=alias_table(arrays.get("edge_probabilities"), graph),
         notes=tuple(header.get("notes", ())),
+    )
+    drifts = setup.drift(arrays["masses"]) if header["format"] == FORMER else arrays["drifts"]
+    return Solution(
+        **setup.as_dict(),
         tables=arrays["tables"],
         common=arrays.get("common"),
         steps_done=arrays["steps_done"],
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
-        records=Records(arrays["steps"], arrays["squared"], arrays["drifts"]),
+        records=Records(arrays["steps"], arrays["squared"], drifts),
     )
 
 
