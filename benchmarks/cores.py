@@ -23,7 +23,7 @@ from sottovoce.simulation.running import Runner, _Crew
 from sottovoce.simulation.state import State
 from sottovoce.simulation.team import team_for
 
-SPAN, ROUNDS, DEGREE = 2_000_000, 7, 16
+SPAN, ROUNDS, DEGREE = 200_000, 60, 16
 
 
 def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, bool]:
@@ -40,7 +40,6 @@ def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, b
         raise SystemExit("several cores are not used here: one core, or a system without sched_yield")
     sheet = runner.sheet(*runner.no_records)
     team.prepare(sheet)
-    team.take()
     best = [float("inf"), float("inf")]
     with crew.pool:
         for step in range(1, 1 + ROUNDS * SPAN, SPAN):
@@ -52,7 +51,6 @@ def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, b
                 began = time.perf_counter()
                 make()
                 best[way] = min(best[way], (time.perf_counter() - began) / SPAN)
-    team.give_back()
     return best[0], best[1], bool(np.array_equal(alone.tables, together.tables))
 
 

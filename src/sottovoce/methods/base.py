@@ -111,8 +111,8 @@ class Method(Value, ABC):
     # -- what a method says of itself ---------------------------------------------------------------
 
     def label(self) -> str:
-        """For legends and tables: the name with the parameters that matter."""
-        return self.name
+        """For legends and tables: the name with its parameters, or with those that matter."""
+        return ", ".join([self.name, *self.parameters_in_words()])
 
     def caveats(self, graph: Graph) -> tuple[str, ...]:
         """Why this is allowed but outside the method's guarantee on ``graph``, one sentence each; usually none."""

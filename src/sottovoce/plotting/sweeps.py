@@ -48,7 +48,7 @@ def plot_curves(
     Returns
     -------
     Axes
-        Where it was drawn. More than eight curves are drawn in a scale of colours, if ``by`` is one column of numbers.
+        Where it was drawn. More than seven curves are drawn in a scale of colours, if ``by`` is one column of numbers.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def _part(name: str, value: Any) -> str:
 def _scale(keys: Sequence[str], groups: Sequence[tuple[Any, ...]]) -> dict[float, Any] | None:
     """Number → colour, for many curves that differ in one number; ``None`` where looks of their own do."""
     numbers = [key[0] for key in groups if isinstance(key[0], float | int) and not np.isnan(key[0])]
-    if len(keys) > 1 or len(groups) <= len(COLOURS) + 1 or len(numbers) < len(groups):
+    if len(keys) > 1 or len(groups) <= len(COLOURS) or len(numbers) < len(groups):
         return None
     import matplotlib as mpl
 

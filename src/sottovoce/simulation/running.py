@@ -74,7 +74,6 @@ def advance(
                 runner.watched_span(at, until, stop_at * state.setup.scale)
             state.look(active)
             progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
-        runner.hand_over()
         if begin < state.num_steps < end and state.recorder.last != state.num_steps:
             runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
@@ -103,7 +102,7 @@ class Runner:
 
     def __init__(self, state: State, record: Indices, crew: _Crew, *, together: int) -> None:
         """``together`` is the number of steps that a team may make."""
-        from .recording import NEVER, NUM_CARRIED, Sheet, worth_carrying
+        from .recording import NEVER, NUM_CARRIED, Sheet, outstanding_field, worth_carrying
         from .team import team_for
 
         setup = state.setup
@@ -115,7 +114,7 @@ class Runner:
         self.beside = state.common is not None
         self.seed = np.uint64(setup.seed)
         replicas, coordinates = state.tables.shape[:2]
-        outstanding = -1 if method.outstanding_field is None else method.outstanding_field
+        outstanding = outstanding_field(method)
         shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
         carried, self.means = np.zeros((replicas, *shape)), np.atleast_1d(setup.true_mean)
         self.after = None if state.common is None else state.common.copy()
@@ -130,7 +129,6 @@ class Runner:
         if team := team_for(state, together, crew):
             self.team = team
             self.team.prepare(sheet(*self.no_records))
-            self.team.take()
             close = worth_carrying(np.diff(self.record), graph.num_nodes)
             self.close, self.far = np.flatnonzero(close), np.flatnonzero(~close)
         self.load()
@@ -206,12 +204,7 @@ class Runner:
         """The node tables as the driver takes them."""
         if self.beside:
             return self.state.tables.transpose(0, 2, 3, 1), self.state.common, self.after
-        return (self.state.tables if self.team is None else self.team.tables,)
-
-    def hand_over(self) -> None:
-        """Have the nodes in the state's tables."""
-        if self.team is not None:
-            self.team.give_back()
+        return (self.state.tables,)
 
     def measured(self, replicas: Indices) -> tuple[Array, Array]:
         """‖x − x*‖² and masses of replicas where they are."""
