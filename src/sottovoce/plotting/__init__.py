@@ -13,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .changing import plot_changing
     from .compare import plot_comparison
     from .ensembles import plot_ensemble
     from .privacy import plot_exposure, plot_frontier, plot_knowledge, plot_matrix
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "plot_bounds": "theory",
+    "plot_changing": "changing",
     "plot_comparison": "compare",
     "plot_curves": "sweeps",
     "plot_ensemble": "ensembles",
@@ -38,6 +40,7 @@ _HOME = {
 
 __all__ = [
     "plot_bounds",
+    "plot_changing",
     "plot_comparison",
     "plot_curves",
     "plot_ensemble",
