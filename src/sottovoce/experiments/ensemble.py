@@ -120,9 +120,9 @@ class Ensemble:
 
     def plot(self, ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Median against steps, with bands of 50 and 80 % of all runs."""
-        from ..plotting.ensembles import draw_ensemble
+        from ..plotting.ensembles import plot_ensemble
 
-        return draw_ensemble(self, ax, **style)
+        return plot_ensemble(self, ax, **style)
 
     def summary(self) -> dict[str, Any]:
         """The last recorded step in numbers: quantiles, and the spread by source if it can be split."""
