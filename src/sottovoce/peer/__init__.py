@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from .membership.config import PeerConfig
 from .protocol.status import PeerStatus
+from .runtime.averaging import Average
 from .runtime.node import Peer
 
-__all__ = ["Peer", "PeerConfig", "PeerStatus", "Status", "average"]
+__all__ = ["Average", "Peer", "PeerConfig", "PeerStatus", "Status", "average"]
 
 Status = PeerStatus
 """The name under which :class:`PeerStatus` was first published."""

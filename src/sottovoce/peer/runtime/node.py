@@ -9,29 +9,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, PeerError
+from ...privacy.gaussian.account import Account
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.calling import Contacts
-from ..protocol.messages import Message
+from ..protocol.messages import DEFAULT_TOPIC, Message
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
 from ..protocol.units import Vector
 from ..store import Identity, MemoryStore, Store
 from ..transport.base import Observer, SilentObserver, Transport
+from .averaging import Average, Question
 from .clock import Clock, SystemClock
 from .conversation import Conversation, Surroundings
 from .following import Follower
 from .keeping import Keeper
 from .randomness import system_coins, system_normal
+from .topics import Sources, Topics
 
 __all__ = ["Peer"]
 
@@ -48,6 +51,9 @@ class Peer:
     value
         The private value: a number, or as many as ``config.dimension``. It may be left out when the store has one.
         If the store has another, the stored one counts and this one is not used, unless ``replace_value``.
+    standing
+        Whether this peer takes part in the network's standing average. If not it needs no value: it is there for topics
+        only (:meth:`average`), and neighbours that take part wait for it.
     replace_value
         Let ``value`` take the place of a different stored one, as :meth:`set_value` with ``new_secret=False`` does.
     store, transport, clock, observer
@@ -67,6 +73,7 @@ class Peer:
         config: PeerConfig,
         value: Any = None,
         *,
+        standing: bool = True,
         replace_value: bool = False,
         store: Store | None = None,
         transport: Transport | None = None,
@@ -75,7 +82,9 @@ class Peer:
     ) -> None:
         self.config = config
         self._value = None if value is None else self._checked(value)
-        self._replace_value = replace_value
+        self._takes_part, self._replace_value = standing, replace_value
+        if not standing and value is not None:
+            raise InvalidParameter("value must be left out for a peer without a part in the standing average")
         self._store, self._transport = store, transport
         self._clock: Clock = clock or SystemClock()
         self._observer: Observer = observer or SilentObserver()
@@ -83,6 +92,7 @@ class Peer:
         self._keeper: Keeper | None = None
         self._around: Surroundings | None = None
         self._standing: Conversation | None = None
+        self._topics: Topics | None = None
         self._follower: Follower | None = None
         self._started = 0.0
 
@@ -108,8 +118,11 @@ class Peer:
     def _begin(self) -> None:
         """Open the store and go on from it, as configured now (R2, R3)."""
         config = self.config
-        if self._store is None and (self._value is not None or _has_store(config)):
+        if self._store is None and (self._value is not None or not self._takes_part or _has_store(config)):
             self._store = _store_for(config)
+        if not self._takes_part:
+            self._begin_without_value()
+            return
         stored = None if self._store is None else self._store.load()
         account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         if self._store is not None and self._store.went_back:
@@ -129,6 +142,15 @@ class Peer:
         assert self._store is not None  # without a store and without a value there is nothing to resume
         self._keeper = Keeper(protocol, self._store, self._observer)
         self._keeper.commit()
+
+    def _begin_without_value(self) -> None:
+        """A protocol that has no neighbours, shows nothing and is kept nowhere; topics have their own."""
+        config, nothing = self.config, np.zeros(self.config.dimension, dtype=np.int64)
+        protocol = Protocol.resume(
+            config, None, value=nothing, account=account_for(config.noise_std, config.noise_decay, None),
+            neighbours=(), draw=self._draw(), coin=self._coin(), stamp=self._clock.stamp,
+        )  # fmt: skip
+        self._keeper = Keeper(protocol, MemoryStore(), self._observer)
 
     def _successor(self, stored: PeerState) -> Vector | None:
         """The value that takes the place of the stored one, if any may: the store is its owner."""
@@ -150,14 +172,24 @@ class Peer:
             lambda: self.config, self._transport, self._clock, self._observer, self._contacts, self._noticed
         )
         self._standing = Conversation(self._kept, self._around)
+        assert self._store is not None
+        self._topics = Topics(
+            self._store, self._around, Sources(self._draw(), self._coin()), on_event=self._happened,
+            failed=self._kept.fail,
+        )  # fmt: skip
         self._follower = self._new_follower(self._transport)
         self._note_callers()
         self._started = self._clock.now()
         self._listen_to_the_dropped(self._transport)
-        await self._transport.serve(
-            self._standing.talker.hear, None if self._follower is None else self._follower.answer
-        )
+        await self._transport.serve(self._hear, None if self._follower is None else self._follower.answer)
         self._standing.begin()
+        self._topics.resume()
+
+    def _hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
+        """What the transport calls; ``name`` is authenticated."""
+        if message.topic == DEFAULT_TOPIC and self._takes_part:
+            return self._reached.talker.hear(name, message)
+        return self._known_topics.hear(name, message)
 
     def _new_follower(self, transport: Transport) -> Follower | None:
         """Who keeps the roster up to date; nobody for a peer without one."""
@@ -192,12 +224,16 @@ class Peer:
             names = [name for name in self._protocol.state.active if not self._contacts.unreachable(name)]
             await self._standing.stop()
             with contextlib.suppress(PeerError):
+                await self._known_topics.stop()
                 await asyncio.gather(*(self._standing.talker.greet(name) for name in names))
         await self._end()
 
     async def _end(self) -> None:
         if self._standing is not None:
             await self._standing.stop()
+        if self._topics is not None:
+            with contextlib.suppress(PeerError):
+                await self._topics.stop()
         if self._keeper is not None:
             with contextlib.suppress(PeerError):
                 self._keeper.commit()
@@ -240,6 +276,65 @@ class Peer:
         """
         await asyncio.wait_for(self._kept.until(lambda: self._protocol.settled), timeout)
         return self.estimate
+
+    async def average(
+        self,
+        value: Any,
+        *,
+        topic: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - convenience
+        missing: Literal["wait", "drop"] = "wait",
+        secret: str = "topics",  # noqa: S107 - not a password
+        weight: float | None = None,
+    ) -> Average:
+        """Contribute to a topic, and wait for the mean of all who do.
+
+        Parameters
+        ----------
+        value
+            A number, an array, or a dictionary, list or tuple of them, all within the network's range. The same shape
+            at all contributors.
+        topic
+            The name of this average. A name is used once: a second call returns the same answer, or waits on for it;
+            it cannot change what was contributed.
+        timeout
+            Seconds to wait; ``None``: for ever.
+        missing
+            ``"wait"``: the answer is the mean of all members of the network. ``"drop"``: after ``timeout`` seconds
+            neighbours that have not contributed, or do not answer, are left out, and the answer of the others is waited
+            for as long again. All contributors must say the same.
+        secret
+            What the value tells of. Topics that name the same secret add up in one privacy account, and with a budget
+            draw on it together; see :meth:`accounts`.
+        weight
+            Makes it a weighted mean. Then all contributors give one; the weight, and the weight times the value, are
+            what must lie within the range.
+
+        Returns
+        -------
+        Average
+            The mean, whose it is, and a bound on its error.
+
+        Raises
+        ------
+        TopicUnfinished
+            No answer in time; it names who is missing. What was contributed stays: call again to wait on.
+        TopicClosed
+            The topic ended without this peer: it came late, or was left out.
+        """
+        question = Question.of(value, weight, self.config)
+        found = await self._known_topics.average(
+            topic, question.vector, missing=missing, secret=secret, patience=timeout
+        )
+        return question.answer(found, self.config)
+
+    def topics(self) -> dict[str, str]:
+        """Every topic to which this peer has contributed, and whether it is ``open`` or ``closed`` here."""
+        return self._known_topics.names()
+
+    def accounts(self) -> Mapping[str, Account]:
+        """For each secret that topics have named: the privacy account over all of them."""
+        return self._known_topics.accounts()
 
     async def quiet(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - convenience
         """Wait until all neighbours have settled too, so that none of them still needs this peer."""
@@ -317,24 +412,27 @@ class Peer:
         for name in set(self._protocol.state.edges) - set(config.neighbours):
             self._protocol.drop(name)
             await standing.talker.say_goodbye(name, config.timeout)  # before its certificate is gone; R51 goes on
-        self._protocol.align(config.neighbours)
+        self._protocol.align(config.neighbours if self._takes_part else ())
         self.config = config
         await transport.renew(config)
         self._listen_to_the_dropped(transport)
         self._note_callers()
+        self._known_topics.reconfigure(config)
         self._kept.commit()
         self._kept.tell()
-        standing.greet(config.neighbours)
+        standing.greet(self._protocol.state.edges)
 
     async def add_neighbour(self, name: str, address: str | None) -> None:
         """A new neighbour (R23); its operator must add this peer, too."""
         standing, transport = self._reached, self._transport
         assert transport is not None
-        message = self._protocol.add(name)
+        message = self._protocol.add(name) if self._takes_part else None
         transport.add_neighbour(name, address)
+        self._known_topics.add(name)
         self._kept.commit()
         self._kept.tell()
-        standing.spawn(standing.talker.talk, message)
+        if message is not None:
+            standing.spawn(standing.talker.talk, message)
 
     async def drop_neighbour(self, name: str) -> bool:
         """Forget a neighbour and the flow to it (R23). Returns whether it has heard it.
@@ -345,6 +443,7 @@ class Peer:
         talker = self._reached.talker
         if name not in self._protocol.state.edges:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
+        self._known_topics.drop(name)
         told = await talker.part(name)
         self._kept.tell()
         return told
@@ -387,6 +486,12 @@ class Peer:
         if self._standing is None:
             raise PeerError("the peer has not been started: use `async with`")
         return self._standing
+
+    @property
+    def _known_topics(self) -> Topics:
+        if self._topics is None:
+            raise PeerError("the peer has not been started: use `async with`")
+        return self._topics
 
     def _checked(self, value: Any) -> Vector:
         config = self.config
