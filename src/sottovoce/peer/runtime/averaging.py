@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..protocol.units import Vector
 from ..trees import flatten
 from .topics import Answer
 
-__all__ = ["Average", "Question"]
+__all__ = ["Average", "Question", "Round"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,22 @@ class Average:
     contributors: tuple[str, ...]
     number: int
     plus_minus: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One of several topics that follow each other.
+
+    Parameters
+    ----------
+    number
+        From 1.
+    average
+        Contributes to this round and waits for its answer: :meth:`sottovoce.peer.Peer.average` with the topic given.
+    """
+
+    number: int
+    average: Callable[..., Awaitable[Average]]
 
 
 @dataclass(frozen=True, repr=False)

@@ -77,6 +77,14 @@ class Keeper:
         with contextlib.suppress(PeerError):  # remembered, and told to whoever waits
             self.commit()
 
+    def end(self, reason: PeerError) -> None:
+        """Store nothing any more; whoever waits is told why, and nobody else."""
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        self.failure = self.failure or reason
+        self.tell()
+
     # -- news -----------------------------------------------------------------------------------
 
     def fail(self, failure: PeerError) -> None:

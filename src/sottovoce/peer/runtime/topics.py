@@ -32,6 +32,9 @@ __all__ = ["LINGER", "Answer", "Sources", "Topics"]
 LINGER = 86_400.0
 """Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer."""
 
+KEPT_ANSWERS = 32
+"""R85: of so many topics, those that ended last, the answer itself is kept; of the others only who took part."""
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -95,7 +98,14 @@ class Topics:
         """End all background work; what is open goes on at the next start."""
         for conversation in self._open.values():
             await conversation.stop()
-            conversation.keeper.commit()
+            if conversation.keeper.failure is None:
+                conversation.keeper.commit()
+            await conversation.halt()
+
+    async def halt(self) -> None:
+        """Stop without storing anything."""
+        for conversation in self._open.values():
+            await conversation.halt()
 
     def reconfigure(self, config: PeerConfig) -> None:
         """R49: another roster. Those who are bound stay with whom they have."""
@@ -260,14 +270,23 @@ class Topics:
         self._store.note_topic(topic, record)
         self._records[topic] = record
         self._open.pop(topic, None)
+        self._forget_old_answers()
         conversation.keeper.tell()
         await conversation.stop()
+
+    def _forget_old_answers(self) -> None:
+        answers = [(record.ended, topic) for topic, record in self._records.items() if record.twice is not None]
+        for _, topic in sorted(answers)[:-KEPT_ANSWERS]:
+            self._records[topic] = replace(self._records[topic], twice=None)
+            self._store.note_topic(topic, self._records[topic])
 
     def _answer(self, record: TopicRecord, conversation: Conversation | None) -> Answer:
         held = None if conversation is None else conversation.protocol.state.certificate
         if held is not None:
             record = replace(record, contributors=held.contributors, twice=held.twice, width=held.width)
         names = self._names(record.contributors)
+        if record.twice is None and self._around.config().name in names:
+            raise TopicClosed(f"topic {record.name!r} has ended, and its answer is kept here no more")
         if record.twice is None:
             who = f"with {', '.join(names)}" if names else "by all neighbours"
             raise TopicClosed(f"topic {record.name!r} was closed {who}, without an answer for this peer")

@@ -22,6 +22,13 @@ class MemoryStore:
         self._records: dict[bytes, TopicRecord] = {}
         self._closed = False
 
+    def copy(self) -> MemoryStore:
+        """Another store with the same content, as if a disk were read by the next process."""
+        other = MemoryStore()
+        other._state, other._records = self._state, dict(self._records)
+        other._topics = {topic: state.copy() for topic, state in self._topics.items()}
+        return other
+
     def load(self) -> PeerState | None:
         """The last state saved, without what is volatile in it."""
         if self._state is None:
