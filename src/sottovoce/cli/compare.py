@@ -18,6 +18,7 @@ from .output import (
     values_option,
     write_figure,
 )
+from .specs import MethodOption
 
 FAST = ["method", "steps", "messages", "relative error", "factor", "guaranteed"]
 LEARNT = ["method", "prior left", "a neighbour knows"]
@@ -27,7 +28,7 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @graph_option
 @click.option(
-    "--method", "-m", "method_specs", multiple=True, metavar="SPEC",
+    "--method", "-m", "method_specs", cls=MethodOption, multiple=True, metavar="SPEC",
     help="name:parameter=value,…; repeat for more.  [default: one setting of every method]",
 )  # fmt: skip
 @load_option
