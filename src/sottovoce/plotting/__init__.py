@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .saving import save_figure
     from .sweeps import plot_curves, plot_map
     from .theory import plot_bounds, plot_ratios
+    from .trajectories import plot_trajectories
 
 _HOME = {
     "plot_bounds": "theory",
@@ -35,6 +36,7 @@ _HOME = {
     "plot_matrix": "privacy",
     "plot_ratios": "theory",
     "plot_run": "runs",
+    "plot_trajectories": "trajectories",
     "save_figure": "saving",
 }
 
@@ -51,6 +53,7 @@ __all__ = [
     "plot_matrix",
     "plot_ratios",
     "plot_run",
+    "plot_trajectories",
     "save_figure",
 ]
 
