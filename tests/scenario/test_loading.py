@@ -64,7 +64,7 @@ def test_a_method_of_ones_own_is_named_on_the_command_line(folder: Path) -> None
     standard = run(folder, "simulate", "--method", "standard", *asked)
     assert json.loads(own.stdout)["relative_error"] == pytest.approx(json.loads(standard.stdout)["relative_error"])
     both = run(folder, "compare", *asked, "-m", "lazy:theta=0.3", "-m", "standard", SOTTOVOCE_LOAD="lazy_methods.py")
-    assert [row["method"] for row in json.loads(both.stdout)["rows"]] == ["lazy", "standard gossip"]
+    assert [row["method"] for row in json.loads(both.stdout)["rows"]] == ["lazy, theta = 0.3", "standard gossip"]
 
 
 def test_a_file_of_methods_may_be_renamed(folder: Path) -> None:

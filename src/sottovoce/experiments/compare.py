@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..foundation.arguments import number
+from ..foundation.html import html_table
 from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
 from ..graphs.naming import node_number
@@ -139,8 +140,10 @@ class Comparison:
 
     __repr__ = __str__
 
-    def _repr_markdown_(self) -> str:
-        return self.to_markdown()
+    def _repr_html_(self) -> str:
+        """The table, for notebooks."""
+        headings, cells = self.cells()
+        return html_table(cells, headings=headings, caption=self.caption, notes=self.notes)
 
 
 def compare(

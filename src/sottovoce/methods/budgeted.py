@@ -84,6 +84,7 @@ class BudgetedNoiseInsertion(PairMethod):
 
     name: ClassVar[str] = "budgeted"
     num_fields: ClassVar[int] = 5
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     uses_noise: ClassVar[bool] = True
     own_rows_only: ClassVar[bool] = True

@@ -71,6 +71,7 @@ class NoiseInsertion(PairMethod):
 
     name: ClassVar[str] = "noise-insertion"
     num_fields: ClassVar[int] = 4
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     uses_noise: ClassVar[bool] = True
     own_rows_only: ClassVar[bool] = True

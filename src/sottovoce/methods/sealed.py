@@ -56,6 +56,7 @@ class SealedGossip(PairMethod):
 
     name: ClassVar[str] = "sealed"
     num_fields: ClassVar[int] = NoiseInsertion.num_fields
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     edge_noise_field: ClassVar[int | None] = VALUE
     uses_noise: ClassVar[bool] = True

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
+from ..errors import InvalidGraph, InvalidParameter, Unsupported
 from ..foundation.arguments import whole
 from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
 from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
-from ..graphs.naming import by_node
 from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
+from .changing.stages import Stage, as_stages
+from .changing.timetable import with_all_values
 from .kinds import kind_of
 from .random.aliases import alias_table, checked_probabilities
-from .random.streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
+from .random.streams import MAX_REPLICAS, check_seed
 from .running import advance
 from .solution import Setup, Solution
 from .state import State
+from .values import checked_values
 
 __all__ = ["resume", "simulate"]
-
-LARGEST_VALUE = 1e150
 
 Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
@@ -42,6 +42,7 @@ def simulate(
     replicas: int = 1,
     record: Record = None,
     edge_probabilities: npt.ArrayLike | None = None,
+    stages: Stage | Iterable[Stage] | None = None,
     stop_at: float | None = None,
     threads: int | None = None,
     device: str = "cpu",
@@ -72,6 +73,11 @@ def simulate(
     edge_probabilities
         ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
         in which one edge fires at a time. Edges that can fire must connect the graph.
+    stages
+        How the network changes during the run: one :class:`~sottovoce.Stage` or several, in order. Messages that are
+        lost, nodes that fail, links, clocks and values that change. Then errors and masses are those of the nodes that
+        are there, against the average of the values they have at the time. For pairwise methods, push-sum, and methods
+        that keep numbers for each neighbour; on the CPU.
     stop_at
         Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
         watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
@@ -103,11 +109,14 @@ def simulate(
     """
     stop_if_interrupted()
     graph = _check_graph(graph)
-    values = _check_values(private_values, graph)
+    values = checked_values(private_values, graph)
     _check_method(method, graph, one_by_one=edge_probabilities is None and (device == "cpu" or replicas == 1))
     num_steps = whole("num_steps", num_steps, low=1, high=2**62)
     _check_how(stop_at, threads, device)
     probabilities = _check_probabilities(edge_probabilities, method, graph)
+    changes = as_stages(stages)
+    if changes and isinstance(graph, Graph):
+        changes = with_all_values(changes, graph, values)
     setup = Setup(
         graph=graph,
         method=method,
@@ -116,8 +125,11 @@ def simulate(
         replicas=whole("replicas", replicas, low=1, high=MAX_REPLICAS),
         edge_probabilities=probabilities,
         aliases=alias_table(probabilities, graph),
-        notes=_notes(graph, method, equal_edges=probabilities is None),
+        notes=_notes(graph, method, equal_edges=probabilities is None, changes=changes),
+        stages=changes,
     )
+    if changes:
+        _check_changes(setup, device)
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
     if device == "gpu":
         return hand_back(_advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress))
@@ -214,11 +226,21 @@ def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Metho
     return chances
 
 
-def _notes(graph: Graph, method: Method, *, equal_edges: bool) -> tuple[str, ...]:
+def _check_changes(setup: Setup, device: str) -> None:
+    from .changing.running import check_stages
+
+    if device != "cpu" or isinstance(setup.graph, Circulant):
+        raise Unsupported("stages are run on the CPU, on a Graph with a list of edges")
+    check_stages(setup)
+
+
+def _notes(graph: Graph, method: Method, *, equal_edges: bool, changes: tuple[Stage, ...]) -> tuple[str, ...]:
     """Why the setting is outside the method's guarantee."""
     notes = method.caveats(graph)
     if not equal_edges and method.assumes_equal_edges:
         notes += (f"the guarantee of {method.name} is for edges that are equally likely, and these are not",)
+    if any(not stage.unchanged for stage in changes):
+        notes += (f"the guarantee of {method.name} is for a network that does not change, and this one does",)
     return notes
 
 
@@ -229,38 +251,6 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
         whole("threads", threads, low=1, high=4096)
     if device not in {"cpu", "gpu"}:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
-
-
-def _check_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Graph | Circulant) -> Array:
-    """Finite ``(n,)`` or ``(n, d)`` floats. What is wrong is said without showing any of them."""
-    given: Any = private_values
-    if hasattr(given, "index") and hasattr(given, "items") and not isinstance(given, Mapping):  # a pandas Series
-        given = dict(given.items())
-    if isinstance(given, Mapping):
-        if isinstance(graph, Circulant):
-            raise InvalidValues("private_values of a Circulant must be in the order of its nodes: they have no names")
-        private_values = by_node(given, graph)
-    if np.iscomplexobj(np.asarray(private_values)):
-        raise InvalidValues("private_values must be real numbers, got complex ones")
-    try:
-        values = np.array(private_values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValues("private_values must be numbers, one or one vector per node") from None
-    if values.ndim not in (1, 2) or values.shape[0] != graph.num_nodes or values.size == 0:
-        raise InvalidValues(
-            f"private_values must have shape ({graph.num_nodes},) or ({graph.num_nodes}, d), got {values.shape}"
-        )
-    if values.ndim == 2 and values.shape[1] > MAX_COORDINATES:
-        raise InvalidValues(f"private_values may have at most {MAX_COORDINATES} coordinates, got {values.shape[1]}")
-    if not np.isfinite(values).all():
-        where = int(np.argwhere(~np.isfinite(values))[0][0])
-        raise InvalidValues(f"private_values must be finite; the entry of node {where} is not")
-    if np.abs(values).max() > LARGEST_VALUE:
-        raise InvalidValues(
-            f"private_values must be at most {LARGEST_VALUE:g} in size, so that their squares are finite"
-        )
-    values.flags.writeable = False
-    return values
 
 
 def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.NDArray[np.int64]:

@@ -18,14 +18,16 @@ from ..graphs.circulant import Circulant
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS
+from .changing.stages import Stage
 from .random.aliases import alias_table
-from .solution import Records, Setup, Solution, Status
+from .solution import Records, Solution, Status
+from .values import sums_of
 
 __all__ = ["load", "save"]
 
 FORMAT = "sottovoce-solution-2"
-FORMER = "sottovoce-solution-1"
-"""Files of the first release have the mass of each coordinate in place of the largest drift."""
+FIRST = "sottovoce-solution-1"
+"""Of the first release: with the mass of every coordinate where there is now one number for all of them."""
 
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
@@ -47,7 +49,6 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         },
     }
     arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
         "private_values": solution.private_values,
         "tables": solution.tables,
         "steps_done": solution.steps_done,
@@ -59,6 +60,12 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         arrays["common"] = solution.common
     if solution.edge_probabilities is not None:
         arrays["edge_probabilities"] = solution.edge_probabilities
+    if solution.stages:
+        from .changing.saving import packed
+
+        header["stages"], numbers = packed(solution.stages)
+        arrays |= numbers
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     if isinstance(graph, Graph):
         arrays["edges"] = graph.edges
         if graph.positions is not None:
@@ -131,7 +138,7 @@ def load(path: str | PathLike[str]) -> Solution:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
-        if header.get("format") not in {FORMAT, FORMER}:
+        if header.get("format") not in {FORMAT, FIRST}:
             raise InvalidFile(f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r}")
         return _rebuild(header, arrays)
     except InvalidInput:
@@ -142,7 +149,7 @@ def load(path: str | PathLike[str]) -> Solution:
 
 def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
     graph = _graph(header["graph"], arrays)
-    setup = Setup(
+    return Solution(
         graph=graph,
         method=_method(header["method"], arrays),
         private_values=arrays["private_values"],
@@ -151,18 +158,29 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         edge_probabilities=arrays.get("edge_probabilities"),
         aliases=alias_table(arrays.get("edge_probabilities"), graph),
         notes=tuple(header.get("notes", ())),
-    )
-    drifts = setup.drift(arrays["masses"]) if header["format"] == FORMER else arrays["drifts"]
-    return Solution(
-        **setup.as_dict(),
+        stages=_stages(header, arrays),
         tables=arrays["tables"],
         common=arrays.get("common"),
         steps_done=arrays["steps_done"],
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
-        records=Records(arrays["steps"], arrays["squared"], drifts),
+        records=Records(arrays["steps"], arrays["squared"], _drifts(header, arrays)),
     )
+
+
+def _drifts(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    if header["format"] == FORMAT:
+        return arrays["drifts"]
+    return np.abs(arrays["masses"] - sums_of(arrays["private_values"])).max(axis=-1)
+
+
+def _stages(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Stage, ...]:
+    if "stages" not in header:
+        return ()
+    from .changing.saving import unpacked
+
+    return unpacked(header["stages"], arrays)
 
 
 def _method(header: dict[str, Any], arrays: dict[str, Any]) -> Method:

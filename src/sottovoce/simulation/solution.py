@@ -15,11 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, MissingDependency
+from ..foundation.html import html_table
 from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, Method
 from . import replay
+from .changing import replay as staged
+from .changing.stages import Stage
+from .changing.timetable import Timetable
 from .kinds import parameters_of
 from .random.aliases import AliasTable
+from .values import sums_of
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -72,11 +77,17 @@ class Setup:
     edge_probabilities: Array | None
     aliases: AliasTable
     notes: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()
 
     @cached_property
     def parameters(self) -> Array:
         """What the method's functions need to know beside the node tables."""
         return parameters_of(self.method, self.graph)
+
+    @cached_property
+    def timetable(self) -> Timetable:
+        """What the stages mean, if there are any."""
+        return Timetable.of(self.stages, self.graph, self.private_values, self.edge_probabilities)
 
     @property
     def true_mean(self) -> Any:
@@ -87,21 +98,18 @@ class Setup:
     @cached_property
     def scale(self) -> float:
         """‖x⁰ − x*‖², by which errors are divided; 1 when all private values are equal."""
-        scale = float(((self.private_values - self.true_mean) ** 2).sum())
+        scale = float(((self.private_values - self.private_values.mean(axis=0)) ** 2).sum())
         return scale if scale > 0 else 1.0
 
     @cached_property
     def totals(self) -> Array:
         """``(coordinates,)`` Σ c, which gossip must keep."""
-        columns = self.private_values.reshape(self.graph.num_nodes, -1)
-        few = max(1, 2**20 // len(columns))  # at a time: a sum is exact enough where its terms are side by side
-        parts = [np.ascontiguousarray(columns[:, c : c + few].T).sum(axis=1) for c in range(0, columns.shape[1], few)]
-        return np.concatenate(parts)
+        return sums_of(self.private_values)
 
-    def drift(self, masses: Array) -> Array:
-        """The largest |mass − Σ c| over coordinates, which are the last axis of ``masses``."""
+    def drift(self, masses: Array, totals: Array | None = None) -> Array:
+        """The largest |mass − Σ c| over coordinates, the last axis of ``masses``; ``totals``: Σ c of other values."""
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged
-            off = masses - self.totals
+            off = masses - (self.totals if totals is None else totals)
         np.abs(off, out=off)
         return np.asarray(off[..., 0] if off.shape[-1] == 1 else off.max(axis=-1))
 
@@ -119,7 +127,7 @@ class Solution(Setup):
 
     Attributes
     ----------
-    graph, method, private_values, seed, replicas, edge_probabilities
+    graph, method, private_values, seed, replicas, edge_probabilities, stages
         What was run. A Solution belongs to the researcher who chose the private values: it keeps them,
         but never prints them.
     steps_done
@@ -190,9 +198,28 @@ class Solution(Setup):
         return self._per_node(self.method.outstanding_field)
 
     @property
+    def true_mean(self) -> Any:
+        """c̄: a float, or ``(d,)`` for vector data. Where the network changes, that of the nodes which are there at the
+        last step, of the values which they have then.
+        """
+        if not self.stages:
+            return super().true_mean
+        mean = self.timetable.seen_at(self.num_steps).mean
+        return float(mean[0]) if self.private_values.ndim == 1 else mean
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """``(n,)`` which nodes are there at the last step: all of them, unless stages say otherwise."""
+        if not self.stages:
+            return np.ones(self.graph.num_nodes, dtype=bool)
+        return self.timetable.seen_at(self.num_steps).counted.copy()
+
+    @property
     def mean_offset(self) -> Any:
         """Mean of the current values minus the true mean, per replica: what is still owed to outstanding noise."""
-        offset = self.values.mean(axis=-1 if self.private_values.ndim == 1 else -2) - self.true_mean
+        axis = -1 if self.private_values.ndim == 1 else -2
+        values = np.compress(self.present, self.values, axis=axis) if self.stages else self.values
+        offset = values.mean(axis=axis) - self.true_mean
         return float(offset) if np.ndim(offset) == 0 else offset
 
     @property
@@ -229,13 +256,26 @@ class Solution(Setup):
     @property
     def final_relative_error(self) -> Any:
         """Relative error at each replica's last step, recorded or not: a float, or ``(replicas,)``."""
-        off = self._settled()[:, :, : self.graph.num_nodes, VALUE] - np.atleast_1d(self.true_mean)[:, None]
-        final = np.square(off, out=off).sum(axis=(1, 2)) / self.scale
+        values = self._settled()[:, :, : self.graph.num_nodes, VALUE]
+        if self.stages:
+            final = self._by_stage(values) / self.scale
+        else:
+            off = values - np.atleast_1d(self.true_mean)[:, None]
+            final = np.square(off, out=off).sum(axis=(1, 2)) / self.scale
         return float(final[0]) if self.replicas == 1 else final
+
+    def _by_stage(self, values: Array) -> Array:
+        """``(replicas,)`` ‖x − x*‖² of the nodes that are there, each replica as its last step finds the network."""
+        seen = [self.timetable.seen_at(steps) for steps in self.steps_done.tolist()]
+        off = [each[:, p.counted] - p.mean[:, None] for each, p in zip(values, seen, strict=True)]
+        return np.array([float((each**2).sum()) for each in off])
 
     @property
     def mass_error(self) -> Array:
-        """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
+        """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates.
+
+        Where the network changes: over the nodes that are there, and with the private values that they have then.
+        """
         return self._per_record(self.records.drifts)
 
     # -- recomputed from the seed --------------------------------------------------------------
@@ -259,10 +299,25 @@ class Solution(Setup):
         Raises
         ------
         Unsupported
-            For synchronous methods and push-sum: all nodes act in every round.
+            For synchronous methods and push-sum: all nodes act in every round. For runs in which some of these
+            exchanges did not take place, or values changed; :meth:`exchanges` says what happened.
         """
         span = self._span(start, stop, replica)
+        if self.stages:
+            return staged.fired_edges(self, **span)
         return replay.fired_edges(self.graph, method=self.method, edge_probabilities=self.aliases, **span)
+
+    def exchanges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> staged.Exchanges:
+        """What happened at each step of a pairwise method, recomputed from the seed: which edge fired, and who acted.
+
+        Where nothing fails both ends always act, and the edges are :meth:`fired_edges`.
+
+        Raises
+        ------
+        Unsupported
+            For methods in which something else than one edge fires.
+        """
+        return staged.exchanges(self, **self._span(start, stop, replica))
 
     def draws(self, start: int = 0, stop: int | None = None, *, replica: int = 0, coordinate: int = 0) -> Array:
         """The draws of unit scale behind the noise, recomputed from the seed.
@@ -282,6 +337,9 @@ class Solution(Setup):
     @property
     def activations(self) -> npt.NDArray[np.int64]:
         """``(n,)`` how often each node took part, recomputed from the seed; twice where two edges of a set meet."""
+        if self.stages:
+            every = [staged.activations(self, replica) for replica in range(self.replicas)]
+            return np.array(every) if self.replicas > 1 else every[0]
         same: dict[str, Any] = {"seed": self.seed, "edge_probabilities": self.aliases}
         counts = [
             replay.activations(self.graph, self.method, num_steps=steps, replica=replica, **same)
@@ -338,10 +396,25 @@ class Solution(Setup):
 
     def __repr__(self) -> str:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
-        error = ""
-        if len(self.records.steps):
-            error = f", relative error {np.median(self.final_relative_error):.2e}" + (" (median)" if many else "")
+        error = f", relative error {self._error_words()}" if len(self.records.steps) else ""
+        changing = ", network that changes" if self.stages else ""
         return (
-            f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
+            f"<Solution {self.method.label()} on {self.graph.name}{changing}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
         )
+
+    def _error_words(self) -> str:
+        return f"{np.median(self.final_relative_error):.2e}" + (" (median)" if self.replicas > 1 else "")
+
+    def _repr_html_(self) -> str:
+        """The same facts as a table, for notebooks."""
+        facts: dict[str, object] = {
+            "method": self.method.label(),
+            "graph": f"{self.graph.name}: {self.graph.num_nodes} nodes, {self.graph.num_edges} edges",
+            "steps": f"{self.num_steps:,}",
+            "replicas": self.replicas,
+            "status": self.status,
+            "relative error": self._error_words() if len(self.records.steps) else "not recorded",
+            "seed": self.seed,
+        }
+        return html_table(facts.items(), notes=self.notes)

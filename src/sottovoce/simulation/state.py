@@ -93,7 +93,7 @@ class State:
         """
         rows, replicas, coordinates = setup.method.num_rows(setup.graph), setup.replicas, setup.private_values[0].size
         shape = (replicas, coordinates, rows, setup.method.num_fields)
-        tables, common = _room(setup.method, shape) if beside else (aligned(shape), None)
+        tables, common = _room(setup, shape) if beside else (aligned(shape), None)
         return cls(
             setup,
             tables,
@@ -121,7 +121,7 @@ class State:
     def after(cls, solution: Solution, num_records: int) -> State:
         """Where a solution ended; everything that will change is copied."""
         shape = (*solution.tables.shape[:-1], solution.method.num_fields)
-        tables, common = _room(solution.method, shape)
+        tables, common = _room(solution, shape)
         tables[...] = solution.tables[..., : tables.shape[-1]]
         if common is not None:
             whole = solution.common is None  # a run on a device, or of an earlier version
@@ -178,10 +178,11 @@ class State:
         return Status.OUTSIDE_GUARANTEE if self.setup.notes else Status.COMPLETED
 
 
-def _room(method: Method, shape: tuple[int, ...]) -> tuple[Array, Array | None]:
+def _room(setup: Setup, shape: tuple[int, ...]) -> tuple[Array, Array | None]:
     """Room for ``(replicas, coordinates, nodes, fields)`` tables, and for what is common to all coordinates."""
+    method = setup.method
     replicas, coordinates, nodes, fields = shape
-    if not kind_of(method).beside(method, coordinates):
+    if setup.stages or not kind_of(method).beside(method, coordinates):
         return aligned(shape), None
     common: int = getattr(method, "common_fields", 0)
     rows = aligned((replicas, nodes, fields - common, coordinates))

@@ -22,6 +22,7 @@ __all__ = [
     "fill_laplace",
     "fill_normals",
     "fill_words",
+    "words_at",
 ]
 
 WINDOW = 64
@@ -125,6 +126,12 @@ def _philox(position: Any, replica: Any, domain: Any, seed: Any) -> Any:
         k0 = (k0 + WEYL_0) & MASK
         k1 = (k1 + WEYL_1) & MASK
     return c0, c1, c2, c3
+
+
+@register_jitable
+def words_at(position: Any, replica: Any, domain: Any, seed: Any) -> Any:
+    """The four words at one position."""
+    return _philox(u64(position), replica, domain, seed)
 
 
 @compiled
