@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changing import plot_changing
     from .compare import plot_comparison
+    from .ensembles import plot_ensemble
     from .privacy import plot_exposure, plot_frontier, plot_knowledge, plot_matrix
     from .runs import plot_run
     from .saving import save_figure
     from .sweeps import plot_curves, plot_map
     from .theory import plot_bounds, plot_ratios
+    from .trajectories import plot_trajectories
 
 _HOME = {
     "plot_bounds": "theory",
     "plot_changing": "changing",
     "plot_comparison": "compare",
     "plot_curves": "sweeps",
+    "plot_ensemble": "ensembles",
     "plot_exposure": "privacy",
     "plot_frontier": "privacy",
     "plot_knowledge": "privacy",
@@ -33,6 +36,7 @@ _HOME = {
     "plot_matrix": "privacy",
     "plot_ratios": "theory",
     "plot_run": "runs",
+    "plot_trajectories": "trajectories",
     "save_figure": "saving",
 }
 
@@ -41,6 +45,7 @@ __all__ = [
     "plot_changing",
     "plot_comparison",
     "plot_curves",
+    "plot_ensemble",
     "plot_exposure",
     "plot_frontier",
     "plot_knowledge",
@@ -48,6 +53,7 @@ __all__ = [
     "plot_matrix",
     "plot_ratios",
     "plot_run",
+    "plot_trajectories",
     "save_figure",
 ]
 

@@ -99,7 +99,7 @@ class Kernel:
     fingerprint: Fingerprint
 
     @contextmanager
-    def first_call(self, name: str) -> Iterator[None]:
+    def first_call(self, name: str, *, what: str = "method") -> Iterator[None]:
         """Around a call that does nothing but compile: say once that this takes a while, and explain a failure."""
         marker = cache_directory() / f"{self.fingerprint.digest}.compiled"
         if news := not (getattr(self.run, "signatures", True) or marker.exists()):
@@ -111,7 +111,7 @@ class Kernel:
         except OSError:  # the disk's, not the method's
             raise
         except Exception as error:
-            raise InvalidParameter(why_not(name, filter(callable, self.parts.values()), error)) from error
+            raise InvalidParameter(why_not(name, filter(callable, self.parts.values()), error, what=what)) from error
         if news and self.fingerprint.durable:
             marker.touch()
 

@@ -19,6 +19,7 @@ from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
+from .keeping import Statistic, keep_statistic, keep_values
 from .kinds import kind_of
 from .random.aliases import alias_table, checked_probabilities
 from .random.streams import MAX_REPLICAS, check_seed
@@ -43,6 +44,8 @@ def simulate(
     record: Record = None,
     edge_probabilities: npt.ArrayLike | None = None,
     stages: Stage | Iterable[Stage] | None = None,
+    record_values: Record = None,
+    statistic: Statistic | None = None,
     stop_at: float | None = None,
     threads: int | None = None,
     device: str = "cpu",
@@ -78,6 +81,13 @@ def simulate(
         lost, nodes that fail, links, clocks and values that change. Then errors and masses are those of the nodes that
         are there, against the average of the values they have at the time. For pairwise methods, push-sum, and methods
         that keep numbers for each neighbour; on the CPU.
+    record_values
+        Steps at which to keep the values of all nodes, given as ``record`` is: :attr:`Solution.recorded_values`. They
+        take 8 bytes for each step, replica, coordinate and node. ``None``: none.
+    statistic
+        A function of the node table of one replica (and coordinate), an ``(n, num_fields)`` array whose column
+        ``methods.VALUE`` holds the values, that returns one number. It is compiled by Numba, and called at the recorded
+        steps: :attr:`Solution.statistic`.
     stop_at
         Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
         watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
@@ -132,8 +142,11 @@ def simulate(
         _check_changes(setup, device)
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
     if device == "gpu":
+        if record_values is not None or statistic is not None:
+            raise Unsupported("record_values and statistic are for the CPU; a GPU records errors and masses")
         return hand_back(_advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress))
     state = State.at_start(setup, len(steps))
+    _keep(state, 0, num_steps, record_values, (statistic, steps))
     return hand_back(advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
@@ -142,6 +155,8 @@ def resume(
     *,
     num_steps: int,
     record: Record = None,
+    record_values: Record = None,
+    statistic: Statistic | None = None,
     stop_at: float | None = None,
     threads: int | None = None,
     progress: Report | bool | None = None,
@@ -150,7 +165,8 @@ def resume(
 
     Replicas that had stopped early stay where they stopped, unless ``stop_at`` is given: then those whose error is
     above it go on, each from its own step, to the same last step as the others. The GPU gives the same bits, so a run
-    that was made there goes on here as it would have there.
+    that was made there goes on here as it would have there. Values and statistics are kept if they are asked for
+    again, after those that were kept before.
     """
     _check_how(stop_at, threads, "cpu")
     begin = solution.num_steps
@@ -158,7 +174,20 @@ def resume(
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
     steps = steps[steps > begin]
     state = State.after(solution, len(steps))
+    _keep(state, begin, end, record_values, (statistic, steps))
     return hand_back(advance(state, end, steps, stop_at=stop_at, threads=threads, report=progress))
+
+
+def _keep(
+    state: State, begin: int, end: int, values: Record, statistic: tuple[Statistic | None, npt.NDArray[np.int64]]
+) -> None:
+    """Have values and a statistic kept, if they are wanted."""
+    function, recorded = statistic
+    if values is not None:
+        steps = _record_steps(values, begin, end, state.setup.graph.num_nodes, name="record_values")
+        state.values = keep_values(state, steps[steps > begin] if begin else steps)
+    if function is not None:
+        state.statistic = keep_statistic(state, recorded, function)
 
 
 def _advance_on_gpu(
@@ -253,16 +282,16 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
 
 
-def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.NDArray[np.int64]:
+def _record_steps(record: Record, begin: int, end: int, num_nodes: int, name: str = "record") -> npt.NDArray[np.int64]:
     """Sorted distinct steps in [begin, end]."""
     if record is None:
         record = int(np.clip(2 * (end - begin) // num_nodes, 100, 500))
     if isinstance(record, int | np.integer):
-        count = whole("record", int(record), low=1, high=10**8)
+        count = whole(name, record, low=1, high=10**8)
         return _ascending(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
     steps = _ascending(np.asarray(record).ravel())
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
-        raise InvalidParameter(f"record must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
+        raise InvalidParameter(f"{name} must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
     return steps.astype(np.int64)
 
 

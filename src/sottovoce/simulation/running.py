@@ -58,17 +58,21 @@ def advance(
     began = time.perf_counter()
     begin = state.num_steps
     crew = _Crew(_useful_cores(state) if threads is None else threads)
-    runner = runner_for(state, record, crew, together=0 if stop_at is not None else end - begin)
+    alone = stop_at is not None or bool(state.keepers)
+    runner = runner_for(state, record, crew, together=0 if alone else end - begin)
     with crew.pool, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
+        state.look(np.flatnonzero(state.steps_done == begin))
         if begin in record[:1]:
             runner.note(begin)
         if stop_at is not None:
             state.stopped[:] = runner.measured(np.arange(state.setup.replicas))[0] <= stop_at * state.setup.scale
         while (at := state.next_step(end)) < end and not interrupt.seen():
+            active, until = state.going_on(at), state.next_look(at, end)
             if stop_at is None:
-                runner.span(at, end)
+                runner.span(at, until)
             else:
-                runner.watched_span(at, end, stop_at * state.setup.scale)
+                runner.watched_span(at, until, stop_at * state.setup.scale)
+            state.look(active)
             progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
         if begin < state.num_steps < end and state.recorder.last != state.num_steps:
             runner.note(state.num_steps)

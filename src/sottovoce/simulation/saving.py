@@ -19,6 +19,7 @@ from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS
 from .changing.stages import Stage
+from .keeping import Kept
 from .random.aliases import alias_table
 from .solution import Records, Solution, Status
 from .values import sums_of
@@ -60,6 +61,9 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         arrays["common"] = solution.common
     if solution.edge_probabilities is not None:
         arrays["edge_probabilities"] = solution.edge_probabilities
+    for name in KEPT:
+        if (kept := getattr(solution, name)) is not None:
+            arrays |= {f"{name}.steps": kept.steps, f"{name}.numbers": kept.numbers}
     if solution.stages:
         from .changing.saving import packed
 
@@ -78,6 +82,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     write_atomically(Path(path), write)
 
 
+KEPT = ("kept_values", "kept_statistic")
 SPARSE = ("data", "indices", "indptr")
 
 
@@ -166,6 +171,9 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         status=Status(header["status"]),
         elapsed=header["elapsed"],
         records=Records(arrays["steps"], arrays["squared"], _drifts(header, arrays)),
+        **{
+            name: Kept(arrays[f"{name}.steps"], arrays[f"{name}.numbers"]) for name in KEPT if f"{name}.steps" in arrays
+        },
     )
 
 

@@ -22,6 +22,7 @@ from . import replay
 from .changing import replay as staged
 from .changing.stages import Stage
 from .changing.timetable import Timetable
+from .keeping import Kept
 from .kinds import parameters_of
 from .random.aliases import AliasTable
 from .values import sums_of
@@ -147,6 +148,8 @@ class Solution(Setup):
     common: Array | None = None
     status: Status = Status.COMPLETED
     elapsed: float = 0.0
+    kept_values: Kept | None = None
+    kept_statistic: Kept | None = None
 
     def __post_init__(self) -> None:
         arrays = (self.private_values, self.edge_probabilities, self.tables, self.common, self.steps_done, self.stopped)
@@ -156,7 +159,8 @@ class Solution(Setup):
 
     def without_records(self) -> Solution:
         """The same state with no recorded errors, for going on in many short pieces without copying them each time."""
-        return replace(self, records=Records.none(self.replicas))
+        kept: dict[str, Any] = {"kept_values": None, "kept_statistic": None}
+        return replace(self, **kept, records=Records.none(self.replicas))
 
     # -- what was found ------------------------------------------------------------------------
 
@@ -278,6 +282,39 @@ class Solution(Setup):
         """
         return self._per_record(self.records.drifts)
 
+    # -- what was asked for beside it ------------------------------------------------------------
+
+    def _asked(self, kept: Kept | None, parameter: str) -> Kept:
+        if kept is None:
+            raise InvalidParameter(f"nothing was kept: {parameter} must be given to simulate")
+        return kept
+
+    @property
+    def value_steps(self) -> npt.NDArray[np.int64]:
+        """``(records,)`` the steps of :attr:`recorded_values`."""
+        return self._asked(self.kept_values, "record_values").steps.copy()
+
+    @property
+    def recorded_values(self) -> Array:
+        """``(records, n)`` values at the steps that ``record_values`` asked for; NaN after a replica has stopped."""
+        out = np.moveaxis(self._asked(self.kept_values, "record_values").numbers, (1, 2), (0, -1))
+        return self._of_one(out if self.private_values.ndim == 2 else out[..., 0])
+
+    @property
+    def statistic_steps(self) -> npt.NDArray[np.int64]:
+        """``(records,)`` the steps of :attr:`statistic`."""
+        return self._asked(self.kept_statistic, "statistic").steps.copy()
+
+    @property
+    def statistic(self) -> Array:
+        """``(records,)`` what the user's statistic was at recorded steps; for vectors one per coordinate."""
+        out = np.moveaxis(self._asked(self.kept_statistic, "statistic").numbers, 1, 0)
+        return self._of_one(out if self.private_values.ndim == 2 else out[..., 0])
+
+    def _of_one(self, numbers: Array) -> Array:
+        """Without the axis of replicas if there is only one."""
+        return np.array(numbers if self.replicas > 1 else numbers[0])
+
     # -- recomputed from the seed --------------------------------------------------------------
 
     def _span(self, start: int, stop: int | None, replica: int) -> dict[str, int]:
@@ -355,13 +392,19 @@ class Solution(Setup):
 
         return resume(self, num_steps=num_steps, **keywords)
 
-    def plot(self, axes: matplotlib.axes.Axes | None = None, **keywords: Any) -> matplotlib.axes.Axes:
-        """Relative error against steps on a logarithmic axis; median and quantiles for several replicas."""
+    def plot(
+        self, axes: matplotlib.axes.Axes | None = None, *, trajectories: bool = False, **keywords: Any
+    ) -> matplotlib.axes.Axes:
+        """Relative error against steps on a logarithmic axis; median and quantiles for several replicas.
+
+        ``trajectories``: the values of the nodes instead, at the steps that ``record_values`` asked for.
+        """
         try:
             from ..plotting.runs import plot_run
+            from ..plotting.trajectories import plot_trajectories
         except ImportError as error:
             raise MissingDependency(f"plotting needs matplotlib: {error}") from None
-        return plot_run(self, axes, **keywords)
+        return plot_trajectories(self, axes, **keywords) if trajectories else plot_run(self, axes, **keywords)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per replica and recorded step."""

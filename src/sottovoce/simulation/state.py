@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..methods.base import VALUE, Array, Method
 from .edge_noise import share_edge_noise
+from .keeping import Keeper, Kept
 from .kinds import kind_of
 from .solution import Records, Setup, Solution, Status
 
@@ -77,6 +78,10 @@ class State:
     recorder: Recorder
     before: Records
     elapsed: float = 0.0
+    values: Keeper | None = None
+    """For the values at chosen steps, if they are wanted."""
+    statistic: Keeper | None = None
+    """Likewise for a statistic of the user's."""
 
     @classmethod
     def at_start(cls, setup: Setup, num_records: int) -> State:
@@ -155,6 +160,24 @@ class State:
         """The least step at which a replica is that has not stopped, or ``end``."""
         return int(self.steps_done.min(initial=end, where=~self.stopped))
 
+    @property
+    def keepers(self) -> list[Keeper]:
+        """What is to be kept beside errors."""
+        return [keeper for keeper in (self.values, self.statistic) if keeper is not None]
+
+    def next_look(self, step: int, end: int) -> int:
+        """The first step after ``step`` at which something is kept, or ``end``."""
+        return min([end, *(keeper.next_after(step, end) for keeper in self.keepers)])
+
+    def look(self, replicas: npt.NDArray[np.int64]) -> None:
+        """Keep what is to be kept of these replicas, where they are."""
+        for keeper in self.keepers:
+            keeper.take(self, replicas)
+
+    def _kept(self, keeper: Keeper | None, before: str) -> Kept | None:
+        earlier: Kept | None = getattr(self.setup, before, None)  # a run that goes on is set up by a solution
+        return earlier if keeper is None else keeper.kept(earlier, self.num_steps)
+
     def solution(self, *, interrupted: bool = False, finite: bool | None = None) -> Solution:
         """What has been found, from now on unchangeable; ``finite`` if it is known whether all numbers are."""
         return Solution(
@@ -166,6 +189,8 @@ class State:
             status=self._status(interrupted=interrupted, finite=_all_finite(self.tables) if finite is None else finite),
             elapsed=self.elapsed,
             records=self.recorder.after(self.before),
+            kept_values=self._kept(self.values, "kept_values"),
+            kept_statistic=self._kept(self.statistic, "kept_statistic"),
         )
 
     def _status(self, *, interrupted: bool, finite: bool) -> Status:
