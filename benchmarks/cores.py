@@ -19,7 +19,7 @@ import sottovoce as sv
 from sottovoce.graphs.circulant import Circulant
 from sottovoce.methods.base import Method
 from sottovoce.simulation import team as teams
-from sottovoce.simulation.running import _Crew, _Runner
+from sottovoce.simulation.running import Runner, _Crew
 from sottovoce.simulation.state import State
 from sottovoce.simulation.team import team_for
 
@@ -34,7 +34,7 @@ def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, b
     alone, together = State.after(begun, 0), State.after(begun, 0)
     teams.LEAST_NODES = 2  # also where simulate would not try
     crew = _Crew(cores)
-    runner = _Runner(alone, np.empty(0, dtype=np.int64), crew, num_steps=0)
+    runner = Runner(alone, np.empty(0, dtype=np.int64), crew, together=0)
     team = team_for(together, 10**9, crew)
     if team is None:
         raise SystemExit("several cores are not used here: one core, or a system without sched_yield")

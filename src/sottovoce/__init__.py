@@ -43,14 +43,17 @@ from .methods.registry import our_methods
 if TYPE_CHECKING:
     from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
     from .experiments.compare import compare
+    from .experiments.ensemble import ensemble
     from .experiments.sweep import sweep
-    from .simulation import Solution, Status, simulate
+    from .simulation import Solution, Stage, Status, simulate
 
 _LAZY = {
     "Solution": "simulation",
+    "Stage": "simulation",
     "sweep": "experiments.sweep",
     "Status": "simulation",
     "compare": "experiments.compare",
+    "ensemble": "experiments.ensemble",
     "simulate": "simulation",
 }
 _SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simulation", "testing", "theory"}
@@ -79,6 +82,7 @@ __all__ = [
     "PushSum",
     "SealedGossip",
     "Solution",
+    "Stage",
     "StandardGossip",
     "StateDecomposition",
     "Status",
@@ -87,6 +91,7 @@ __all__ = [
     "__version__",
     "algebraic_connectivity",
     "compare",
+    "ensemble",
     "errors",
     "experiments",
     "graphs",

@@ -7,7 +7,8 @@ import pytest
 
 import sottovoce as sv
 from sottovoce import errors
-from sottovoce.experiments.paper import BASELINE, EXPERIMENTS, by_degree, reproduce
+from sottovoce.experiments.paper import BASELINE, EXPERIMENTS, by_degree, free_decays, reproduce
+from sottovoce.scenario.values import uniform
 
 
 def _medians(name):
@@ -81,6 +82,52 @@ def test_larger_noise_costs_a_constant_number_of_steps():
         assert 30 < ends["σ = 10"] / ends["σ = 1"] < 300
         delays = np.diff([_passes(curves[label]) for label in ("σ = 0.1", "σ = 1", "σ = 10")])
         assert (delays > 0).all()
+
+
+LEVELS = [
+    pytest.param(panel, level, id=f"{name}, {panel.name}, {level.curve}")
+    for name, experiment in EXPERIMENTS.items()
+    for panel in experiment.panels
+    for level in panel.levels
+]
+
+
+@pytest.mark.parametrize(("panel", "level"), LEVELS)
+def test_published_levels_lie_among_fresh_problems(panel, level):
+    """Of 40 fresh graphs, values and schedules some end below and some above the level read from the paper's plot."""
+    (curve,) = [curve for curve in panel.curves if curve.label == level.curve]
+    varies = panel.name == "geometric"
+    draws = {"graphs": 40 if varies else 1, "values": 1 if varies else 40, "schedules": 1}
+    found = sv.ensemble(
+        panel.family, "uniform", curve.method, num_steps=level.step, seed=1, record=[level.step], **draws
+    )
+    assert 0.08 < found.rank(level.error) < 0.95
+
+
+def test_our_graph_is_a_typical_one():
+    """α/2 and the smallest φ_i are the paper's, edges and the baseline after 6 000 steps those of fresh problems."""
+    panel = EXPERIMENTS["figure-1"].panels[1]
+    graph = panel.graph()
+    assert sv.algebraic_connectivity(graph) / 2 == pytest.approx(0.172, abs=0.001)
+    assert free_decays(graph).min() == pytest.approx(0.983, abs=5e-4)
+    fresh = sv.ensemble("rgg:100", "uniform", sv.StandardGossip(), num_steps=6000, seed=1, values=1, schedules=1)
+    edges = [fresh.problems.problem(k, 0)[0].num_edges for k in range(100)]
+    assert 0.1 < np.mean(np.array(edges) < graph.num_edges) < 0.9
+    run = sv.simulate(graph, uniform(100, 1), sv.StandardGossip(), num_steps=6000, seed=1, replicas=21)
+    assert 0.25 < fresh.rank(float(np.median(run.final_relative_error))) < 0.75
+
+
+def test_ranks_are_where_runs_lie_among_fresh_problems():
+    """A panel says of every curve which share of its fresh problems ends below our run and below the paper's level."""
+    result = next(iter(reproduce("figure-1", seed=1, fresh=30)))
+    for row, (label, run), (_, fresh) in zip(result.ranks(), result.runs, result.fresh, strict=True):
+        ends = fresh.errors_at().reshape(-1)
+        assert row["curve"] == label
+        assert row["ours"] == run.relative_error[-1]
+        assert row["ours_rank"] == np.mean(ends < run.relative_error[-1])
+        assert row["fresh_median"] == np.median(ends)
+    assert result.ranks()[-1]["published_rank"] == np.mean(result.fresh[-1][1].errors_at() < 6e-3)
+    assert result.ranks()[0]["published_rank"] is None
 
 
 def test_gamma_may_not_exceed_the_smallest_degree():

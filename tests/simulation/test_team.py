@@ -65,7 +65,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.tables, other.tables)
     np.testing.assert_array_equal(one.steps, other.steps)
     np.testing.assert_array_equal(one.squared_error, other.squared_error)
-    np.testing.assert_array_equal(one.records.masses, other.records.masses)
+    np.testing.assert_array_equal(one.records.drifts, other.records.drifts)
 
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InvalidParameter
-from .output import graph_option, json_option, method_option, node_named, print_json, print_table, seed_option
+from .output import (
+    graph_option,
+    json_option,
+    method_option,
+    node_named,
+    print_json,
+    print_table,
+    seed_option,
+    write_figure,
+)
 
 if TYPE_CHECKING:
     from ..graphs import Graph
@@ -236,8 +245,7 @@ def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | N
 
 
 def _draw(report: Report, baseline: Report, folder: Path) -> list[Path]:
-    from ..plotting.privacy import exposure_over_time, what_the_observer_knows
-    from ..plotting.style import save_figure
+    from ..plotting import plot_exposure, plot_knowledge
 
-    written = save_figure(exposure_over_time(report, baseline), folder / "exposure-over-time")
-    return written + save_figure(what_the_observer_knows(report), folder / "what-the-observer-knows")
+    written = write_figure(plot_exposure(report, baseline=baseline), folder / "exposure-over-time")
+    return written + write_figure(plot_knowledge(report), folder / "what-the-observer-knows")

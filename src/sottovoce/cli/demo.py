@@ -23,12 +23,16 @@ noise is felt somewhat before the threshold (`sottovoce bound` says from where);
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True, help="Folder for figure and data."
 )
+@click.option(
+    "--fresh", type=click.IntRange(min=0), default=100, show_default=True,
+    help="Fresh graphs and values to place the runs among; 0: none.",
+)  # fmt: skip
 @json_option
-def command(seed: int, out: Path, as_json: bool) -> None:
+def command(seed: int, out: Path, fresh: int, as_json: bool) -> None:
     """Make Figure 1 of the paper and say what it shows, in under a minute."""
     if not as_json:
         click.echo(EXPLANATION)
-    payload = run_and_write("figure-1", seed=seed, replicas=1, out=out, quiet=as_json)
+    payload = run_and_write("figure-1", seed=seed, replicas=1, fresh=fresh, out=out, quiet=as_json)
     if as_json:
         print_json(payload)
         return

@@ -10,12 +10,15 @@ import importlib
 import os
 import sys
 from contextlib import nullcontext
+from typing import Any
 
 import click
 
 from .._version import __version__
 from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
 from ..foundation.interrupting import remembered
+from .output import TYPED
+from .spelling import prepared
 
 # Command → (module with a click command named ``command``, one line for the overview).
 COMMANDS = {
@@ -23,6 +26,7 @@ COMMANDS = {
     "simulate": ("simulate", "Run one method on one graph."),
     "reproduce": ("reproduce", "Redo a published experiment."),
     "compare": ("compare", "Several methods side by side."),
+    "ensemble": ("ensemble", "One method on many problems, and where the spread comes from."),
     "frontier": ("frontier", "What privacy costs in time, at equal accuracy."),
     "bound": ("bound", "What was proved beside what happens."),
     "plan": ("plan", "Choose steps, decay and noise for a wanted accuracy and privacy."),
@@ -39,7 +43,7 @@ ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
 
 # Package → the extra that brings it. A core install has none of them.
 EXTRAS = {
-    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client", "structlog"], "peer"),
+    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client"], "peer"),
     **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
     **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
     "pyamg": "amg",
@@ -59,6 +63,15 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f".{COMMANDS[cmd_name][0]}", __package__).command
         return command
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Keep the words as they were typed: files say which command made them."""
+        typed = list(args)
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta[TYPED] = typed
+        return context
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
@@ -72,6 +85,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
+    os.environ["MPLBACKEND"] = "agg"  # commands write files and open no window
+    sys.stdout, sys.stderr = prepared(sys.stdout), prepared(sys.stderr)
     named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
         with nullcontext() if named[:1] in ANSWERING else remembered():

@@ -1,4 +1,6 @@
-"""Experiments: the published figures, comparisons, sweeps, speed. ``sv.compare`` and ``sv.sweep`` are at the top.
+"""Experiments: the published figures, comparisons, ensembles, sweeps, speed.
+
+``sv.compare``, ``sv.ensemble`` and ``sv.sweep`` are at the top.
 
 Names are imported when first used.
 """
@@ -11,18 +13,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .bench import Measurement, measure
     from .compare import Comparison
+    from .ensemble import Ensemble
     from .paper import Experiment, reproduce
+    from .provenance import Provenance
     from .runs import Outcome
     from .spec import Audit, SweepSpec, Task, read_spec
+    from .spread import Part, Spread
     from .store import SweepStore
     from .sweep import SweepResult
 
 _HOME = {
     "Audit": "spec",
     "Comparison": "compare",
+    "Ensemble": "ensemble",
     "Experiment": "paper",
     "Measurement": "bench",
     "Outcome": "runs",
+    "Part": "spread",
+    "Provenance": "provenance",
+    "Spread": "spread",
     "SweepResult": "sweep",
     "SweepSpec": "spec",
     "SweepStore": "store",
@@ -35,9 +44,13 @@ _HOME = {
 __all__ = [
     "Audit",
     "Comparison",
+    "Ensemble",
     "Experiment",
     "Measurement",
     "Outcome",
+    "Part",
+    "Provenance",
+    "Spread",
     "SweepResult",
     "SweepSpec",
     "SweepStore",

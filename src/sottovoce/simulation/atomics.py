@@ -17,11 +17,11 @@ from numba.extending import register_jitable
 
 __all__ = ["TOGETHER", "count_one", "look", "pause", "prefetch", "put"]
 
-TOGETHER = sys.platform != "win32" and sys.byteorder == "little"
-"""Whether threads can run one kernel together: the C library must have ``sched_yield``, and marks have an order."""
+TOGETHER = sys.platform != "win32"
+"""Whether threads can wait for each other in kernels: the C library must have ``sched_yield``."""
 
 SPINS = 4000
-"""Looks at a barrier before the processor is offered to others: about two microseconds."""
+"""Looks at a number before the processor is offered to others: about two microseconds."""
 
 EIGHT = 8  # bytes of a counter
 

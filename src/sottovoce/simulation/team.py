@@ -37,7 +37,7 @@ def team_for(state: State, num_steps: int, crew: Any) -> Team | None:
 
 
 class Pace:
-    """Whether members together are faster than one thread alone at the moment: other programs may want the cores.
+    """Whether a thread with helpers is faster than alone at the moment: other programs may want the cores.
 
     Both are tried twice; the faster goes on, and the other is tried again now and then. The result does not depend on
     it.
@@ -58,7 +58,7 @@ class Pace:
 
     @property
     def together(self) -> bool:
-        """Whether the members make the coming span together."""
+        """Whether helpers draw ahead for the coming span."""
         if self._spans < FIRST:
             return self._spans % 2 == 0
         faster = self._seconds[True] < self._seconds[False]

@@ -33,7 +33,7 @@ from .vectors import drive as drive_vectors
 
 __all__ = ["KIND", "fired_edge"]
 
-LEAST_COORDINATES, LEAST_NOISY = 32, 1024
+LEAST_COORDINATES, LEAST_NOISY = 16, 64
 """Shorter vectors are run one coordinate after the other: there is not enough to do side by side, and with noise most
 of the time goes into the draws."""
 
