@@ -3,6 +3,7 @@
 #
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
+#   make test WORKERS=0                  one after another, in one process
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 
@@ -12,6 +13,7 @@ VENV ?= .venv
 CONSTRAINTS ?= constraints/dev.txt
 PYTEST ?=
 MUTATIONS ?=
+WORKERS ?= auto --maxprocesses 4
 EXTRAS ?= dev
 
 BIN := $(VENV)/bin
@@ -37,7 +39,7 @@ browser:  ## a browser for the tests of the studio, if there is none yet
 	command -v chromium >/dev/null || echo "no chromium, and none could be installed: browser tests will be skipped" >&2
 
 test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples, with coverage
-	$(BIN)/python -m pytest --cov $(PYTEST)
+	$(BIN)/python -m pytest --cov -n $(WORKERS) --dist loadfile $(PYTEST)
 
 slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minutes of mutation testing
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow $(PYTEST)

@@ -19,11 +19,11 @@ import sottovoce as sv
 from sottovoce.graphs.circulant import Circulant
 from sottovoce.methods.base import Method
 from sottovoce.simulation import team as teams
-from sottovoce.simulation.running import _Crew, _Runner
+from sottovoce.simulation.running import Runner, _Crew
 from sottovoce.simulation.state import State
 from sottovoce.simulation.team import team_for
 
-SPAN, ROUNDS, DEGREE = 2_000_000, 7, 16
+SPAN, ROUNDS, DEGREE = 200_000, 60, 16
 
 
 def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, bool]:
@@ -34,13 +34,12 @@ def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, b
     alone, together = State.after(begun, 0), State.after(begun, 0)
     teams.LEAST_CORES = teams.LEAST_NODES = 2  # also where simulate would not try
     crew = _Crew(cores)
-    runner = _Runner(alone, np.empty(0, dtype=np.int64), crew, together=0)
+    runner = Runner(alone, np.empty(0, dtype=np.int64), crew, together=0)
     team = team_for(together, 10**9, crew)
     if team is None:
         raise SystemExit("several cores are not used here: one core, or a system without sched_yield")
     sheet = runner.sheet(*runner.no_records)
     team.prepare(sheet)
-    team.take()
     best = [float("inf"), float("inf")]
     with crew.pool:
         for step in range(1, 1 + ROUNDS * SPAN, SPAN):
@@ -52,7 +51,6 @@ def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, b
                 began = time.perf_counter()
                 make()
                 best[way] = min(best[way], (time.perf_counter() - began) / SPAN)
-    team.give_back()
     return best[0], best[1], bool(np.array_equal(alone.tables, together.tables))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 
-import generated_pages  # noqa: E402  the path above comes first
+import gallery  # noqa: E402  the path above comes first
+import generated_pages  # noqa: E402
 
 import sottovoce  # noqa: E402
 
@@ -39,6 +41,8 @@ myst_links_external_new_tab = False
 # -- reference -------------------------------------------------------------------------------
 
 generated_pages.write(HERE / "_generated")
+os.environ["MPLBACKEND"] = "Agg"
+gallery.write(HERE / "_generated" / "gallery")  # runs the notebooks; one that fails ends the build
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"

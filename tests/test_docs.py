@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
@@ -212,3 +214,55 @@ class TestSite:
         version = re.search(r"version (\d+\.\d+\.\d+)", (folder / "README.md").read_text())
         assert version is not None
         assert f'"{version[1]}"' in (folder / "tex-svg-full.js").read_text(encoding="utf-8")
+
+
+def gallery() -> ModuleType:
+    """``docs/gallery.py``, which runs the notebooks when the site is built."""
+    spec = importlib.util.spec_from_file_location("gallery", ROOT / "docs" / "gallery.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class TestGallery:
+    """Notebooks are run as Jupyter would run them, and a mistake in one is noticed."""
+
+    NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+    @staticmethod
+    def notebook(folder: Path, *cells: str) -> Path:
+        path = folder / "small.ipynb"
+        code = [{"cell_type": "code", "source": [cell], "outputs": []} for cell in cells]
+        path.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": ["# Small"]}, *code]}))
+        return path
+
+    def test_there_are_ten_and_none_keeps_results(self) -> None:
+        """Results are made when the site is built; a file in the repository has none that could be out of date."""
+        assert len(self.NOTEBOOKS) == 10
+        assert self.NOTEBOOKS[0].name == "01-figure-1-with-your-noise.ipynb"
+        for path in self.NOTEBOOKS:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            assert "".join(cells[0]["source"]).startswith("# ")
+            assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells), path.name
+
+    def test_cells_share_names_and_show_what_jupyter_shows(self, tmp_path: Path) -> None:
+        """Prints, the last value but not after a semicolon, HTML where there is some, each figure once."""
+        drawing = "import matplotlib.pyplot as plt\nplt.plot([1, 2]);"
+        table = "class T:\n    def _repr_html_(self):\n        return '<b>x</b>'\nT()"
+        module = gallery()
+        executed = module.run_notebook(self.notebook(tmp_path, "a = 3\nprint('said')\na + 1", "a;", drawing, table))
+        kinds = [[list(output.get("data", output)) for output in cell["outputs"]] for cell in executed["cells"][1:]]
+        assert kinds[0] == [["output_type", "name", "text"], ["text/plain"]]
+        assert kinds[1:] == [[], [["image/png"]], [["text/plain", "text/html"]]]
+        text = module.page(executed, "small", tmp_path)
+        for part in ("# Small", "```text\nsaid\n```", "```text\n4\n```", "![Figure 1", "<b>x</b>"):
+            assert part in text
+        assert (tmp_path / "small-1.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_a_cell_that_fails_ends_the_build(self, tmp_path: Path) -> None:
+        """The error names the file and the cell."""
+        module = gallery()
+        with pytest.raises(module.NotebookFailed, match=r"small\.ipynb, cell 3: ZeroDivisionError"):
+            module.run_notebook(self.notebook(tmp_path, "a = 0", "1 / a"))

@@ -45,10 +45,11 @@ if TYPE_CHECKING:
     from .experiments.compare import compare
     from .experiments.ensemble import ensemble
     from .experiments.sweep import sweep
-    from .simulation import Solution, Status, simulate
+    from .simulation import Solution, Stage, Status, simulate
 
 _LAZY = {
     "Solution": "simulation",
+    "Stage": "simulation",
     "sweep": "experiments.sweep",
     "Status": "simulation",
     "compare": "experiments.compare",
@@ -81,6 +82,7 @@ __all__ = [
     "PushSum",
     "SealedGossip",
     "Solution",
+    "Stage",
     "StandardGossip",
     "StateDecomposition",
     "Status",

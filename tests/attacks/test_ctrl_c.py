@@ -35,7 +35,7 @@ STOP_AT = """
 import os, signal, sys
 from sottovoce.simulation import running
 
-stage, runs, original = int(sys.argv.pop(1)), [], running._Runner.span
+stage, runs, original = int(sys.argv.pop(1)), [], running.Runner.span
 
 def span(self, at, end):
     if at == 0:
@@ -44,7 +44,7 @@ def span(self, at, end):
         os.kill(os.getpid(), signal.SIGINT)
     original(self, at, end)
 
-running._Runner.span = span
+running.Runner.span = span
 from sottovoce.cli.main import main
 main()
 """

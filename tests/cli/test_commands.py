@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
 from sottovoce.cli.main import COMMANDS, main
+from sottovoce.cli.output import print_table
 
 
 @pytest.fixture
@@ -44,6 +48,51 @@ def test_simulate_json_is_the_library_call(sottovoce):
     assert answer["relative_error"] == run.relative_error.tolist()
     assert answer["status"] == "completed"
     assert answer["largest_mass_error"] < 1e-12
+
+
+def test_a_figure_is_written_as_asked(sottovoce, tmp_path):
+    """``--plot a.pdf`` leaves a PDF and nothing else."""
+    code, out, _ = sottovoce("simulate", "--steps", 50, "--plot", tmp_path / "a.pdf")
+    assert code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["a.pdf"]
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert "a.pdf" in out
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80])
+def test_no_word_of_a_table_is_cut(columns, capsys, monkeypatch):
+    """However narrow the terminal: labels may take two lines, nothing ends in an ellipsis."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    rows = [["budgeted noise insertion, φ = 0.98", "slow at 96 of 100", "1.1e-02"], ["baseline", "no noise", "2.1e-17"]]
+    print_table("A title", ["curve", "φ is", "relative error"], rows)
+    out = capsys.readouterr().out
+    assert "…" not in out
+    for word in " ".join(map(" ".join, rows)).split():
+        assert word in out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_greek_letters_gets_words(encoding, tmp_path):
+    """Tables stay straight, every sign is spelled out, and JSON keeps names exactly."""
+    options = ["--graph", "cycle:6", "--steps", "60"]
+    known = os.environ | {"PYTHONIOENCODING": encoding, "COLUMNS": "80"}
+
+    def said(*arguments):
+        command = [sys.executable, "-m", "sottovoce", *arguments, *options]
+        return subprocess.run(command, env=known, cwd=tmp_path, capture_output=True, check=True).stdout.decode(encoding)
+
+    text = said("bound")
+    for word in ("sigma = 1", "phi up to", "1/2||x - c"):
+        assert word.replace("1/2", "½" if encoding == "latin-1" else "1/2") in text
+    assert len({len(line) for line in text.splitlines() if line.startswith(("|", "+"))}) == 1
+    assert "σ" in json.loads(said("simulate", "--json"))["method"]
+
+
+def test_experiments_are_listed_for_machines(sottovoce):
+    """``reproduce --list --json`` has a title and a source for each, and runs nothing."""
+    code, out, _ = sottovoce("reproduce", "--list", "--json")
+    assert code == 0
+    assert json.loads(out)["figure-1"]["source"].startswith("Figure 1 of")
 
 
 def test_simulate_writes_figure_and_run(sottovoce, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sottovoce import graphs
 from sottovoce.errors import InvalidParameter
-from sottovoce.graphs.chances import Chances
+from sottovoce.graphs.chances import Chances, node_clocks
 
 from .strategies import connected_graphs
 
@@ -51,3 +51,16 @@ def test_bad_probabilities_are_refused(given, message):
     """One number ≥ 0 per edge, with sum one."""
     with pytest.raises(InvalidParameter, match=message):
         Chances(graphs.cycle(3), given)
+
+
+def test_equal_clocks_on_a_regular_graph_are_equal_edges():
+    """Where every node has as many neighbours, clocks of the same rate fire all edges equally often."""
+    np.testing.assert_allclose(node_clocks(graphs.cycle(7), np.full(7, 3.0)), 1 / 7)
+    np.testing.assert_allclose(Chances(graphs.star(5), node_clocks(graphs.star(5), [4, 0, 0, 0, 0])).nodes[1:], 0.25)
+
+
+@pytest.mark.parametrize("rates", [[1.0, 1.0], [1.0, -1.0, 1.0], [0.0, 0.0, 0.0], 1.0])
+def test_clocks_need_a_rate_for_every_node(rates):
+    """One number ≥ 0 per node, and one above 0."""
+    with pytest.raises(InvalidParameter, match="rates must be"):
+        node_clocks(graphs.cycle(3), rates)

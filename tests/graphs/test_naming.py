@@ -206,9 +206,7 @@ def test_a_picture_has_the_names():
     """Below the nodes, and in the legend of the curves."""
     fired = sv.simulate(FOUR, VALUES, NOISY, num_steps=80, seed=3).fired_edges()
     report = sv.privacy.audit(FOUR, NOISY, fired, sv.privacy.CuriousNodes(["carol"]), prior_std=1.0)
-    legend = report.plot().axes[0].get_legend()
+    legend = report.plot().get_legend()
     assert "dora" in [text.get_text() for text in legend.get_texts()]
-    from sottovoce.plotting.privacy import what_the_observer_knows
-
-    words = {text.get_text() for text in what_the_observer_knows(report).axes[0].texts}
+    words = {text.get_text() for text in sv.plotting.plot_knowledge(report).texts}
     assert {"ada", "bob", "carol", "dora"} <= words

@@ -203,7 +203,7 @@ NAMED = (
     ),
     Named(
         "half an odd difference is always rounded down",
-        "sottovoce.peer.protocol.machine.half",
+        "sottovoce.peer.protocol.steps.half",
         "return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower",
         "return lower",
         _LIMITS,
@@ -231,7 +231,7 @@ NAMED = (
     ),
     Named(
         "an answer may move more than the limit of the edge",
-        "sottovoce.peer.protocol.machine.kept_within",
+        "sottovoce.peer.protocol.steps.kept_within",
         "kept = np.clip(amount, least, most)",
         "kept = amount",
         _LIMITS,
@@ -273,7 +273,7 @@ NAMED = (
     ),
     Named(
         "an epoch goes on under another roster",
-        "sottovoce.peer.protocol.machine.Protocol.reconfigure",
+        "sottovoce.peer.protocol.members.Membership.reconfigure",
         "self.rule.resize(settings.diameter, settings.tolerance_units, settings.index)",
         "pass",
         ("tests/peer/protocol/test_machine.py",),
@@ -287,7 +287,7 @@ NAMED = (
     ),
     Named(
         "greetings with news cost nothing",
-        "sottovoce.peer.protocol.machine.Protocol._tell_news",
+        "sottovoce.peer.protocol.core.Core._tell_news",
         "self._links[name].news -= 1.0",
         "pass",
         ("tests/peer/protocol/test_machine.py",),

@@ -43,7 +43,7 @@ def test_a_round_report_is_told_like_any_audit() -> None:
     assert any("messages are broadcast" in line for line in report.assumptions)
     assert report.steps.tolist() == [0, 1, 2, 3]
     assert "3 rounds" in repr(report)
-    assert report.plot().axes[0].get_xlabel() == "round"
+    assert report.plot().get_xlabel() == "round"
 
 
 def test_rounds_have_no_mu() -> None:

@@ -64,7 +64,7 @@ def test_a_method_of_ones_own_is_named_on_the_command_line(folder: Path) -> None
     standard = run(folder, "simulate", "--method", "standard", *asked)
     assert json.loads(own.stdout)["relative_error"] == pytest.approx(json.loads(standard.stdout)["relative_error"])
     both = run(folder, "compare", *asked, "-m", "lazy:theta=0.3", "-m", "standard", SOTTOVOCE_LOAD="lazy_methods.py")
-    assert [row["method"] for row in json.loads(both.stdout)["rows"]] == ["lazy", "standard gossip"]
+    assert [row["method"] for row in json.loads(both.stdout)["rows"]] == ["lazy, theta = 0.3", "standard gossip"]
 
 
 def test_a_file_of_methods_may_be_renamed(folder: Path) -> None:
@@ -121,7 +121,7 @@ def test_the_studio_offers_it_and_its_processes_know_it(folder: Path) -> None:
     """A form, an answer from another process, a copied program; and without its file, answers about other methods."""
     (folder / "ask.py").write_text(STUDIO, encoding="utf-8")
     answer = run(folder, "-c", "import runpy; runpy.run_path('ask.py', run_name='__main__')")
-    assert "{'name': 'theta', 'start': 0.5, 'about': ''}] lazy\n" in answer.stdout, answer.stderr
+    assert "{'name': 'theta', 'start': 0.5, 'about': ''}] lazy, theta = 0.25\n" in answer.stdout, answer.stderr
     assert "<Solution" in answer.stdout
     assert answer.stdout.endswith("standard gossip\n"), answer.stderr
 

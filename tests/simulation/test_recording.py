@@ -76,7 +76,7 @@ def test_recorded_errors_do_not_depend_on_spans_or_others(monkeypatch):
     monkeypatch.setattr(running, "CHUNK", 1)
     cut = sv.simulate(RING, VALUES, NOISY, num_steps=3000, seed=1, replicas=2, record=3000, threads=1)
     np.testing.assert_array_equal(cut.squared_error, whole.squared_error[:2])
-    np.testing.assert_array_equal(cut.records.masses, whole.records.masses[:, :2])
+    np.testing.assert_array_equal(cut.records.drifts, whole.records.drifts[:, :2])
 
 
 def test_coordinates_add_up():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -51,7 +53,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.label())
-@pytest.mark.parametrize("num_coordinates", [3, 64, 150])
+@pytest.mark.parametrize("num_coordinates", [3, 128, 150])
 def test_coordinates_side_by_side_have_the_bits_of_each_alone(monkeypatch, method, num_coordinates):
     """Values, noise, errors and masses are those of the driver of numbers, for widths that fill blocks or do not."""
     how = {"num_steps": 700, "seed": 5, "replicas": 2}
@@ -94,14 +96,49 @@ def test_amplitudes_are_stored_once_for_each_node():
     assert run.common.shape == (1, 60, 2)
 
 
+def peak_memory(num_coordinates: int, **how) -> int:
+    """Bytes that a run of 60 nodes had at most, beside the values that it is given."""
+    values = data(num_coordinates)
+    sv.simulate(GRAPH, values, NOISY, num_steps=1, seed=1)  # kernels
+    tracemalloc.start()
+    try:
+        sv.simulate(GRAPH, values, NOISY, num_steps=400, seed=1, **how)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("how", [{"record": 400}, {"stop_at": 1e-9}, {"record": []}], ids=str)
+def test_records_of_vectors_need_little_memory(monkeypatch, how):
+    """However many steps are recorded or watched, a run needs less than three times the room of its state."""
+    from sottovoce.simulation import running
+
+    monkeypatch.setattr(running, "SHEET", 2**14)
+    state = 60 * 5_000 * 2 * 8
+    assert peak_memory(5_000, **how) < 3 * state
+
+
+def test_the_drift_of_vectors_is_that_of_the_worst_coordinate():
+    """One number for each record and replica: the largest difference from the sum of the private values, either way."""
+    values = data(70)
+    run = sv.simulate(GRAPH, values, NOISY, num_steps=5, seed=5, record=[0, 5], replicas=2)
+    assert run.records.drifts.shape == (2, 2)
+    assert run.mass_error.max() < 1e-12
+    assert run.totals == pytest.approx(values.sum(axis=0), rel=1e-14)
+    masses = np.array([run.totals, run.totals, run.totals])
+    masses[0, 3], masses[0, 4], masses[1, 69], masses[2, 0] = -5.0, -7.0, np.nan, np.inf
+    masses[0, 3:5] += run.totals[3:5]
+    assert run.drift(masses) == pytest.approx([7.0, np.nan, np.inf], nan_ok=True)
+
+
 def test_short_vectors_are_run_one_coordinate_after_the_other(monkeypatch):
     """Below the limits, which differ with noise, and for methods that look at other rows, tables are as for numbers."""
     monkeypatch.undo()
     for method, width, beside in [
-        (sv.StandardGossip(), 31, False),
-        (sv.StandardGossip(), 32, True),
-        (NOISY, 1023, False),
-        (NOISY, 1024, True),
+        (sv.StandardGossip(), 15, False),
+        (sv.StandardGossip(), 16, True),
+        (NOISY, 63, False),
+        (NOISY, 64, True),
         (sv.HeavyBallGossip(momentum=0.3), 1024, False),
         (sv.BinaryOracle(step_size=0.1), 1024, False),
     ]:

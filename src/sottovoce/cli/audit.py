@@ -245,7 +245,7 @@ def _payload(report: Report, baseline: Report, seed: int, sensitivity: float | N
 
 
 def _draw(report: Report, baseline: Report, folder: Path) -> list[Path]:
-    from ..plotting.privacy import exposure_over_time, what_the_observer_knows
+    from ..plotting import plot_exposure, plot_knowledge
 
-    written = write_figure(exposure_over_time(report, baseline), folder / "exposure-over-time")
-    return written + write_figure(what_the_observer_knows(report), folder / "what-the-observer-knows")
+    written = write_figure(plot_exposure(report, baseline=baseline), folder / "exposure-over-time")
+    return written + write_figure(plot_knowledge(report), folder / "what-the-observer-knows")

@@ -12,6 +12,7 @@ from .output import (
     graph_option,
     json_option,
     method_option,
+    plot_option,
     print_json,
     print_table,
     seed_option,
@@ -44,7 +45,7 @@ POINTS = 400
 )
 @seed_option
 @values_option
-@click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+@plot_option
 @json_option
 def command(
     graph_spec: str,
@@ -76,10 +77,10 @@ def command(
         curves |= _simulated(graph, method, values, at, seed=seed, replicas=replicas)
     written: list[Path] = []
     if plot_stem is not None:
-        from ..plotting.theory import plot_bounds
+        from ..plotting import plot_bounds
 
         axes = plot_bounds(at, curves, title=f"{graph.name}, {method.label()}", replicas=replicas)
-        written = write_figure(axes.figure, plot_stem)  # type: ignore[arg-type]
+        written = write_figure(axes, plot_stem)
     if as_json:
         payload = {"graph": graph.name, "method": method.label(), "seed": seed, "replicas": replicas}
         print_json({**payload, **facts, "steps": at, **curves, "files": written})

@@ -6,7 +6,9 @@ import functools
 import json
 import math
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -14,14 +16,17 @@ import click
 import numpy as np
 
 from ..foundation.text import number_in
+from .spelling import is_utf8, letters_of, spelled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ..experiments import Provenance
     from ..graphs import Graph
 
 __all__ = [
+    "FIGURE_FILES",
     "TYPED",
     "command_line",
     "graph_option",
@@ -38,6 +43,8 @@ __all__ = [
     "write_figure",
 ]
 
+WIDEST = 10_000
+"""Columns of the widest table that can be."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 TYPED = "sottovoce.typed"
@@ -83,7 +90,8 @@ def method_option(command: F) -> F:
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
 )
-plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help="Write FILE.png and FILE.svg.")
+FIGURE_FILES = "Write FILE.png and FILE.svg, or only the one that FILE ends with: .pdf, .svg, .png."
+plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help=FIGURE_FILES)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 
@@ -113,24 +121,24 @@ def without_suffix(path: Path, *suffixes: str) -> Path:
 
     Examples
     --------
-    >>> without_suffix(Path("run-0.9"), ".png", ".svg").name, without_suffix(Path("a.png"), ".png", ".svg").name
+    >>> without_suffix(Path("run-0.9"), ".npz").name, without_suffix(Path("a.npz"), ".npz").name
     ('run-0.9', 'a')
     """
     return path.with_suffix("") if path.suffix in suffixes else path
 
 
-def write_figure(figure: Figure, stem: Path, provenance: Provenance | None = None) -> list[Path]:
-    """Write ``stem.png`` and ``stem.svg``, whether or not ``stem`` already ends so; both say where they come from."""
+def write_figure(drawn: Figure | Axes | Sequence[Axes], path: Path, provenance: Provenance | None = None) -> list[Path]:
+    """Write the format that ``path`` asks for, or PNG and SVG; the files say where they come from."""
     from ..experiments.provenance import Provenance
-    from ..plotting.style import save_figure
+    from ..plotting import save_figure
 
     made = Provenance.of().by(command_line()) if provenance is None else provenance
-    return save_figure(figure, without_suffix(stem, ".png", ".svg"), about=made.line())
+    return save_figure(drawn, path, about=made.line())
 
 
 def print_json(payload: dict[str, Any]) -> None:
     """One object; arrays become lists, NaN and infinity become null."""
-    click.echo(json.dumps(_plain(payload), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(_plain(payload), indent=2, ensure_ascii=not is_utf8(sys.stdout)))
 
 
 def _plain(value: Any) -> Any:
@@ -150,16 +158,26 @@ def _plain(value: Any) -> Any:
 def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, notes: Sequence[str] = ()
 ) -> None:
-    """A table on standard output; numbers to the right, and lines of notes below."""
+    """A table on standard output; numbers to the right, and lines of notes below.
+
+    In a narrow terminal the words of the first column are spread over lines; no word and no number is ever cut.
+    """
+    from rich.cells import cell_len
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", header_style="bold")
-    for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0)
-    for row in rows:
-        table.add_row(*(str(cell) for cell in row))
     console = Console(markup=False)  # what is printed may be a name from a file
-    console.print(table)
+    words = partial(spelled, encoding=letters_of(sys.stdout))
+    table = Table(title=words(title), title_justify="left", header_style="bold")
+    cells = [[words(str(cell)) for cell in row] for row in rows]
+    for index, column in enumerate(map(words, columns)):
+        texts = [column, *(row[index] for row in cells)]
+        needed = max(cell_len(part) for text in texts for part in (text.split() or [""] if index == 0 else [text]))
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0, min_width=needed)
+    for row in cells:
+        table.add_row(*row)
+    narrowest = Measurement.get(console, console.options.update(max_width=WIDEST), table).minimum
+    Console(markup=False, width=max(narrowest, console.width)).print(table)
     for note in notes:
-        console.print(note, highlight=False)
+        console.print(words(note), highlight=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,9 @@ from .output import (
 )
 
 if TYPE_CHECKING:
-    from ..simulation import Solution
+    from collections.abc import Sequence
+
+    from ..simulation import Solution, Stage
 
 
 @click.command()
@@ -32,6 +34,11 @@ if TYPE_CHECKING:
 @seed_option
 @values_option
 @click.option("--stop-at", type=float, help="Stop a replica once its relative error is at most this.")
+@click.option("--loss", type=float, help="Probability that a message does not arrive.")
+@click.option(
+    "--stages", "stages_file", type=click.Path(path_type=Path),
+    help="A TOML file that says how the network changes: a table [[stage]] for each stage.",
+)  # fmt: skip
 @plot_option
 @click.option(
     "--save", "save_file", type=click.Path(path_type=Path),
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
 @json_option
 def command(
     graph_spec: str, method_spec: str, steps: int, replicas: int, seed: int, values_spec: str, stop_at: float | None,
-    plot_stem: Path | None, save_file: Path | None, as_json: bool,
+    loss: float | None, stages_file: Path | None, plot_stem: Path | None, save_file: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Run one method on one graph and say how far it got.
 
@@ -52,10 +59,13 @@ def command(
 
     asked = Scenario.parse(graph=graph_spec, values=values_spec, methods=[method_spec], seed=seed, num_steps=steps)
     graph, (method,) = asked.graph, asked.methods
-    run = simulate(graph, asked.private_values, method, num_steps=steps, seed=seed, replicas=replicas, stop_at=stop_at)
+    run = simulate(
+        graph, asked.private_values, method, num_steps=steps, seed=seed, replicas=replicas, stop_at=stop_at,
+        stages=_stages(loss, stages_file),
+    )  # fmt: skip
     written: list[Path] = []
     if plot_stem is not None:
-        written += write_figure(run.plot().figure, plot_stem)  # type: ignore[arg-type]
+        written += write_figure(run.plot(), plot_stem)
     if save_file is not None:
         stem = without_suffix(save_file, ".npz")
         written.append(stem.with_name(f"{stem.name}.npz"))
@@ -73,6 +83,8 @@ def command(
                 "messages": run.transmissions[-1] if run.steps.size else None,
                 "elapsed": run.elapsed,
                 "final_relative_error": run.final_relative_error,
+                "average": _average(run),
+                "true_mean": run.true_mean,
                 "mean_offset": run.mean_offset,
                 "largest_mass_error": run.mass_error.max(initial=0.0),
                 "steps": run.steps,
@@ -84,6 +96,33 @@ def command(
         print_table("", ["", "value"], _summary(run), notes=[*run.notes, *(f"wrote {path}" for path in written)])
     if run.status is Status.INTERRUPTED:
         raise click.Abort
+
+
+def _average(run: Solution) -> Any:
+    """Mean of the values of the nodes that are there, over all replicas: a float, or ``(d,)``."""
+    values = run.values if run.replicas > 1 else run.values[None]
+    mean = values[:, run.present].mean(axis=(0, 1))
+    return float(mean) if run.private_values.ndim == 1 else mean
+
+
+def _shown(mean: Any) -> str:
+    """A number, or the first few of a vector."""
+    import numpy as np
+
+    each = [f"{number:.8g}" for number in np.atleast_1d(mean)[:3]]
+    return ", ".join(each) + (f", … ({np.size(mean)} coordinates)" if np.size(mean) > 3 else "")
+
+
+def _stages(loss: float | None, path: Path | None) -> Sequence[Stage] | None:
+    from ..errors import InvalidParameter
+    from ..simulation.changing import Stage
+    from ..simulation.changing.saving import read_stages
+
+    if loss is not None and path is not None:
+        raise InvalidParameter("--loss must not be given together with --stages: the file says what is lost, and when")
+    if path is not None:
+        return read_stages(path)
+    return None if loss is None else [Stage(loss=loss)]
 
 
 def _summary(run: Solution) -> list[tuple[str, str]]:
@@ -104,6 +143,8 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
             f"{np.median(final):.3g}"
             + (f" (median; 10–90 %: {np.quantile(final, 0.1):.2g}–{np.quantile(final, 0.9):.2g})" if many else ""),
         ),
+        ("average", _shown(_average(run)) + (" (mean over replicas)" if many else "")),
+        ("true mean", _shown(run.true_mean)),
         ("mean of values − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
         ("mass not accounted for", f"{run.mass_error.max(initial=0.0):.2g}"),
         ("seed", str(run.seed)),

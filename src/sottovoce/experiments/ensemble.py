@@ -114,15 +114,15 @@ class Ensemble:
         return frame
 
     def to_csv(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
-        """The same as comma-separated text, after comments that say where it comes from; also written to ``path``."""
+        """The same as comma-separated text; also written to ``path``, below comments that say where it comes from."""
         made = self.provenance if provenance is None else provenance
-        return tables.write(made.comments() + tables.csv_text(self.records()), path)
+        return tables.write(tables.csv_text(self.records()), path, before=made.comments())
 
     def plot(self, ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Median against steps, with bands of 50 and 80 % of all runs."""
-        from ..plotting.ensembles import draw_ensemble
+        from ..plotting.ensembles import plot_ensemble
 
-        return draw_ensemble(self, ax, **style)
+        return plot_ensemble(self, ax, **style)
 
     def summary(self) -> dict[str, Any]:
         """The last recorded step in numbers: quantiles, and the spread by source if it can be split."""

@@ -1,4 +1,7 @@
-"""Progress of long work: a bar after a second if somebody is watching, lines now and then in the log of a batch job."""
+"""Progress of long work: a bar after a second if somebody is watching, lines now and then in the log of a batch job.
+
+In a notebook there is a line that is written over: bars of rich would need ``ipywidgets`` there.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,15 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-__all__ = ["PATIENCE", "Progress", "Report"]
+__all__ = ["PATIENCE", "Progress", "Report", "in_notebook"]
 
 PATIENCE = 1.0
 """Seconds before a bar appears."""
 
 SECONDS_PER_LINE = 10.0
 """Between two lines, where there is no terminal."""
+SECONDS_PER_NOTEBOOK_LINE = 0.25
+"""Between two states of the line in a notebook."""
 
 Report = Callable[[int, int], object]
 """Called with (steps done, steps in all)."""
@@ -30,8 +35,8 @@ class Progress:
     label
         Shown before the bar.
     report
-        ``None``: a bar on standard error if that is a terminal. ``False``: silence. A function: it is
-        called with (done, total) instead.
+        ``None``: a bar on standard error if that is a terminal, a line in a notebook. ``False``: silence. A function:
+        it is called with (done, total) instead.
     lines
         Without a terminal, and without ``report``: a line on standard error every ten seconds instead of silence.
     """
@@ -39,6 +44,7 @@ class Progress:
     def __init__(self, total: int, label: str, *, report: Report | bool | None = None, lines: bool = False) -> None:
         self.total, self.label, self.report, self.lines = total, label, report, lines
         self._began = self._last_line = time.monotonic()
+        self._written = ""
         self._bar: Any = None
         self._task: Any = None
 
@@ -49,6 +55,8 @@ class Progress:
         """Say how much is done."""
         if callable(self.report):
             self.report(done, self.total)
+        elif self.report is not False and in_notebook():
+            self._write_over(done)
         elif self._wanted():
             if self._bar is None:
                 self._open()
@@ -61,10 +69,29 @@ class Progress:
         if now - self._last_line < SECONDS_PER_LINE:
             return
         self._last_line = now
+        sys.stderr.write(f"{self._words(done, now)}\n")
+        sys.stderr.flush()
+
+    def _write_over(self, done: int) -> None:
+        """One line on standard output, again and again; standard error is red in a notebook."""
+        now = time.monotonic()
+        if now - self._began < PATIENCE or now - self._last_line < SECONDS_PER_NOTEBOOK_LINE:
+            return
+        self._last_line = now
+        self._clear()
+        self._written = self._words(done, now)
+        sys.stdout.write(self._written)
+        sys.stdout.flush()
+
+    def _clear(self) -> None:
+        sys.stdout.write(f"\r{' ' * len(self._written)}\r" if self._written else "")
+        sys.stdout.flush()
+        self._written = ""
+
+    def _words(self, done: int, now: float) -> str:
         spent = now - self._began
         left = f", about {spent / done * (self.total - done):.0f} s left" if done else ""
-        sys.stderr.write(f"{self.label}: {done} of {self.total} after {spent:.0f} s{left}\n")
-        sys.stderr.flush()
+        return f"{self.label}: {done} of {self.total} after {spent:.0f} s{left}"
 
     def _wanted(self) -> bool:
         if self._bar is not None:
@@ -92,5 +119,13 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self._written:
+            self._clear()
         if self._bar is not None:
             self._bar.stop()
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this; IPython is looked at only if it is there already."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"

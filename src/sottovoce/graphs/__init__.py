@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .chances import node_clocks
 from .distances import diameter, diameter_bounds, distances_from
 from .generators import (
     barabasi_albert,
@@ -38,6 +39,7 @@ __all__ = [
     "grid",
     "hypercube",
     "laplacian",
+    "node_clocks",
     "path",
     "random_geometric",
     "random_regular",

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter
-from ..foundation.arguments import Array
+from ..foundation.arguments import Array, checked
 from .graph import Graph
 from .spectrum import algebraic_connectivity
 from .spectrum.ritz import assembled
@@ -23,7 +23,7 @@ from .spectrum.ritz import assembled
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Chances", "both_ends"]
+__all__ = ["Chances", "both_ends", "node_clocks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +89,43 @@ class Chances:
     def contraction_gap(self) -> float:
         """1 − ρ = α_p/2, at most one (reached on two nodes)."""
         return min(self.alpha / 2.0, 1.0)
+
+
+def node_clocks(graph: Graph, rates: npt.ArrayLike, *, by_end: bool = False) -> Array:
+    """The chance of every edge where each node has a clock of its own and calls a neighbour when it ticks.
+
+    Node i's clock ticks at rate r_i, as a Poisson process; all its neighbours are equally likely. Then the next edge
+    to fire is e = (i, j) with probability (r_i/d_i + r_j/d_j)/Σ r.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    rates
+        ``(n,)`` rates ≥ 0, not all zero, in any unit.
+    by_end
+        ``(m, 2)``: the chance that the edge fires because the first end called, and the second.
+
+    Returns
+    -------
+    ndarray
+        ``(m,)`` to be given as ``edge_probabilities``.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import path
+    >>> node_clocks(path(3), [1.0, 1.0, 2.0]).tolist()
+    [0.375, 0.625]
+    """
+    found = np.asarray(checked("rates", rates, low=0.0))
+    if found.shape != (graph.num_nodes,):
+        raise InvalidParameter(f"rates must be one number per node ({graph.num_nodes}), got shape {found.shape}")
+    found = np.where(graph.degrees > 0, found, 0.0)  # who has no neighbour calls nobody
+    if not found.any():
+        raise InvalidParameter("rates must be above 0 at some node that has a neighbour, got none")
+    calls = found / found.sum() / np.maximum(graph.degrees, 1)
+    ends: Array = calls[graph.edges]
+    return ends if by_end else np.asarray(ends.sum(axis=1))
 
 
 def both_ends(graph: Graph, per_edge: Array) -> Array:

@@ -95,6 +95,10 @@ class Method(Value, ABC):
     noise_sizes: ClassVar[tuple[str, ...]] = ()
     """Parameters that are sizes of noise. Multiplied by one factor they hide more, or less, in the same way."""
 
+    follows: ClassVar[tuple[int, ...]] = ()
+    """Columns to which a change of a node's private value is added. Empty: the method does not say how values change
+    during a run."""
+
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
     not touched catch up later. Whoever reads values calls :meth:`settle` first, on a copy."""
@@ -112,8 +116,8 @@ class Method(Value, ABC):
     # -- what a method says of itself ---------------------------------------------------------------
 
     def label(self) -> str:
-        """For legends and tables: the name with the parameters that matter."""
-        return self.name
+        """For legends and tables: the name with its parameters, or with those that matter."""
+        return ", ".join([self.name, *self.parameters_in_words()])
 
     def caveats(self, graph: Graph) -> tuple[str, ...]:
         """Why this is allowed but outside the method's guarantee on ``graph``, one sentence each; usually none."""
@@ -325,6 +329,14 @@ class NeighbourMethod(Method):
     @abstractmethod
     def hear(nodes: Array, i: int, row: int, step: int, parameters: Array) -> None:
         """Node i has heard the neighbour of ``row``; may change that row and its own."""
+
+    def part(self, nodes: Array, i: int, row: int) -> None:
+        """The neighbour of ``row`` is gone: node i drops what it keeps for it. To be defined, together with
+        :meth:`meet`, by methods whose neighbours may come and go.
+        """
+
+    def meet(self, nodes: Array, i: int, row: int) -> None:
+        """A neighbour has come: fill ``row``, which is all zeros."""
 
     def num_rows(self, graph: Graph) -> int:
         return graph.num_nodes + 2 * graph.num_edges

@@ -67,6 +67,7 @@ class FlowUpdating(NeighbourMethod):
     num_fields: ClassVar[int] = 6
     in_rounds: ClassVar[bool] = False
     num_said: ClassVar[int] = 2
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     speak = staticmethod(speak)
     hear = staticmethod(hear)
 
@@ -78,6 +79,14 @@ class FlowUpdating(NeighbourMethod):
         nodes = super().initial(graph, private_values)
         nodes[graph.num_nodes :, ESTIMATE] = np.repeat(private_values, graph.degrees)
         return nodes
+
+    def part(self, nodes: Array, i: int, row: int) -> None:
+        """What flowed to the neighbour comes back."""
+        nodes[i, VALUE] += nodes[row, FLOW]
+
+    def meet(self, nodes: Array, i: int, row: int) -> None:
+        """Nothing has flowed; the neighbour is taken to have one's own value."""
+        nodes[row, ESTIMATE] = nodes[i, VALUE]
 
     def releases(self, graph: Graph) -> Released:
         return InTheClear()

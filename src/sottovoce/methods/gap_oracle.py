@@ -58,6 +58,7 @@ class GapOracle(PairMethod):
 
     name: ClassVar[str] = "gap-oracle"
     num_fields: ClassVar[int] = 2
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     own_rows_only: ClassVar[bool] = True
     update = staticmethod(update)
 

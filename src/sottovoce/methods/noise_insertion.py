@@ -72,6 +72,7 @@ class NoiseInsertion(PairMethod):
     name: ClassVar[str] = "noise-insertion"
     noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std",)
     num_fields: ClassVar[int] = 4
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     uses_noise: ClassVar[bool] = True
     own_rows_only: ClassVar[bool] = True

@@ -49,6 +49,7 @@ class PushSum(PushMethod):
 
     name: ClassVar[str] = "push-sum"
     num_fields: ClassVar[int] = 5
+    follows: ClassVar[tuple[int, ...]] = (SUM,)
     mass_field: ClassVar[int] = SUM
     push = staticmethod(push)
     collect = staticmethod(collect)

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, TypeVar, cast
 
 from ..errors import InvalidParameter
@@ -72,6 +71,8 @@ def _check_dataclass(cls: type[Method]) -> None:
 @cache
 def _load_entry_points() -> None:
     """Register what installed packages offer; what cannot be used is named in a warning and stops nothing else."""
+    from importlib.metadata import entry_points  # two megabytes, and a peer needs no methods
+
     for entry in entry_points(group=GROUP):
         try:
             register(entry.load())

@@ -57,6 +57,7 @@ class SealedGossip(PairMethod):
     name: ClassVar[str] = "sealed"
     noise_sizes: ClassVar[tuple[str, ...]] = ("seal_std", "noise_std")
     num_fields: ClassVar[int] = NoiseInsertion.num_fields
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     edge_noise_field: ClassVar[int | None] = VALUE
     uses_noise: ClassVar[bool] = True

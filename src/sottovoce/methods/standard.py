@@ -37,6 +37,7 @@ class StandardGossip(PairMethod):
 
     name: ClassVar[str] = "standard"
     num_fields: ClassVar[int] = 1
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     own_rows_only: ClassVar[bool] = True
     update = staticmethod(update)
 

@@ -60,6 +60,10 @@ class Value:
     def __hash__(self) -> int:
         return hash((type(self).__qualname__, self._key()))
 
+    def parameters_in_words(self) -> list[str]:
+        """Each parameter as ``name = value``, with underscores as spaces."""
+        return [f"{name.replace('_', ' ')} = {_shown(value)}" for name, value in self._given().items()]
+
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={_shown(value)}" for name, value in self._given().items())
         return f"{type(self).__name__}({given})"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.text import shortened
-from .style import BASELINE, line_styles, new_figure, tidy
+from .style import BASELINE, axes_for, legend_below, line_keywords, line_styles, new_figure, next_style, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from ..privacy.frontiers import Point
 
 __all__ = [
-    "draw_frontier",
     "draw_network",
-    "exposure_matrix",
-    "exposure_over_time",
     "node_positions",
+    "plot_exposure",
+    "plot_frontier",
+    "plot_knowledge",
+    "plot_matrix",
     "triangle_comparison",
-    "what_the_observer_knows",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -39,12 +39,26 @@ _FEATURED = 5
 _UNKNOWN = "#F2F2F2"
 
 
-def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure:
+def plot_exposure(report: Report, axes: Axes | None = None, *, baseline: Report | None = None, **keywords: Any) -> Axes:
     """What is left uncertain of every honest value, step by step; the best known ones stand out.
 
-    ``baseline`` is the same run without noise, drawn dashed for the best known value.
+    Parameters
+    ----------
+    report
+        What :func:`sottovoce.privacy.audit` returned.
+    axes
+        Where to draw; ``None``: a new figure.
+    baseline
+        The audit of the same run without noise, drawn dashed for the best known value.
+    **keywords
+        How the lines of the best known values look, as for :meth:`matplotlib.axes.Axes.plot`.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
     """
-    figure, (axes,) = new_figure(width=7.0, height=4.2)
+    (axes,) = axes_for(axes, width=7.0, height=4.2)
     honest = np.flatnonzero(~report.observers)
     order = honest[np.argsort(report.posterior_std[honest], kind="stable")]
     history = np.where(np.isfinite(report.history), report.history, np.nan)
@@ -52,32 +66,40 @@ def exposure_over_time(report: Report, baseline: Report | None = None) -> Figure
         axes.step(report.steps, history[:, node], where="post", color="#BBBBBB", linewidth=0.7)
     if len(order) > _FEATURED:
         axes.plot([], [], color="#BBBBBB", linewidth=0.9, label=f"{len(order) - _FEATURED} others")
-    for node, style in zip(order[:_FEATURED], line_styles(), strict=False):
-        axes.step(
-            report.steps, history[:, node], where="post", label=report.graph.label(node), **(style | {"marker": ""})
-        )
+    for node in order[:_FEATURED]:
+        style = next_style(axes) | {"marker": "", "label": report.graph.label(node)} | line_keywords(keywords)
+        axes.step(report.steps, history[:, node], where="post", **style)
     if baseline is not None:
         known = np.where(np.isfinite(baseline.history), baseline.history, np.nan)[:, order[0]]
         axes.step(baseline.steps, known, where="post", label=f"{report.graph.label(order[0])}, no noise", **BASELINE)
     title = f"What {report.view.describe()} cannot tell on {report.graph.name}\n{report.method.label()}"
-    tidy(
-        axes,
-        title=title,
-        x=report.unit,
-        y="posterior standard deviation" if report.prior_std is not None else "flat-prior deviation",
-    )
+    what = "posterior standard deviation" if report.prior_std is not None else "flat-prior deviation"
+    tidy(axes, title=title, x=report.unit, y=what)
     if report.prior_std is None and np.nanmin(history[:, honest], initial=np.inf) > 0 and np.isfinite(history).any():
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0.0)
     axes.set_xlim(0, max(report.num_steps, 1))
     axes.legend(fontsize=8, framealpha=0.9, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return figure
+    return axes
 
 
-def what_the_observer_knows(report: Report) -> Figure:
-    """The network, every node coloured by how closely the observer knows its value."""
-    figure, (axes,) = new_figure(width=6.4, height=5.2)
+def plot_knowledge(report: Report, axes: Axes | None = None) -> Axes:
+    """The network, every node coloured by how closely the observer knows its value.
+
+    Parameters
+    ----------
+    report
+        What :func:`sottovoce.privacy.audit` returned.
+    axes
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+    """
+    (axes,) = axes_for(axes, width=6.4, height=5.2)
     scale = float(report.prior_std.max()) if report.prior_std is not None else _finite_max(report.posterior_std)
     draw_network(
         axes,
@@ -89,16 +111,28 @@ def what_the_observer_knows(report: Report) -> Figure:
         heard=report.view.heard_edges(report.graph),
         label="posterior standard deviation  (dark: known, light: private)",
     )
-    axes.set_title(
-        f"What {report.view.describe()} knows after {report.num_steps} {report.unit}s\n{report.method.label()}",
-        fontsize=11,
-    )
-    return figure
+    if not axes.get_title():
+        what = f"What {report.view.describe()} knows after {report.num_steps} {report.unit}s"
+        axes.set_title(f"{what}\n{report.method.label()}", fontsize=11)
+    return axes
 
 
-def exposure_matrix(exposure: Exposure) -> Figure:
-    """Who knows what about whom, and on the graph how closely the best informed node knows each value."""
-    figure, (left, right) = new_figure(columns=2, width=5.6, height=4.8)
+def plot_matrix(exposure: Exposure, axes: Sequence[Axes] | None = None) -> tuple[Axes, Axes]:
+    """Who knows what about whom, and on the graph how closely the best informed node knows each value.
+
+    Parameters
+    ----------
+    exposure
+        What :func:`sottovoce.privacy.exposure` returned.
+    axes
+        Where to draw the matrix and the graph; ``None``: a new figure.
+
+    Returns
+    -------
+    tuple of Axes
+        The two.
+    """
+    left, right = axes_for(axes, columns=2, width=5.6, height=4.8)
     largest = float(exposure.prior_std.max())
     table = exposure.posterior_std.copy()
     np.fill_diagonal(table, np.nan)
@@ -106,33 +140,48 @@ def exposure_matrix(exposure: Exposure) -> Figure:
     left.set_title(f"How closely each node knows each value\n{exposure.method.label()}", fontsize=11)
     left.set_xlabel("value of node")
     left.set_ylabel("curious node")
+    figure: Any = left.figure
     figure.colorbar(image, ax=left, shrink=0.8, label="posterior standard deviation")
     draw_network(right, exposure.graph, exposure.closest, largest=largest, label="to the node that knows it best")
     right.set_title(f"{exposure.graph.name}, {exposure.num_steps} steps", fontsize=11)
-    return figure
+    return left, right
 
 
-def draw_frontier(frontier: Frontier) -> Figure:
-    """Privacy against time at equal accuracy: standard gossip, noise insertion and noise that stays."""
-    figure, axes_list = new_figure(columns=2, width=5.6, height=4.4)
+def plot_frontier(frontier: Frontier, axes: Sequence[Axes] | None = None) -> tuple[Axes, Axes]:
+    """Privacy against time at equal accuracy: standard gossip, noise insertion and noise that stays.
+
+    Parameters
+    ----------
+    frontier
+        What :func:`sottovoce.privacy.frontier` returned.
+    axes
+        Where to draw what is left uncertain to a neighbour on average, and to whoever knows most at worst; ``None``: a
+        new figure.
+
+    Returns
+    -------
+    tuple of Axes
+        The two.
+    """
+    pair = axes_for(axes, columns=2, width=5.6, height=4.8)
     panels = ("neighbour_std", "a neighbour, on average"), ("worst_std", "whoever knows most, at worst")
-    for axes, (field, title) in zip(axes_list, panels, strict=True):
-        _draw_points(axes, frontier, field)
-        _mark_level(axes, frontier.prior_std, "nothing learned", x=0.01, offset=(2, -10))
+    for panel, (field, title) in zip(pair, panels, strict=True):
+        _draw_points(panel, frontier, field)
+        _mark_level(panel, frontier.prior_std, "nothing learned", x=0.01, offset=(2, -10))
         tidy(
-            axes,
+            panel,
             title=f"Uncertainty left to {title}",
             x="steps to the wanted accuracy",
             y="posterior standard deviation",
         )
-        axes.set_ylim(-0.03 * frontier.prior_std, 1.06 * frontier.prior_std)
-        axes.set_xlim(left=0)
-    figure.legend(*axes_list[0].get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncols=4)
-    figure.suptitle(
-        f"{frontier.graph.name}, root-mean-square error {frontier.accuracy:g}, prior deviation {frontier.prior_std:g}",
-        fontsize=11,
-    )
-    return figure
+        panel.set_ylim(-0.03 * frontier.prior_std, 1.06 * frontier.prior_std)
+        panel.set_xlim(left=0)
+        legend_below(panel)
+    if axes is None:
+        figure: Any = pair[0].figure
+        asked = f"root-mean-square error {frontier.accuracy:g}, prior deviation {frontier.prior_std:g}"
+        figure.suptitle(f"{frontier.graph.name}, {asked}", fontsize=11)
+    return pair[0], pair[1]
 
 
 def triangle_comparison(pairwise: Report, broadcast: Array) -> Figure:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from ..foundation.files import write_atomically
+from ..errors import InvalidParameter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["BASELINE", "COLOURS", "line_styles", "new_figure", "save_figure", "tidy"]
+__all__ = [
+    "BASELINE",
+    "COLOURS",
+    "axes_for",
+    "legend_below",
+    "line_keywords",
+    "line_styles",
+    "new_figure",
+    "next_style",
+    "tidy",
+]
 
 # Okabe and Ito's eight colours ("Color universal design", 2008) without yellow, which is too light for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D")
@@ -29,6 +39,8 @@ _DASHES: tuple[Any, ...] = (
     (0, (8, 2)),
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_TITLES: WeakKeyDictionary[Axes, str] = WeakKeyDictionary()
+"""The titles that we wrote; any other is the user's."""
 
 
 def line_styles() -> Iterator[dict[str, Any]]:
@@ -48,7 +60,7 @@ def line_styles() -> Iterator[dict[str, Any]]:
 def new_figure(
     columns: int = 1, rows: int = 1, *, width: float = 5.4, height: float = 4.0
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with its axes in reading order, laid out without overlaps."""
+    """A figure for a file, which no window system knows of; its axes in reading order, laid out without overlaps."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -56,27 +68,77 @@ def new_figure(
     return figure, list(grid.reshape(-1))
 
 
+def axes_for(
+    axes: Axes | Sequence[Axes] | None, *, columns: int = 1, rows: int = 1, width: float = 5.4, height: float = 4.0
+) -> list[Axes]:
+    """The axes that were given, or those of a new figure that notebooks and ``plt.show()`` know of.
+
+    Raises
+    ------
+    InvalidParameter
+        If another number of axes is needed.
+    """
+    if axes is None:
+        from matplotlib import pyplot as plt
+
+        figure = plt.figure(figsize=(width * columns, height * rows), layout="constrained")
+        return list(figure.subplots(rows, columns, squeeze=False).reshape(-1))
+    given: list[Axes] = list(axes) if isinstance(axes, Iterable) else [axes]
+    if len(given) != columns * rows:
+        raise InvalidParameter(f"axes must be {columns * rows} of Matplotlib's Axes, got {len(given)}")
+    return given
+
+
+def line_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Matplotlib's keywords for lines under their long names: ``lw`` is ``linewidth``, ``c`` is ``color``."""
+    from matplotlib import cbook
+    from matplotlib.lines import Line2D
+
+    return cbook.normalize_kwargs(dict(keywords), Line2D)
+
+
+def next_style(axes: Axes) -> dict[str, Any]:
+    """The first look whose colour no line on these axes has; when all are taken, another dash with it."""
+    from matplotlib.colors import same_color
+
+    taken = [line.get_color() for line in axes.get_lines()]
+    for style in islice(line_styles(), len(COLOURS)):
+        if not any(same_color(style["color"], colour) for colour in taken):
+            return style
+    return next(islice(line_styles(), len(taken), None))
+
+
 def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
-    """Title, labels, light grid, open frame."""
-    axes.set_title(title, fontsize=11)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
+    """Light grid, open frame; a title and labels where there are none yet.
+
+    A title of ours that says something else is continued: curves of two graphs on one pair of axes name both.
+    """
+    known = axes.get_title()
+    if known and known == _TITLES.get(axes) and title not in known:
+        title = f"{known}, {title}"
+    if title and known in ("", _TITLES.get(axes)) and title not in known:
+        axes.set_title(title, fontsize=11)
+        _TITLES[axes] = title
+    if not axes.get_xlabel():
+        axes.set_xlabel(x)
+    if not axes.get_ylabel():
+        axes.set_ylabel(y)
     axes.grid(visible=True, which="major", color="#DDDDDD", linewidth=0.7)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
 
 
-def save_figure(figure: Figure, stem: Path, *, about: str = "") -> list[Path]:
-    """Write ``stem.png`` and ``stem.svg``; text stays text in the SVG, and both are the same bytes every time.
+def legend_below(axes: Axes) -> None:
+    """A legend under the axes, where it hides no curve, with as many columns as there is room for."""
+    from matplotlib.transforms import offset_copy
 
-    ``about`` says in the files' metadata where the figure comes from.
-    """
-    import matplotlib as mpl
-
-    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
-    told = {"Description": about} if about else {}
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
-        write_atomically(paths[0], lambda path: figure.savefig(path, dpi=160, metadata={"Software": None, **told}))
-        write_atomically(paths[1], lambda path: figure.savefig(path, metadata={"Date": None, **told}))
-    return paths
+    labels = axes.get_legend_handles_labels()[1]
+    figure: Any = axes.figure
+    entry = 0.6 + 0.058 * max(map(len, labels), default=0)  # inches: the line, then letters of eight points
+    columns = int(min(4, len(labels), axes.bbox.width / figure.dpi // entry))
+    below = offset_copy(axes.transAxes, figure, y=-38, units="points")  # under the numbers and words of the axis
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below, ncols=max(1, columns), fontsize=8,
+        framealpha=0.9, borderaxespad=0.0,
+    )  # fmt: skip

@@ -6,12 +6,13 @@ The numbers come as arrays; :mod:`sottovoce.theory` and :mod:`sottovoce.simulati
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from .style import COLOURS, new_figure, tidy
+from ..errors import InvalidParameter
+from .style import COLOURS, axes_for, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,10 +32,11 @@ CURVES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Curve → (label, look), in drawing order."""
 
-_COMPARED = {
+_COMPARED: dict[str, tuple[str, ...]] = {
     "exact": ("ensemble", "resolvent", "sharpened", "corrected", "printed"),
     "corrected": ("sharpened", "printed"),
 }
+_REFERENCES: tuple[Literal["exact", "corrected"], ...] = ("exact", "corrected")
 _NOTHING = 1e-250
 """Below this share of its start an expectation has underflowed, and ratios to it say nothing."""
 
@@ -42,11 +44,11 @@ _NOTHING = 1e-250
 def plot_bounds(
     steps: npt.NDArray[np.int64],
     curves: Mapping[str, Array],
+    axes: Axes | None = None,
     *,
     title: str = "",
     replicas: int = 1,
     floor: float = 1e-16,
-    axes: Axes | None = None,
 ) -> Axes:
     """Draw the curves whose names are in :data:`CURVES`.
 
@@ -56,21 +58,26 @@ def plot_bounds(
         ``(K,)`` common to all curves.
     curves
         ``(K,)`` each: ½‖x − c̄‖² of a run, its mean, its expectation, its bounds.
+    axes
+        Where to draw; ``None``: a new figure, with ratios to the expectation and to the corrected bound below
+        (:func:`plot_ratios`), because on the first axes some curves coincide.
     title
         Above the axes.
     replicas
         For the legend.
     floor
         The axis goes no lower than this share of its highest point: a run ends in rounding errors.
-    axes
-        Where to draw; by default a new figure, with ratios to the expectation and to the corrected bound below
-        (:func:`plot_ratios`), because on the first axes some curves coincide.
+
+    Returns
+    -------
+    Axes
+        Those with the curves.
     """
     if axes is None:
-        references = [name for name in ("exact", "corrected") if name in curves]
-        axes, *below = new_figure(rows=1 + len(references), width=7.0, height=4.6 - 0.7 * len(references))[1]
-        for name, panel in zip(references, below, strict=True):
-            plot_ratios(steps, curves, reference=name, axes=panel)
+        references = [name for name in _REFERENCES if name in curves]
+        axes, *below = axes_for(None, rows=1 + len(references), width=7.0, height=4.6 - 0.7 * len(references))
+        for reference, panel in zip(references, below, strict=True):
+            plot_ratios(steps, curves, panel, reference=reference)
     for name, (label, look) in CURVES.items():
         if name in curves:
             shown = np.where(curves[name] > 0, curves[name], np.nan)
@@ -85,19 +92,43 @@ def plot_bounds(
     return axes
 
 
-def plot_ratios(steps: npt.NDArray[np.int64], curves: Mapping[str, Array], *, reference: str, axes: Axes) -> None:
+def plot_ratios(
+    steps: npt.NDArray[np.int64],
+    curves: Mapping[str, Array],
+    axes: Axes | None = None,
+    *,
+    reference: Literal["exact", "corrected"],
+) -> Axes:
     """Draw curves divided by one of them.
 
     Against the exact expectation 1 is the truth, on a logarithmic axis: a bound below it is false. Against the
     corrected bound the other two forms of Theorem 1 differ by some percent, so the axis is linear.
+
+    Parameters
+    ----------
+    steps, curves
+        As for :func:`plot_bounds`.
+    axes
+        Where to draw; ``None``: a new figure.
+    reference
+        The curve that the others are divided by.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
     """
-    among = _COMPARED[reference]
+    if reference not in _COMPARED or reference not in curves:
+        known = ", ".join(repr(name) for name in _COMPARED if name in curves)
+        raise InvalidParameter(f"reference must be one of {known or 'exact, corrected, which curves lack'}")
+    (axes,) = axes_for(axes)
     divisor = np.where(curves[reference] > _NOTHING * np.max(curves[reference]), curves[reference], np.nan)
     axes.axhline(1.0, **CURVES[reference][1])
-    for name in among:
+    for name in _COMPARED[reference]:
         if name in curves:
             axes.plot(steps, np.where(curves[name] > 0, curves[name] / divisor, np.nan), **CURVES[name][1])
     if reference == "exact":
         axes.set_yscale("log")
     tidy(axes, x="step k", y=f"÷ {CURVES[reference][0]}")
     axes.set_xlim(0, int(steps[-1]))
+    return axes

@@ -20,7 +20,9 @@ from .prior import checked_prior
 from .view import CuriousNodes
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
 __all__ = ["Exposure", "exposure"]
 
@@ -52,11 +54,11 @@ class Exposure:
         """``(n,)`` how closely each value is known to the node that knows it best."""
         return self.posterior_std[self.most_knowing, np.arange(self.graph.num_nodes)]
 
-    def plot(self) -> Figure:
-        """The matrix and the graph; see :mod:`sottovoce.plotting.privacy`."""
-        from ..plotting.privacy import exposure_matrix
+    def plot(self, axes: Sequence[Axes] | None = None) -> tuple[Axes, Axes]:
+        """The matrix and the graph; see :func:`sottovoce.plotting.plot_matrix`."""
+        from ..plotting.privacy import plot_matrix
 
-        return exposure_matrix(self)
+        return plot_matrix(self, axes)
 
     def __repr__(self) -> str:
         victim = int(np.argmin(self.closest))

@@ -29,7 +29,7 @@ from ..theory import huang_variance, laplace_error, nozari_variance
 from .exposures import exposure
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 __all__ = ["Frontier", "Point", "frontier"]
 
@@ -86,11 +86,11 @@ class Frontier:
         lines += [",".join("" if cell is None else str(cell) for cell in row.values()) for row in rows]
         write_atomically(Path(path), lambda draft: draft.write_text("\n".join(lines) + "\n", encoding="utf-8"))
 
-    def plot(self) -> Figure:
-        """Uncertainty left against steps needed; see :mod:`sottovoce.plotting.privacy`."""
-        from ..plotting.privacy import draw_frontier
+    def plot(self, axes: Sequence[Axes] | None = None) -> tuple[Axes, Axes]:
+        """Uncertainty left against steps needed; see :func:`sottovoce.plotting.plot_frontier`."""
+        from ..plotting.privacy import plot_frontier
 
-        return draw_frontier(self)
+        return plot_frontier(self, axes)
 
     def __repr__(self) -> str:
         return (

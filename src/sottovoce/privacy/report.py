@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..foundation.html import html_table
 from ..methods.base import Array
 from .findings import Findings, Question
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 __all__ = ["Question", "Report", "RoundsReport", "StepsReport"]
 
@@ -20,6 +21,9 @@ PRICE = (
     "Against all others together withdrawal buys nothing: once every node has spoken, keeping ±h from them at every "
     "node means an expected error ½‖x − mean‖² of at least h²/2."
 )
+
+SHOWN = 10
+"""Rows of a table in a notebook."""
 
 LINEAR = (
     "makes the best estimate that is linear in what it hears; the noise is not Gaussian, "
@@ -157,11 +161,26 @@ class Report(Findings):
             columns |= {"flat_std": _finite(self.flat_std), "fisher_information": _finite(self.fisher_information)}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def plot(self) -> Figure:
-        """Exposure over time; see :mod:`sottovoce.plotting.privacy`."""
-        from ..plotting.privacy import exposure_over_time
+    def plot(self, axes: Axes | None = None, **keywords: Any) -> Axes:
+        """Exposure over time; see :func:`sottovoce.plotting.plot_exposure`."""
+        from ..plotting.privacy import plot_exposure
 
-        return exposure_over_time(self)
+        return plot_exposure(self, axes, **keywords)
+
+    def _repr_html_(self) -> str:
+        """The sentence and the most exposed nodes, for notebooks."""
+        honest = np.flatnonzero(~self.observers)
+        order = honest[np.argsort(self.posterior_std[honest], kind="stable")]
+        headings = (
+            ["node", "± after", "disclosed"] if self.prior_std is None else ["node", "± before", "± after", "disclosed"]
+        )
+        rows = []
+        for node in order[:SHOWN]:
+            before = [] if self.prior_std is None else [f"{self.prior_std[node]:.3g}"]
+            answer = "cannot decide" if self.undecided[node] else "yes" if self.disclosed[node] else "no"
+            rows.append([self.graph.label(node), *before, f"{self.posterior_std[node]:.3g}", answer])
+        more = [f"and {len(order) - SHOWN} others, which are less exposed"] if len(order) > SHOWN else []
+        return html_table(rows, headings=headings, caption=self.sentence(), notes=[*more, self.criterion])
 
     def __repr__(self) -> str:
         honest = ~self.observers

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .changing import Stage
 from .engine import resume, simulate
 from .replay import fired_edges
 from .solution import Solution, Status
 
-__all__ = ["Solution", "Status", "fired_edges", "resume", "simulate"]
+__all__ = ["Solution", "Stage", "Status", "fired_edges", "resume", "simulate"]

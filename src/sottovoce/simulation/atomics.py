@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import register_jitable
 
-__all__ = ["TOGETHER", "arrive", "peek", "poke", "wait_for_all"]
+__all__ = ["TOGETHER", "arrive", "wait_for", "wait_for_all"]
 
 TOGETHER = sys.platform != "win32" and sys.byteorder == "little"
 """Whether threads can run one kernel together: the C library must have ``sched_yield``, and marks have an order."""
@@ -41,30 +41,6 @@ def _place(context: Any, builder: Any, array_type: Any, array: Any, index_type: 
     index_types = [index_type] if array_type.ndim == 1 else list(index_type)
     indices = [context.cast(builder, i, t, types.intp) for i, t in zip(indices, index_types, strict=True)]
     return cgutils.get_item_pointer(context, builder, array_type, view, indices, wraparound=False)
-
-
-@intrinsic
-def peek(_: Any, array: Any, index: Any) -> Any:
-    """``array[index]`` as some thread wrote it; says nothing of what else that thread did."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], arguments[0], signature.args[1], arguments[1])
-        return builder.load_atomic(place, "monotonic", signature.return_type.bitwidth // 8)
-
-    return array.dtype(array, index), code
-
-
-@intrinsic
-def poke(_: Any, array: Any, index: Any, value: Any) -> Any:
-    """``array[index] = value`` while others may do the same: one of them stays."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], arguments[0], signature.args[1], arguments[1])
-        number = context.cast(builder, arguments[2], signature.args[2], signature.args[0].dtype)
-        builder.store_atomic(number, place, "monotonic", signature.args[0].dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return types.void(array, index, value), code
 
 
 @intrinsic
@@ -103,11 +79,16 @@ def _give_way(_: Any) -> Any:
 
 
 @register_jitable
-def wait_for_all(counter: Any, size: Any) -> None:
-    """Go on when all ``size`` threads are here. ``counter`` is one number that begins at 0."""
-    everyone = (arrive(counter) // size + 1) * size
+def wait_for(counter: Any, number: Any) -> None:
+    """Go on when so many have been counted."""
     looks = 0
-    while _arrived(counter) < everyone:
+    while _arrived(counter) < number:
         looks += 1
         if looks > SPINS:
             _give_way()
+
+
+@register_jitable
+def wait_for_all(counter: Any, size: Any) -> None:
+    """Go on when all ``size`` threads are here. ``counter`` is one number that begins at 0."""
+    wait_for(counter, (arrive(counter) // size + 1) * size)

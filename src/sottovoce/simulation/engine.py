@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidGraph, InvalidParameter, InvalidValues, Unsupported
+from ..errors import InvalidGraph, InvalidParameter, Unsupported
 from ..foundation.arguments import whole
 from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
 from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
-from ..graphs.naming import by_node
 from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
+from .changing.stages import Stage, as_stages
+from .changing.timetable import with_all_values
+from .keeping import Statistic, keep_statistic, keep_values
 from .kinds import kind_of
 from .random.aliases import alias_table, checked_probabilities
-from .random.streams import MAX_COORDINATES, MAX_REPLICAS, check_seed
+from .random.streams import MAX_REPLICAS, check_seed
 from .running import advance
 from .solution import Setup, Solution
 from .state import State
+from .values import checked_values
 
 __all__ = ["resume", "simulate"]
-
-LARGEST_VALUE = 1e150
 
 Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
@@ -42,6 +43,9 @@ def simulate(
     replicas: int = 1,
     record: Record = None,
     edge_probabilities: npt.ArrayLike | None = None,
+    stages: Stage | Iterable[Stage] | None = None,
+    record_values: Record = None,
+    statistic: Statistic | None = None,
     stop_at: float | None = None,
     threads: int | None = None,
     device: str = "cpu",
@@ -72,6 +76,18 @@ def simulate(
     edge_probabilities
         ``(m,)`` probability of each edge to fire; ``None``: all equal, as in the paper. Only for methods
         in which one edge fires at a time. Edges that can fire must connect the graph.
+    stages
+        How the network changes during the run: one :class:`~sottovoce.Stage` or several, in order. Messages that are
+        lost, nodes that fail, links, clocks and values that change. Then errors and masses are those of the nodes that
+        are there, against the average of the values they have at the time. For pairwise methods, push-sum, and methods
+        that keep numbers for each neighbour; on the CPU.
+    record_values
+        Steps at which to keep the values of all nodes, given as ``record`` is: :attr:`Solution.recorded_values`. They
+        take 8 bytes for each step, replica, coordinate and node. ``None``: none.
+    statistic
+        A function of the node table of one replica (and coordinate), an ``(n, num_fields)`` array whose column
+        ``methods.VALUE`` holds the values, that returns one number. It is compiled by Numba, and called at the recorded
+        steps: :attr:`Solution.statistic`.
     stop_at
         Stop a replica at the first step, recorded or not, at which its relative error is at most this. Where
         watching every step would cost more than the steps themselves, the error is looked at every n/2 steps
@@ -103,11 +119,14 @@ def simulate(
     """
     stop_if_interrupted()
     graph = _check_graph(graph)
-    values = _check_values(private_values, graph)
+    values = checked_values(private_values, graph)
     _check_method(method, graph, one_by_one=edge_probabilities is None and (device == "cpu" or replicas == 1))
     num_steps = whole("num_steps", num_steps, low=1, high=2**62)
     _check_how(stop_at, threads, device)
     probabilities = _check_probabilities(edge_probabilities, method, graph)
+    changes = as_stages(stages)
+    if changes and isinstance(graph, Graph):
+        changes = with_all_values(changes, graph, values)
     setup = Setup(
         graph=graph,
         method=method,
@@ -116,12 +135,18 @@ def simulate(
         replicas=whole("replicas", replicas, low=1, high=MAX_REPLICAS),
         edge_probabilities=probabilities,
         aliases=alias_table(probabilities, graph),
-        notes=_notes(graph, method, equal_edges=probabilities is None),
+        notes=_notes(graph, method, equal_edges=probabilities is None, changes=changes),
+        stages=changes,
     )
+    if changes:
+        _check_changes(setup, device)
     steps = _record_steps(record, 0, num_steps, graph.num_nodes)
     if device == "gpu":
+        if record_values is not None or statistic is not None:
+            raise Unsupported("record_values and statistic are for the CPU; a GPU records errors and masses")
         return hand_back(_advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress))
     state = State.at_start(setup, len(steps))
+    _keep(state, 0, num_steps, record_values, (statistic, steps))
     return hand_back(advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress))
 
 
@@ -130,6 +155,8 @@ def resume(
     *,
     num_steps: int,
     record: Record = None,
+    record_values: Record = None,
+    statistic: Statistic | None = None,
     stop_at: float | None = None,
     threads: int | None = None,
     progress: Report | bool | None = None,
@@ -138,7 +165,8 @@ def resume(
 
     Replicas that had stopped early stay where they stopped, unless ``stop_at`` is given: then those whose error is
     above it go on, each from its own step, to the same last step as the others. The GPU gives the same bits, so a run
-    that was made there goes on here as it would have there.
+    that was made there goes on here as it would have there. Values and statistics are kept if they are asked for
+    again, after those that were kept before.
     """
     _check_how(stop_at, threads, "cpu")
     begin = solution.num_steps
@@ -146,7 +174,20 @@ def resume(
     steps = _record_steps(record, begin, end, solution.graph.num_nodes)
     steps = steps[steps > begin]
     state = State.after(solution, len(steps))
+    _keep(state, begin, end, record_values, (statistic, steps))
     return hand_back(advance(state, end, steps, stop_at=stop_at, threads=threads, report=progress))
+
+
+def _keep(
+    state: State, begin: int, end: int, values: Record, statistic: tuple[Statistic | None, npt.NDArray[np.int64]]
+) -> None:
+    """Have values and a statistic kept, if they are wanted."""
+    function, recorded = statistic
+    if values is not None:
+        steps = _record_steps(values, begin, end, state.setup.graph.num_nodes, name="record_values")
+        state.values = keep_values(state, steps[steps > begin] if begin else steps)
+    if function is not None:
+        state.statistic = keep_statistic(state, recorded, function)
 
 
 def _advance_on_gpu(
@@ -214,11 +255,21 @@ def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Metho
     return chances
 
 
-def _notes(graph: Graph, method: Method, *, equal_edges: bool) -> tuple[str, ...]:
+def _check_changes(setup: Setup, device: str) -> None:
+    from .changing.running import check_stages
+
+    if device != "cpu" or isinstance(setup.graph, Circulant):
+        raise Unsupported("stages are run on the CPU, on a Graph with a list of edges")
+    check_stages(setup)
+
+
+def _notes(graph: Graph, method: Method, *, equal_edges: bool, changes: tuple[Stage, ...]) -> tuple[str, ...]:
     """Why the setting is outside the method's guarantee."""
     notes = method.caveats(graph)
     if not equal_edges and method.assumes_equal_edges:
         notes += (f"the guarantee of {method.name} is for edges that are equally likely, and these are not",)
+    if any(not stage.unchanged for stage in changes):
+        notes += (f"the guarantee of {method.name} is for a network that does not change, and this one does",)
     return notes
 
 
@@ -231,48 +282,16 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
 
 
-def _check_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Graph | Circulant) -> Array:
-    """Finite ``(n,)`` or ``(n, d)`` floats. What is wrong is said without showing any of them."""
-    given: Any = private_values
-    if hasattr(given, "index") and hasattr(given, "items") and not isinstance(given, Mapping):  # a pandas Series
-        given = dict(given.items())
-    if isinstance(given, Mapping):
-        if isinstance(graph, Circulant):
-            raise InvalidValues("private_values of a Circulant must be in the order of its nodes: they have no names")
-        private_values = by_node(given, graph)
-    if np.iscomplexobj(np.asarray(private_values)):
-        raise InvalidValues("private_values must be real numbers, got complex ones")
-    try:
-        values = np.array(private_values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValues("private_values must be numbers, one or one vector per node") from None
-    if values.ndim not in (1, 2) or values.shape[0] != graph.num_nodes or values.size == 0:
-        raise InvalidValues(
-            f"private_values must have shape ({graph.num_nodes},) or ({graph.num_nodes}, d), got {values.shape}"
-        )
-    if values.ndim == 2 and values.shape[1] > MAX_COORDINATES:
-        raise InvalidValues(f"private_values may have at most {MAX_COORDINATES} coordinates, got {values.shape[1]}")
-    if not np.isfinite(values).all():
-        where = int(np.argwhere(~np.isfinite(values))[0][0])
-        raise InvalidValues(f"private_values must be finite; the entry of node {where} is not")
-    if np.abs(values).max() > LARGEST_VALUE:
-        raise InvalidValues(
-            f"private_values must be at most {LARGEST_VALUE:g} in size, so that their squares are finite"
-        )
-    values.flags.writeable = False
-    return values
-
-
-def _record_steps(record: Record, begin: int, end: int, num_nodes: int) -> npt.NDArray[np.int64]:
+def _record_steps(record: Record, begin: int, end: int, num_nodes: int, name: str = "record") -> npt.NDArray[np.int64]:
     """Sorted distinct steps in [begin, end]."""
     if record is None:
         record = int(np.clip(2 * (end - begin) // num_nodes, 100, 500))
     if isinstance(record, int | np.integer):
-        count = whole("record", int(record), low=1, high=10**8)
+        count = whole(name, record, low=1, high=10**8)
         return _ascending(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
     steps = _ascending(np.asarray(record).ravel())
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
-        raise InvalidParameter(f"record must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
+        raise InvalidParameter(f"{name} must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
     return steps.astype(np.int64)
 
 

@@ -18,10 +18,10 @@ INNER = re.compile(r"raised a specific error:\s*\w+: (.+)")
 ADDRESS = re.compile(r"Function\(<(?:built-in )?(?:function|class|ufunc) '?([\w.]+)'?(?: at \w+)?>\)")
 
 
-def why_not(name: str, functions: Iterable[Callable[..., Any]], error: Exception) -> str:
-    """What is wrong with the method called ``name``, which consists of these functions."""
+def why_not(name: str, functions: Iterable[Callable[..., Any]], error: Exception, *, what: str = "method") -> str:
+    """What is wrong with the method called ``name``, or with something else, which consists of these functions."""
     report = COLOURS.sub("", str(error))
-    return f"method {name} does not compile: {_reason(report, error)} ({_place(report, functions) or 'no place given'})"
+    return f"{what} {name} does not compile: {_reason(report, error)} ({_place(report, functions) or 'no place given'})"
 
 
 def _reason(report: str, error: Exception) -> str:

@@ -29,6 +29,7 @@ __all__ = [
     "good_enough",
     "note",
     "note_all",
+    "outstanding_field",
     "settled",
     "shown_by",
     "summed",
@@ -169,6 +170,11 @@ def good_enough(total: Any, largest: Any, steps: Any) -> Any:
 def worth_carrying(steps: Any, num_nodes: Any) -> Any:
     """Whether carrying the sums over so many steps is cheaper than summing again after them."""
     return steps * CARRYING < num_nodes
+
+
+def outstanding_field(method: Method) -> int:
+    """The field of a method's outstanding noise, or −1."""
+    return -1 if method.outstanding_field is None else method.outstanding_field
 
 
 def as_they_are(nodes: Any, step: Any, parameters: Any) -> Any:  # noqa: ARG001

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,16 @@ from .kinds import kind_of
 from .solution import Solution
 from .state import State
 
-__all__ = ["advance"]
+if TYPE_CHECKING:
+    from .compiling import Kernel
+
+__all__ = ["Runner", "advance"]
 
 CHUNK = 2**22
 """Work (over all replicas and coordinates) one thread does before Ctrl-C and the progress bar are looked at."""
+
+SHEET = 2**20
+"""Numbers on a sheet of records that has a column for each coordinate of each replica, about."""
 
 Indices = npt.NDArray[np.int64]
 Rows = tuple[Indices, Array, Array]
@@ -52,23 +58,35 @@ def advance(
     began = time.perf_counter()
     begin = state.num_steps
     crew = _Crew(_useful_cores(state) if threads is None else threads)
-    runner = _Runner(state, record, crew, together=0 if stop_at is not None else end - begin)
+    alone = stop_at is not None or bool(state.keepers)
+    runner = runner_for(state, record, crew, together=0 if alone else end - begin)
     with crew.pool, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
+        state.look(np.flatnonzero(state.steps_done == begin))
         if begin in record[:1]:
             runner.note(begin)
         if stop_at is not None:
             state.stopped[:] = runner.measured(np.arange(state.setup.replicas))[0] <= stop_at * state.setup.scale
         while (at := state.next_step(end)) < end and not interrupt.seen():
+            active, until = state.going_on(at), state.next_look(at, end)
             if stop_at is None:
-                runner.span(at, end)
+                runner.span(at, until)
             else:
-                runner.watched_span(at, end, stop_at * state.setup.scale)
+                runner.watched_span(at, until, stop_at * state.setup.scale)
+            state.look(active)
             progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
-        runner.hand_over()
         if begin < state.num_steps < end and state.recorder.last != state.num_steps:
             runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
     return state.solution(interrupted=interrupt.seen() and state.next_step(end) < end)
+
+
+def runner_for(state: State, record: Indices, crew: _Crew, *, together: int) -> Runner:
+    """What runs the spans: the one for networks that change, where stages were given."""
+    if not state.setup.stages:
+        return Runner(state, record, crew, together=together)
+    from .changing.running import StagedRunner
+
+    return StagedRunner(state, record, crew, together=0)
 
 
 def _useful_cores(state: State) -> int:
@@ -79,12 +97,12 @@ def _useful_cores(state: State) -> int:
     return 1 if small else available_cores()
 
 
-class _Runner:
+class Runner:
     """Runs spans of a state and fills its records."""
 
     def __init__(self, state: State, record: Indices, crew: _Crew, *, together: int) -> None:
         """``together`` is the number of steps that a team may make."""
-        from .recording import NEVER, NUM_CARRIED, Sheet, worth_carrying
+        from .recording import NEVER, NUM_CARRIED, Sheet, outstanding_field, worth_carrying
         from .team import team_for
 
         setup = state.setup
@@ -94,32 +112,43 @@ class _Runner:
         self.work, self.record_work = kind.work(method, graph), kind.record_work(method, graph)
         self.look_every = kind.look_every(method, graph)
         self.beside = state.common is not None
-        kernel, arguments = (kind.vectors if self.beside else kind.driver)(method, graph, setup.aliases)
-        seed, parameters = np.uint64(setup.seed), setup.parameters
+        self.seed = np.uint64(setup.seed)
         replicas, coordinates = state.tables.shape[:2]
-        outstanding = -1 if method.outstanding_field is None else method.outstanding_field
+        outstanding = outstanding_field(method)
         shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
-        carried, means = np.zeros((replicas, *shape)), np.atleast_1d(setup.true_mean)
+        carried, self.means = np.zeros((replicas, *shape)), np.atleast_1d(setup.true_mean)
         self.after = None if state.common is None else state.common.copy()
 
         def sheet(steps: Indices, squared: Array, masses: Array) -> Any:
-            return Sheet(steps, squared, masses, carried, means, method.mass_field, outstanding)
+            return Sheet(steps, squared, masses, carried, self.means, method.mass_field, outstanding)
 
-        def drive(active: Indices, cut: tuple[int, int], first: int, last: int, records: Rows) -> None:
-            kernel.run(*self.tables(), active, *cut, first, last, seed, parameters, sheet(*records), *arguments)
-
-        self.sheet, self.drive = sheet, drive
+        self.sheet = sheet
         nothing = np.empty((0, replicas, coordinates))
         self.no_records = np.array([NEVER]), nothing, nothing
         self.carried, self.team = carried, None
         if team := team_for(state, together, crew):
             self.team = team
             self.team.prepare(sheet(*self.no_records))
-            self.team.take()
             close = worth_carrying(np.diff(self.record), graph.num_nodes)
             self.close, self.far = np.flatnonzero(close), np.flatnonzero(~close)
-        with kernel.first_call(method.name):
-            drive(np.empty(0, dtype=np.int64), (0, 0), 0, 0, self.no_records)
+        self.load()
+
+    def load(self) -> None:
+        """Have the kernel, its last arguments and the average that errors are measured from."""
+        setup, kind = self.state.setup, kind_of(self.state.setup.method)
+        get = kind.vectors if self.beside else kind.driver
+        self.use(*get(setup.method, setup.graph, setup.aliases), np.atleast_1d(setup.true_mean))
+
+    def use(self, kernel: Kernel, arguments: tuple[Any, ...], means: Array) -> None:
+        """From now on steps are made by this kernel; it is compiled if it was not."""
+        self.kernel, self.arguments, self.means = kernel, arguments, means
+        with kernel.first_call(self.state.setup.method.name):
+            self.drive(np.empty(0, dtype=np.int64), (0, 0), 0, 0, self.no_records)
+
+    def drive(self, active: Indices, cut: tuple[int, int], first: int, last: int, records: Rows) -> None:
+        """Make the steps of some replicas and coordinates."""
+        how = (self.seed, self.state.setup.parameters, self.sheet(*records), *self.arguments)
+        self.kernel.run(*self.tables(), active, *cut, first, last, *how)
 
     # -- spans -----------------------------------------------------------------------------------
 
@@ -128,7 +157,8 @@ class _Runner:
         active = self.state.going_on(at)
         share = self._share(active)
         low = int(np.searchsorted(self.record, at, side="right"))
-        enough = int(self.record[min(low + max(1, CHUNK // (share * self.record_work)), len(self.record)) - 1])
+        rows = min(self._room(), max(1, CHUNK // (share * self.record_work)))
+        enough = int(self.record[min(low + rows, len(self.record)) - 1])
         most = CHUNK if self.team is None else self.team.pace.most(CHUNK)
         end = min(end, enough, self._turn(low))
         until = self._until(at, end, max(256 // self.work, most // (share * self.work), 1))
@@ -140,7 +170,7 @@ class _Runner:
         """The same, but a replica stops where its error is first at most ``wanted``."""
         state, active = self.state, self.state.going_on(at)
         steps = max(256, CHUNK // 8 // self._share(active), state.setup.graph.num_nodes) // self.work
-        until = self._until(at, end, max(1, steps))
+        until = self._until(at, end, max(1, min(steps, self._room())))
         looks = np.arange(at + self.look_every - at % self.look_every, until + 1, self.look_every)
         recorded = self.record[(self.record > at) & (self.record <= until)]
         rows = looks if self.look_every == 1 else np.union1d(looks, recorded)
@@ -155,26 +185,26 @@ class _Runner:
         recorded = recorded[recorded <= stops.max()]
         where = np.searchsorted(rows, recorded)
         gone = recorded[:, None] > stops
-        errors, sums = state.recorder.rows(recorded)
+        errors, drifts = state.recorder.rows(recorded)
         errors[:, active] = np.where(gone, np.nan, squared[where])
-        sums[:, active] = np.where(gone[..., None], np.nan, masses[where][:, active])
+        drifts[:, active] = np.where(gone, np.nan, self.drift(masses[where][:, active]))
 
     def note(self, step: int) -> None:
         """Record the replicas that are at ``step`` there."""
         here = np.flatnonzero(self.state.steps_done == step)
-        squared, masses = self.state.recorder.row(step)
-        squared[here], masses[here] = self.measured(here)
+        squared, drifts = self.state.recorder.row(step)
+        squared[here], masses = self.measured(here)
+        drifts[here] = self.drift(masses)
+
+    def drift(self, masses: Array) -> Array:
+        """What is missing of these masses, which have the coordinates last."""
+        return self.state.setup.drift(masses)
 
     def tables(self) -> tuple[Array | None, ...]:
         """The node tables as the driver takes them."""
         if self.beside:
             return self.state.tables.transpose(0, 2, 3, 1), self.state.common, self.after
-        return (self.state.tables if self.team is None else self.team.tables,)
-
-    def hand_over(self) -> None:
-        """Have the nodes in the state's tables."""
-        if self.team is not None:
-            self.team.give_back()
+        return (self.state.tables,)
 
     def measured(self, replicas: Indices) -> tuple[Array, Array]:
         """‖x − x*‖² and masses of replicas where they are."""
@@ -199,6 +229,11 @@ class _Runner:
     def _share(self, active: Indices) -> int:
         return -(-len(active) * self.state.num_coordinates // self.crew.size)
 
+    def _room(self) -> int:
+        """Rows that can be recorded in a span. Those of numbers are where they stay, those of vectors on a sheet."""
+        replicas, coordinates = self.state.tables.shape[:2]
+        return CHUNK if coordinates == 1 else max(16, SHEET // (replicas * coordinates))
+
     def _until(self, at: int, end: int, steps: int) -> int:
         """At most so many steps on, and not past a replica that waits to be joined."""
         ahead = self.state.steps_done[~self.state.stopped & (self.state.steps_done > at)]
@@ -217,13 +252,13 @@ class _Runner:
         if len(steps) == 1:
             self._make(active, first, last, (steps, *self.no_records[1:]))
             return
-        squared, masses = self.state.recorder.rows(steps[:-1], all_filled=len(active) == len(self.state.stopped))
+        squared, drifts = self.state.recorder.rows(steps[:-1], all_filled=len(active) == len(self.state.stopped))
         if self.state.num_coordinates == 1:
-            self._make(active, first, last, (steps, squared[..., None], masses))
+            self._make(active, first, last, (steps, squared[..., None], drifts[..., None]))
+            drifts[...] = self.drift(drifts[..., None])
             return
-        parts = np.empty(masses.shape)
-        self._make(active, first, last, (steps, parts, masses))
-        squared[:, active] = parts[:, active].sum(axis=-1)
+        squared[:, active], masses = self._measured(active, first, last, steps)
+        drifts[:, active] = self.drift(masses[:, active])
 
     def _measured(self, active: Indices, first: int, last: int, steps: Indices) -> tuple[Array, Array]:
         """Make steps; ``(rows, active)`` squared errors, ``(rows, replicas, coordinates)`` masses."""

@@ -18,12 +18,17 @@ from ..graphs.circulant import Circulant
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS
+from .changing.stages import Stage
+from .keeping import Kept
 from .random.aliases import alias_table
 from .solution import Records, Solution, Status
+from .values import sums_of
 
 __all__ = ["load", "save"]
 
-FORMAT = "sottovoce-solution-1"
+FORMAT = "sottovoce-solution-2"
+FIRST = "sottovoce-solution-1"
+"""Of the first release: with the mass of every coordinate where there is now one number for all of them."""
 
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
@@ -45,7 +50,6 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         },
     }
     arrays: dict[str, Any] = {
-        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
         "private_values": solution.private_values,
         "tables": solution.tables,
         "steps_done": solution.steps_done,
@@ -57,6 +61,15 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         arrays["common"] = solution.common
     if solution.edge_probabilities is not None:
         arrays["edge_probabilities"] = solution.edge_probabilities
+    for name in KEPT:
+        if (kept := getattr(solution, name)) is not None:
+            arrays |= {f"{name}.steps": kept.steps, f"{name}.numbers": kept.numbers}
+    if solution.stages:
+        from .changing.saving import packed
+
+        header["stages"], numbers = packed(solution.stages)
+        arrays |= numbers
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
     if isinstance(graph, Graph):
         arrays["edges"] = graph.edges
         if graph.positions is not None:
@@ -69,6 +82,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
     write_atomically(Path(path), write)
 
 
+KEPT = ("kept_values", "kept_statistic")
 SPARSE = ("data", "indices", "indptr")
 
 
@@ -129,7 +143,7 @@ def load(path: str | PathLike[str]) -> Solution:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes())
-        if header.get("format") != FORMAT:
+        if header.get("format") not in {FORMAT, FIRST}:
             raise InvalidFile(f"{path} has format {header.get('format')!r}; this version reads {FORMAT!r}")
         return _rebuild(header, arrays)
     except InvalidInput:
@@ -149,14 +163,32 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         edge_probabilities=arrays.get("edge_probabilities"),
         aliases=alias_table(arrays.get("edge_probabilities"), graph),
         notes=tuple(header.get("notes", ())),
+        stages=_stages(header, arrays),
         tables=arrays["tables"],
         common=arrays.get("common"),
         steps_done=arrays["steps_done"],
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
-        records=Records(arrays["steps"], arrays["squared"], arrays["masses"]),
+        records=Records(arrays["steps"], arrays["squared"], _drifts(header, arrays)),
+        **{
+            name: Kept(arrays[f"{name}.steps"], arrays[f"{name}.numbers"]) for name in KEPT if f"{name}.steps" in arrays
+        },
     )
+
+
+def _drifts(header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+    if header["format"] == FORMAT:
+        return arrays["drifts"]
+    return np.abs(arrays["masses"] - sums_of(arrays["private_values"])).max(axis=-1)
+
+
+def _stages(header: dict[str, Any], arrays: dict[str, Any]) -> tuple[Stage, ...]:
+    if "stages" not in header:
+        return ()
+    from .changing.saving import unpacked
+
+    return unpacked(header["stages"], arrays)
 
 
 def _method(header: dict[str, Any], arrays: dict[str, Any]) -> Method:

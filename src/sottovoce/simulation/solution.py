@@ -15,11 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, MissingDependency
+from ..foundation.html import html_table
 from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, Method
 from . import replay
+from .changing import replay as staged
+from .changing.stages import Stage
+from .changing.timetable import Timetable
+from .keeping import Kept
 from .kinds import parameters_of
 from .random.aliases import AliasTable
+from .values import sums_of
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -51,13 +57,13 @@ class Records:
     """``(records,)``"""
     squared: Array
     """``(records, replicas)`` ‖x − x*‖²; NaN after a replica has stopped early."""
-    masses: Array
-    """``(records, replicas, coordinates)`` Σ x − Σ u."""
+    drifts: Array
+    """``(records, replicas)`` the largest |Σ x − Σ u − Σ c| over coordinates."""
 
     @classmethod
-    def none(cls, replicas: int, coordinates: int) -> Records:
+    def none(cls, replicas: int) -> Records:
         """Nothing was recorded yet."""
-        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas, coordinates)))
+        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas)))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -72,11 +78,17 @@ class Setup:
     edge_probabilities: Array | None
     aliases: AliasTable
     notes: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()
 
     @cached_property
     def parameters(self) -> Array:
         """What the method's functions need to know beside the node tables."""
         return parameters_of(self.method, self.graph)
+
+    @cached_property
+    def timetable(self) -> Timetable:
+        """What the stages mean, if there are any."""
+        return Timetable.of(self.stages, self.graph, self.private_values, self.edge_probabilities)
 
     @property
     def true_mean(self) -> Any:
@@ -87,8 +99,20 @@ class Setup:
     @cached_property
     def scale(self) -> float:
         """‖x⁰ − x*‖², by which errors are divided; 1 when all private values are equal."""
-        scale = float(((self.private_values - self.true_mean) ** 2).sum())
+        scale = float(((self.private_values - self.private_values.mean(axis=0)) ** 2).sum())
         return scale if scale > 0 else 1.0
+
+    @cached_property
+    def totals(self) -> Array:
+        """``(coordinates,)`` Σ c, which gossip must keep."""
+        return sums_of(self.private_values)
+
+    def drift(self, masses: Array, totals: Array | None = None) -> Array:
+        """The largest |mass − Σ c| over coordinates, the last axis of ``masses``; ``totals``: Σ c of other values."""
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged
+            off = masses - (self.totals if totals is None else totals)
+        np.abs(off, out=off)
+        return np.asarray(off[..., 0] if off.shape[-1] == 1 else off.max(axis=-1))
 
     def as_dict(self) -> dict[str, Any]:
         """The fields of the setup alone, by name."""
@@ -104,7 +128,7 @@ class Solution(Setup):
 
     Attributes
     ----------
-    graph, method, private_values, seed, replicas, edge_probabilities
+    graph, method, private_values, seed, replicas, edge_probabilities, stages
         What was run. A Solution belongs to the researcher who chose the private values: it keeps them,
         but never prints them.
     steps_done
@@ -124,16 +148,19 @@ class Solution(Setup):
     common: Array | None = None
     status: Status = Status.COMPLETED
     elapsed: float = 0.0
+    kept_values: Kept | None = None
+    kept_statistic: Kept | None = None
 
     def __post_init__(self) -> None:
         arrays = (self.private_values, self.edge_probabilities, self.tables, self.common, self.steps_done, self.stopped)
-        for array in (*arrays, self.records.steps, self.records.squared, self.records.masses):
+        for array in (*arrays, self.records.steps, self.records.squared, self.records.drifts):
             if array is not None:
                 array.flags.writeable = False
 
     def without_records(self) -> Solution:
         """The same state with no recorded errors, for going on in many short pieces without copying them each time."""
-        return replace(self, records=Records.none(self.replicas, self.num_coordinates))
+        kept: dict[str, Any] = {"kept_values": None, "kept_statistic": None}
+        return replace(self, **kept, records=Records.none(self.replicas))
 
     # -- what was found ------------------------------------------------------------------------
 
@@ -175,9 +202,28 @@ class Solution(Setup):
         return self._per_node(self.method.outstanding_field)
 
     @property
+    def true_mean(self) -> Any:
+        """c̄: a float, or ``(d,)`` for vector data. Where the network changes, that of the nodes which are there at the
+        last step, of the values which they have then.
+        """
+        if not self.stages:
+            return super().true_mean
+        mean = self.timetable.seen_at(self.num_steps).mean
+        return float(mean[0]) if self.private_values.ndim == 1 else mean
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """``(n,)`` which nodes are there at the last step: all of them, unless stages say otherwise."""
+        if not self.stages:
+            return np.ones(self.graph.num_nodes, dtype=bool)
+        return self.timetable.seen_at(self.num_steps).counted.copy()
+
+    @property
     def mean_offset(self) -> Any:
         """Mean of the current values minus the true mean, per replica: what is still owed to outstanding noise."""
-        offset = self.values.mean(axis=-1 if self.private_values.ndim == 1 else -2) - self.true_mean
+        axis = -1 if self.private_values.ndim == 1 else -2
+        values = np.compress(self.present, self.values, axis=axis) if self.stages else self.values
+        offset = values.mean(axis=axis) - self.true_mean
         return float(offset) if np.ndim(offset) == 0 else offset
 
     @property
@@ -214,15 +260,60 @@ class Solution(Setup):
     @property
     def final_relative_error(self) -> Any:
         """Relative error at each replica's last step, recorded or not: a float, or ``(replicas,)``."""
-        off = self._settled()[:, :, : self.graph.num_nodes, VALUE] - np.atleast_1d(self.true_mean)[:, None]
-        final = np.square(off, out=off).sum(axis=(1, 2)) / self.scale
+        values = self._settled()[:, :, : self.graph.num_nodes, VALUE]
+        if self.stages:
+            final = self._by_stage(values) / self.scale
+        else:
+            off = values - np.atleast_1d(self.true_mean)[:, None]
+            final = np.square(off, out=off).sum(axis=(1, 2)) / self.scale
         return float(final[0]) if self.replicas == 1 else final
+
+    def _by_stage(self, values: Array) -> Array:
+        """``(replicas,)`` ‖x − x*‖² of the nodes that are there, each replica as its last step finds the network."""
+        seen = [self.timetable.seen_at(steps) for steps in self.steps_done.tolist()]
+        off = [each[:, p.counted] - p.mean[:, None] for each, p in zip(values, seen, strict=True)]
+        return np.array([float((each**2).sum()) for each in off])
 
     @property
     def mass_error(self) -> Array:
-        """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates."""
-        total = np.array([np.sum(c) for c in self.private_values.reshape(self.graph.num_nodes, -1).T])
-        return self._per_record(np.abs(self.records.masses - total).max(axis=2))
+        """``(records,)`` largest size of Σ values − Σ outstanding noise − Σ private values over coordinates.
+
+        Where the network changes: over the nodes that are there, and with the private values that they have then.
+        """
+        return self._per_record(self.records.drifts)
+
+    # -- what was asked for beside it ------------------------------------------------------------
+
+    def _asked(self, kept: Kept | None, parameter: str) -> Kept:
+        if kept is None:
+            raise InvalidParameter(f"nothing was kept: {parameter} must be given to simulate")
+        return kept
+
+    @property
+    def value_steps(self) -> npt.NDArray[np.int64]:
+        """``(records,)`` the steps of :attr:`recorded_values`."""
+        return self._asked(self.kept_values, "record_values").steps.copy()
+
+    @property
+    def recorded_values(self) -> Array:
+        """``(records, n)`` values at the steps that ``record_values`` asked for; NaN after a replica has stopped."""
+        out = np.moveaxis(self._asked(self.kept_values, "record_values").numbers, (1, 2), (0, -1))
+        return self._of_one(out if self.private_values.ndim == 2 else out[..., 0])
+
+    @property
+    def statistic_steps(self) -> npt.NDArray[np.int64]:
+        """``(records,)`` the steps of :attr:`statistic`."""
+        return self._asked(self.kept_statistic, "statistic").steps.copy()
+
+    @property
+    def statistic(self) -> Array:
+        """``(records,)`` what the user's statistic was at recorded steps; for vectors one per coordinate."""
+        out = np.moveaxis(self._asked(self.kept_statistic, "statistic").numbers, 1, 0)
+        return self._of_one(out if self.private_values.ndim == 2 else out[..., 0])
+
+    def _of_one(self, numbers: Array) -> Array:
+        """Without the axis of replicas if there is only one."""
+        return np.array(numbers if self.replicas > 1 else numbers[0])
 
     # -- recomputed from the seed --------------------------------------------------------------
 
@@ -245,10 +336,25 @@ class Solution(Setup):
         Raises
         ------
         Unsupported
-            For synchronous methods and push-sum: all nodes act in every round.
+            For synchronous methods and push-sum: all nodes act in every round. For runs in which some of these
+            exchanges did not take place, or values changed; :meth:`exchanges` says what happened.
         """
         span = self._span(start, stop, replica)
+        if self.stages:
+            return staged.fired_edges(self, **span)
         return replay.fired_edges(self.graph, method=self.method, edge_probabilities=self.aliases, **span)
+
+    def exchanges(self, start: int = 0, stop: int | None = None, *, replica: int = 0) -> staged.Exchanges:
+        """What happened at each step of a pairwise method, recomputed from the seed: which edge fired, and who acted.
+
+        Where nothing fails both ends always act, and the edges are :meth:`fired_edges`.
+
+        Raises
+        ------
+        Unsupported
+            For methods in which something else than one edge fires.
+        """
+        return staged.exchanges(self, **self._span(start, stop, replica))
 
     def draws(self, start: int = 0, stop: int | None = None, *, replica: int = 0, coordinate: int = 0) -> Array:
         """The draws of unit scale behind the noise, recomputed from the seed.
@@ -268,6 +374,9 @@ class Solution(Setup):
     @property
     def activations(self) -> npt.NDArray[np.int64]:
         """``(n,)`` how often each node took part, recomputed from the seed; twice where two edges of a set meet."""
+        if self.stages:
+            every = [staged.activations(self, replica) for replica in range(self.replicas)]
+            return np.array(every) if self.replicas > 1 else every[0]
         same: dict[str, Any] = {"seed": self.seed, "edge_probabilities": self.aliases}
         counts = [
             replay.activations(self.graph, self.method, num_steps=steps, replica=replica, **same)
@@ -283,13 +392,19 @@ class Solution(Setup):
 
         return resume(self, num_steps=num_steps, **keywords)
 
-    def plot(self, axes: matplotlib.axes.Axes | None = None, **keywords: Any) -> matplotlib.axes.Axes:
-        """Relative error against steps on a logarithmic axis; median and quantiles for several replicas."""
+    def plot(
+        self, axes: matplotlib.axes.Axes | None = None, *, trajectories: bool = False, **keywords: Any
+    ) -> matplotlib.axes.Axes:
+        """Relative error against steps on a logarithmic axis; median and quantiles for several replicas.
+
+        ``trajectories``: the values of the nodes instead, at the steps that ``record_values`` asked for.
+        """
         try:
             from ..plotting.runs import plot_run
+            from ..plotting.trajectories import plot_trajectories
         except ImportError as error:
             raise MissingDependency(f"plotting needs matplotlib: {error}") from None
-        return plot_run(self, axes, **keywords)
+        return plot_trajectories(self, axes, **keywords) if trajectories else plot_run(self, axes, **keywords)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per replica and recorded step."""
@@ -324,10 +439,25 @@ class Solution(Setup):
 
     def __repr__(self) -> str:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
-        error = ""
-        if len(self.records.steps):
-            error = f", relative error {np.median(self.final_relative_error):.2e}" + (" (median)" if many else "")
+        error = f", relative error {self._error_words()}" if len(self.records.steps) else ""
+        changing = ", network that changes" if self.stages else ""
         return (
-            f"<Solution {self.method.label()} on {self.graph.name}: {self.num_steps} steps{many}, "
+            f"<Solution {self.method.label()} on {self.graph.name}{changing}: {self.num_steps} steps{many}, "
             f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
         )
+
+    def _error_words(self) -> str:
+        return f"{np.median(self.final_relative_error):.2e}" + (" (median)" if self.replicas > 1 else "")
+
+    def _repr_html_(self) -> str:
+        """The same facts as a table, for notebooks."""
+        facts: dict[str, object] = {
+            "method": self.method.label(),
+            "graph": f"{self.graph.name}: {self.graph.num_nodes} nodes, {self.graph.num_edges} edges",
+            "steps": f"{self.num_steps:,}",
+            "replicas": self.replicas,
+            "status": self.status,
+            "relative error": self._error_words() if len(self.records.steps) else "not recorded",
+            "seed": self.seed,
+        }
+        return html_table(facts.items(), notes=self.notes)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..methods.base import VALUE, Array, Method
 from .edge_noise import share_edge_noise
+from .keeping import Keeper, Kept
 from .kinds import kind_of
 from .solution import Records, Setup, Solution, Status
 
@@ -19,11 +20,11 @@ __all__ = ["Recorder", "State", "aligned", "start_of"]
 class Recorder:
     """Room for a row per step that will be recorded. Whoever runs the steps fills the rows, in order."""
 
-    def __init__(self, num_rows: int, replicas: int, coordinates: int) -> None:
+    def __init__(self, num_rows: int, replicas: int) -> None:
         self.count = 0
         self.steps = np.empty(num_rows, dtype=np.int64)
         self.squared = np.empty((num_rows, replicas))
-        self.masses = np.empty((num_rows, replicas, coordinates))
+        self.drifts = np.empty((num_rows, replicas))
 
     @property
     def last(self) -> int:
@@ -31,7 +32,7 @@ class Recorder:
         return int(self.steps[self.count - 1]) if self.count else -1
 
     def rows(self, steps: npt.NDArray[np.int64], *, all_filled: bool = False) -> tuple[Array, Array]:
-        """The next rows: ``(rows, replicas)`` for ‖x − x*‖² and ``(rows, replicas, coordinates)`` for Σ x − Σ u.
+        """The next rows, ``(rows, replicas)`` for ‖x − x*‖² and for the drift of the mass.
 
         They are NaN, unless all replicas will be filled in.
         """
@@ -39,13 +40,13 @@ class Recorder:
         self.count = span.stop
         self.steps[span] = steps
         if not all_filled:
-            self.squared[span], self.masses[span] = np.nan, np.nan
-        return self.squared[span], self.masses[span]
+            self.squared[span], self.drifts[span] = np.nan, np.nan
+        return self.squared[span], self.drifts[span]
 
     def row(self, step: int) -> tuple[Array, Array]:
         """The next row alone."""
-        squared, masses = self.rows(np.array([step]))
-        return squared[0], masses[0]
+        squared, drifts = self.rows(np.array([step]))
+        return squared[0], drifts[0]
 
     def forget_after(self, step: int) -> None:
         """Give back the rows of later steps."""
@@ -53,13 +54,13 @@ class Recorder:
 
     def after(self, before: Records) -> Records:
         """The records of an earlier part of the run, then these."""
-        new = Records(self.steps[: self.count], self.squared[: self.count], self.masses[: self.count])
+        new = Records(self.steps[: self.count], self.squared[: self.count], self.drifts[: self.count])
         if not len(before.steps):
             return new
         return Records(
             np.concatenate([before.steps, new.steps]),
             np.concatenate([before.squared, new.squared]),
-            np.concatenate([before.masses, new.masses]),
+            np.concatenate([before.drifts, new.drifts]),
         )
 
 
@@ -77,6 +78,10 @@ class State:
     recorder: Recorder
     before: Records
     elapsed: float = 0.0
+    values: Keeper | None = None
+    """For the values at chosen steps, if they are wanted."""
+    statistic: Keeper | None = None
+    """Likewise for a statistic of the user's."""
 
     @classmethod
     def at_start(cls, setup: Setup, num_records: int) -> State:
@@ -93,15 +98,15 @@ class State:
         """
         rows, replicas, coordinates = setup.method.num_rows(setup.graph), setup.replicas, setup.private_values[0].size
         shape = (replicas, coordinates, rows, setup.method.num_fields)
-        tables, common = _room(setup.method, shape) if beside else (aligned(shape), None)
+        tables, common = _room(setup, shape) if beside else (aligned(shape), None)
         return cls(
             setup,
             tables,
             common,
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
-            recorder=Recorder(num_records + 1, replicas, coordinates),
-            before=Records.none(replicas, coordinates),
+            recorder=Recorder(num_records + 1, replicas),
+            before=Records.none(replicas),
         )
 
     def fill(self) -> None:
@@ -121,7 +126,7 @@ class State:
     def after(cls, solution: Solution, num_records: int) -> State:
         """Where a solution ended; everything that will change is copied."""
         shape = (*solution.tables.shape[:-1], solution.method.num_fields)
-        tables, common = _room(solution.method, shape)
+        tables, common = _room(solution, shape)
         tables[...] = solution.tables[..., : tables.shape[-1]]
         if common is not None:
             whole = solution.common is None  # a run on a device, or of an earlier version
@@ -132,7 +137,7 @@ class State:
             common,
             steps_done=solution.steps_done.copy(),
             stopped=solution.stopped.copy(),
-            recorder=Recorder(num_records + 1, solution.replicas, solution.num_coordinates),
+            recorder=Recorder(num_records + 1, solution.replicas),
             before=solution.records,
             elapsed=solution.elapsed,
         )
@@ -155,6 +160,24 @@ class State:
         """The least step at which a replica is that has not stopped, or ``end``."""
         return int(self.steps_done.min(initial=end, where=~self.stopped))
 
+    @property
+    def keepers(self) -> list[Keeper]:
+        """What is to be kept beside errors."""
+        return [keeper for keeper in (self.values, self.statistic) if keeper is not None]
+
+    def next_look(self, step: int, end: int) -> int:
+        """The first step after ``step`` at which something is kept, or ``end``."""
+        return min([end, *(keeper.next_after(step, end) for keeper in self.keepers)])
+
+    def look(self, replicas: npt.NDArray[np.int64]) -> None:
+        """Keep what is to be kept of these replicas, where they are."""
+        for keeper in self.keepers:
+            keeper.take(self, replicas)
+
+    def _kept(self, keeper: Keeper | None, before: str) -> Kept | None:
+        earlier: Kept | None = getattr(self.setup, before, None)  # a run that goes on is set up by a solution
+        return earlier if keeper is None else keeper.kept(earlier, self.num_steps)
+
     def solution(self, *, interrupted: bool = False, finite: bool | None = None) -> Solution:
         """What has been found, from now on unchangeable; ``finite`` if it is known whether all numbers are."""
         return Solution(
@@ -166,6 +189,8 @@ class State:
             status=self._status(interrupted=interrupted, finite=_all_finite(self.tables) if finite is None else finite),
             elapsed=self.elapsed,
             records=self.recorder.after(self.before),
+            kept_values=self._kept(self.values, "kept_values"),
+            kept_statistic=self._kept(self.statistic, "kept_statistic"),
         )
 
     def _status(self, *, interrupted: bool, finite: bool) -> Status:
@@ -178,10 +203,11 @@ class State:
         return Status.OUTSIDE_GUARANTEE if self.setup.notes else Status.COMPLETED
 
 
-def _room(method: Method, shape: tuple[int, ...]) -> tuple[Array, Array | None]:
+def _room(setup: Setup, shape: tuple[int, ...]) -> tuple[Array, Array | None]:
     """Room for ``(replicas, coordinates, nodes, fields)`` tables, and for what is common to all coordinates."""
+    method = setup.method
     replicas, coordinates, nodes, fields = shape
-    if not kind_of(method).beside(method, coordinates):
+    if setup.stages or not kind_of(method).beside(method, coordinates):
         return aligned(shape), None
     common: int = getattr(method, "common_fields", 0)
     rows = aligned((replicas, nodes, fields - common, coordinates))

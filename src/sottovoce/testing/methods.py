@@ -200,7 +200,7 @@ def _repeats_itself(trial: _Trial) -> None:
 
 def _compiles_to_the_same(trial: _Trial) -> None:
     for replica, coordinate in ((0, 0), (1, 2)):
-        address = {"replica": replica, "coordinate": coordinate}
+        address: dict[str, Any] = {"replica": replica, "coordinate": coordinate}
         plain = list(run_plainly(trial.graph, trial.data[:, coordinate], trial.method, STEPS, SEED, **address))
         for step in STOPS:
             compiled = trial.run(num_steps=step, replicas=2)._settled()[replica, coordinate]

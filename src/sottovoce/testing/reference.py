@@ -8,7 +8,7 @@ those that get compiled, in the interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -17,6 +17,9 @@ from ..foundation.arguments import per_node
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from ..methods.noise_insertion import NoiseInsertion
+from ..simulation.changing import Stage
+from ..simulation.changing.running import plain_steps
+from ..simulation.changing.timetable import Timetable
 from ..simulation.edge_noise import share_plainly
 from ..simulation.kinds import kind_of, parameters_of
 from ..simulation.kinds.pair import fired_edge
@@ -58,15 +61,19 @@ def run_plainly(
     *,
     replica: int = 0,
     coordinate: int = 0,
+    stages: Sequence[Stage] = (),
 ) -> Iterator[Array]:
     """Yield the node table after each step of any method, its own functions run by the interpreter.
 
-    Tables of lazy methods are settled before they are shown.
+    Tables of lazy methods are settled before they are shown. ``stages`` are those of a network that changes.
     """
     nodes, parameters = method.initial(graph, private_values), parameters_of(method, graph)
     stream = Stream(seed, replica, coordinate)
     share_plainly(nodes, method, graph, stream)
-    steps = kind_of(method).plain(method, graph, nodes, parameters, stream)
+    if stages:
+        steps = plain_steps(method, Timetable.of(stages, graph, private_values, None), nodes, parameters, stream)
+    else:
+        steps = kind_of(method).plain(method, graph, nodes, parameters, stream)
     for step, _ in enumerate(islice(steps, num_steps)):
         shown = nodes.copy()
         if method.lazy:

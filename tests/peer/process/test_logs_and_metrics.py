@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import structlog
 
 from sottovoce.errors import InvalidValues, TemporaryFailure
 from sottovoce.peer.process.health import Health
@@ -41,8 +40,7 @@ def stream() -> Iterator[io.StringIO]:
     stream = io.StringIO()
     configure(stream, peer="a")
     yield stream
-    structlog.reset_defaults()
-    structlog.contextvars.clear_contextvars()
+    configure()
 
 
 def test_lines_are_json(stream: io.StringIO) -> None:

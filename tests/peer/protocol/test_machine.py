@@ -9,9 +9,9 @@ import pytest
 
 from sottovoce.errors import ConfigError, ProtocolViolation
 from sottovoce.peer.protocol import PeerState
-from sottovoce.peer.protocol.machine import half, kept_within
 from sottovoce.peer.protocol.messages import DEFAULT_TOPIC, Kind, Stop
 from sottovoce.peer.protocol.noise import account_for, noise_in_place
+from sottovoce.peer.protocol.steps import half, kept_within
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
 

@@ -112,7 +112,7 @@ async def test_an_input_without_an_answer_is_stored_a_moment_later() -> None:
         assert request is not None
         reply = other._protocol.receive(request)
         assert reply is not None
-        assert await peer._talker.hear("p1", reply) is None  # type: ignore[union-attr]
+        assert await peer._standing.talker.hear("p1", reply) is None  # type: ignore[union-attr]
         assert town.stores["p0"]._state is not peer._protocol.state
         await asyncio.sleep(0.1)
         assert town.stores["p0"]._state is peer._protocol.state

@@ -301,7 +301,7 @@ def test_a_peer_that_is_told_to_stop_together_with_news_stops(steps: int) -> Non
             peer._kept.tell()
             for _ in range(steps):
                 await asyncio.sleep(0)
-            clock = peer._clockwork
+            clock = peer._standing._clockwork
             assert clock is not None
             clock.cancel()
             await asyncio.wait([clock], timeout=1000.0)

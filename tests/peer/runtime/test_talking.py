@@ -15,7 +15,7 @@ from .town import Town, virtually
 
 async def told(peer: SeededPeer, message: object) -> object:
     """What the node answers to a message from p1."""
-    return await peer._talker.hear("p1", message)  # type: ignore[union-attr, arg-type]
+    return await peer._standing.talker.hear("p1", message)  # type: ignore[union-attr, arg-type]
 
 
 @virtually
@@ -82,7 +82,7 @@ async def test_a_mistake_of_ours_ends_the_peer_and_not_only_its_clock() -> None:
         async def broken() -> None:
             raise RuntimeError
 
-        peer._talker.turn = broken  # type: ignore[union-attr, method-assign]
+        peer._standing.talker.turn = broken  # type: ignore[union-attr, method-assign]
         await asyncio.sleep(30.0)
         assert peer.trouble == "background work failed: RuntimeError"
         assert str(await peer.failed()) == peer.trouble
@@ -94,8 +94,8 @@ async def test_a_peer_whose_clock_has_stopped_is_in_trouble() -> None:
     town = Town(2, diameter=1)
     async with town.pair() as (peer, _):
         await asyncio.sleep(5.0)
-        assert peer._clockwork is not None
-        peer._clockwork.cancel()
+        assert peer._standing is not None and peer._standing._clockwork is not None  # noqa: PT018
+        peer._standing._clockwork.cancel()
         await asyncio.sleep(1.0)
         assert peer.trouble == "its own clock has stopped"
 
@@ -111,7 +111,7 @@ async def test_the_sender_is_who_the_transport_says() -> None:
         later = replace(true, s=true.s + 1, f=before.g + 1000)
         await told(peers["p0"], later)  # type: ignore[arg-type]
         assert peers["p0"]._protocol.state.edges["p2"] is before
-        await peers["p0"]._talker.hear("p2", later)  # type: ignore[union-attr]
+        await peers["p0"]._standing.talker.hear("p2", later)  # type: ignore[union-attr]
         assert peers["p0"]._protocol.state.edges["p2"].g.tolist() == (before.g + 1000).tolist()
 
 

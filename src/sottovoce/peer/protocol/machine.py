@@ -6,42 +6,37 @@ says what to send. Time does not exist here and randomness arrives as three func
 must be stored before the returned message leaves (R1). A call that returns nothing may be stored later,
 together with the next one that does: a crash in between is the loss of a message.
 
-What may be shown of the value is decided in :mod:`.disclosure`, when to call whom in :mod:`.calling`.
+What may be shown of the value is decided in :mod:`.disclosure`, when to call whom in :mod:`.calling`, who is around in
+:mod:`.members`; what a protocol holds is in :mod:`.core`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from ...errors import ConfigError, InvalidParameter, ProtocolViolation
+from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .calling import exponential, own_rate
-from .disclosure import live_sealed_edges, may_show, noise_is_held, own_interval
-from .ledger import Edge, Reaction, compose, meet, step
-from .messages import DEFAULT_TOPIC, Kind, Message, Vector, check_message, extremes, within
-from .noise import begin_afresh, draw_if_needed, draw_seal, rearm
-from .parting import farewell, heard_without_record, part
+from .core import NEWS_REFILL
+from .disclosure import may_show, noise_is_held
+from .ledger import Reaction, meet, step
+from .members import Membership
+from .messages import Kind, Message, Vector, check_message, within
+from .noise import begin_afresh, draw_if_needed, rearm
 from .settings import Settings
 from .state import Link, PeerState, Pending
-from .stopping import RangeRule
+from .steps import half, kept_within, reach
 from .terms import dispute
 from .units import LARGEST
 
-__all__ = ["PRESUME_FROM", "Protocol", "half", "kept_within"]
-
-PRESUME_FROM = 64
-"""R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
+__all__ = ["Protocol"]
 
 
-NEWS_REFILL = 2.0
-"""R62: greetings with news per own call, on average; twice an epoch's worth can be saved up."""
-
-
-class Protocol:
+class Protocol(Membership):
     """One peer's state machine, for one topic (R50).
 
     Parameters
@@ -62,40 +57,6 @@ class Protocol:
     on_event
         Called with an event's name and the neighbour it concerns, for metrics.
     """
-
-    def __init__(
-        self,
-        settings: Settings,
-        state: PeerState,
-        *,
-        draw: Callable[[int], Any],
-        coin: Callable[[int], Vector],
-        stamp: Callable[[], int],
-        recovering: bool = False,
-        topic: bytes = DEFAULT_TOPIC,
-        on_event: Callable[[str, str], None] | None = None,
-    ) -> None:
-        self.settings = settings
-        self.topic = topic
-        self.state = state
-        self.recovering = recovering
-        self.pending: Pending | None = None
-        self.exchanges = 0
-        """Exchanges that moved this peer's value since the start."""
-        self.rosters: dict[str, int] = {}
-        """R49: the number of the roster that each neighbour has shown last."""
-        self.disputes: dict[str, str] = {}
-        """R60: why the messages of a neighbour are refused, in one sentence."""
-        self._links = {name: Link() for name in state.edges}
-        self.rule = RangeRule(
-            settings.diameter,
-            settings.tolerance_units,
-            lambda: own_interval(self.state, self._links, self.settings),
-            member=settings.index,
-        )
-        self._draw, self._coin = draw, coin
-        self._count = on_event or (lambda *_: None)
-        self._stamp = stamp
 
     @classmethod
     def resume(
@@ -195,96 +156,6 @@ class Protocol:
         if link is not None:
             link.silent = False
 
-    def greet(self, name: str) -> Message:
-        """R22: a HELLO, which may be sent at any time."""
-        return self._say(Kind.HELLO, name)
-
-    def has_news(self, name: str) -> bool:
-        """R62: whether ``name`` should be greeted now.
-
-        Paid from a bucket that fills with the own clock; enough for a whole epoch is kept for one that may be declared.
-        """
-        if name not in self._links or not self.rule.has_news_for(name):
-            return False
-        kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
-        return self._links[name].news >= 1.0 + kept
-
-    def news(self) -> list[Message]:
-        """R62: the greetings to send now, because this peer has entered a round that all wait for."""
-        return [self._tell_news(name) for name in self.state.active if self.has_news(name)]
-
-    def _tell_news(self, name: str) -> Message:
-        self._links[name].news -= 1.0
-        return self.greet(name)
-
-    # -- inputs: membership and value -----------------------------------------------------------
-
-    def align(self, neighbours: Iterable[str]) -> None:
-        """R23: drop and add until the neighbours are these, as after a change of the configuration."""
-        wanted = list(neighbours)
-        for name in set(self.state.edges).difference(wanted):
-            self.drop(name)
-        for name in wanted:
-            self.add(name)
-
-    def add(self, name: str) -> Message:
-        """R23: a new neighbour. Returns the HELLO to send."""
-        if name == self.settings.name:
-            raise InvalidParameter(f"a peer cannot be its own neighbour: {name!r}")
-        if name not in self.state.edges:
-            self._put(name, Edge(sid=self._new_sid()))
-            self.gone(name)  # R51: from here on the new life is what counts
-            self._links[name] = Link()
-            self.rule.disturbed()
-        return self.greet(name)
-
-    def drop(self, name: str) -> Message | None:
-        """R23, R51: forget a neighbour and the flow to it. Returns the BYE to send, again and again until answered."""
-        edge = self.state.edges.get(name)
-        if edge is None:
-            return None
-        edges = {other: kept for other, kept in self.state.edges.items() if other != name}
-        state = replace(self.state, edges=edges)
-        parting = part(edge, self._stamp() >> 16)
-        if parting is not None:
-            state = replace(state, partings={**state.partings, name: parting})
-        if not edge.blank:
-            state = rearm(state)
-        alone = not edges and state.account.affords()  # with a spent budget no other noise can ever cover the value
-        self.state = replace(state, noise=None) if alone else state
-        self._links.pop(name, None)
-        self._unlock(name)
-        self.rosters.pop(name, None)
-        self.disputes.pop(name, None)
-        self.rule.forget(name)
-        self.rule.disturbed()
-        return self.farewell(name)
-
-    def farewell(self, name: str) -> Message | None:
-        """R51: the BYE for a neighbour that was dropped and has not answered for it yet; ``None`` if there is none."""
-        parting = self.state.partings.get(name)
-        return None if parting is None else self._farewell(name, parting.psid, src_sid=parting.sid)
-
-    def gone(self, name: str) -> None:
-        """R51: nobody need hear of the drop any more: the roster says that ``name`` is gone, or it is taken back."""
-        if name in self.state.partings:
-            kept = {other: parting for other, parting in self.state.partings.items() if other != name}
-            self.state = replace(self.state, partings=kept)
-
-    def reconfigure(self, settings: Settings) -> None:
-        """R49: what a new roster says, from now on. Neighbours are another matter: :meth:`align`."""
-        self.settings = settings
-        self.rule.resize(settings.diameter, settings.tolerance_units, settings.index)
-
-    def set_value(self, value: Vector, *, new_secret: bool) -> None:
-        """R24: another private value; flows stay, noise starts afresh.
-
-        ``new_secret``: the new value tells nothing about the old one, so the account starts at zero too.
-        """
-        account = self.state.account.new_secret() if new_secret else self.state.account
-        self.state = begin_afresh(replace(self.state, value=value, account=account))
-        self.rule.disturbed()
-
     # -- inputs: messages -----------------------------------------------------------------------
 
     def receive(self, m: Message) -> Message | None:
@@ -341,25 +212,6 @@ class Protocol:
         if m.src in self.disputes and m.kind is not Kind.BYE:
             raise ProtocolViolation(self.disputes[m.src])
 
-    def _without_record(self, m: Message) -> Message | None:
-        """R4, R51, R52: the sender is no neighbour, or not any more."""
-        before = self.state.partings.get(m.src)
-        parting, ended = heard_without_record(before, m)
-        if before is None:
-            self._count("stranger", m.src)
-        elif parting is None:
-            self.gone(m.src)
-            self._count("parting-heard", m.src)
-        elif parting != before:
-            self.state = replace(self.state, partings={**self.state.partings, m.src: parting})
-        return None if ended is None else self._farewell(m.src, m.src_sid, src_sid=ended)
-
-    def _stay_parted(self, name: str, edge: Edge) -> None:
-        """R53: the edge was opened too often of late. It stays closed, and nobody waits for it."""
-        self._put(name, replace(edge, parted=max(edge.parted, 1)))
-        self.rule.forget(name)
-        self._count("opened-too-often", name)
-
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
         edge, limit = reaction.edge, self.settings.edge_limit(m.src)
@@ -391,7 +243,7 @@ class Protocol:
             self.rule.disturbed()
         if reaction.previous is not None:  # R13: a request of ours was applied
             self.state = replace(self.state, fresh=self.state.fresh and noise_is_held(self.state, self._links))
-            self._exchanged(name, 2 * max(_reach(edge.g - reaction.previous)))
+            self._exchanged(name, 2 * max(reach(edge.g - reaction.previous)))
 
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
@@ -445,106 +297,9 @@ class Protocol:
         if amount is not wanted:
             self._count("flow-limit", m.src)
         link.tokens -= 1.0
-        link.step = _reach(amount)
+        link.step = reach(amount)
         held = noise_is_held(state, self._links)
         self.state = replace(state, fresh=held, edges={**state.edges, m.src: changed})
         self._count("applied", m.src)
-        self._exchanged(m.src, max(_reach(difference)))
+        self._exchanged(m.src, max(reach(difference)))
         return ""
-
-    # -- what can be said ------------------------------------------------------------------------
-
-    @property
-    def settled(self) -> bool:
-        """Whether all peers are known to agree to the tolerance (R34)."""
-        return self.rule.settled
-
-    @property
-    def live_sealed_edges(self) -> int:
-        """How many neighbours that answer share a seal with this peer (R30)."""
-        return live_sealed_edges(self.state, self._links)
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nobody needs this peer to hurry (R36)."""
-        return self.rule.quiet(self.state.active)
-
-    # -- helpers --------------------------------------------------------------------------------
-
-    def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
-        stop, presume = self.rule.stop_for(name), self.settings.dimension >= PRESUME_FROM
-        greeting = kind is Kind.HELLO
-        digest, terms = (self.settings.roster_digest, self.settings.terms) if greeting else (b"", None)
-        return compose(
-            self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
-            topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms,
-        )  # fmt: skip
-
-    def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
-        return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)
-
-    def _seal(self) -> Vector:
-        return draw_seal(self.settings, self._draw)
-
-    def _put(self, name: str, edge: Edge) -> None:
-        self.state = replace(self.state, edges={**self.state.edges, name: edge})
-
-    def _new_sid(self) -> int:
-        """R31 keeps ids below 2**62; they are unique in this node and grow over its lives."""
-        sid = max(self.state.last_sid + 1, self._stamp())
-        self.state = replace(self.state, last_sid=sid)
-        return sid
-
-    def _seconds(self) -> float:
-        """The time, as far as the protocol needs one: that of the stamps."""
-        return (self._stamp() >> 16) / 1000.0
-
-    def _unlock(self, name: str) -> None:
-        if self.pending is not None and self.pending.peer == name:
-            self.pending = None
-
-    def _exchanged(self, name: str, disagreement: int) -> None:
-        """The value moved in an exchange."""
-        self.exchanges += 1
-        self._links[name].disagreement = disagreement
-        if disagreement > 2 * self.settings.tolerance_units and self.rule.settled:  # R36
-            self.rule.disturbed(membership=False)
-        self.rule.value_changed()
-
-
-def half(difference: Vector, coin: Callable[[int], Vector]) -> Vector:
-    """R44: half the difference, in whole units; where it is odd, a fair coin decides between the two halves.
-
-    With a fixed rounding a slope of one unit per edge would stay for ever.
-
-    Examples
-    --------
-    >>> half(np.array([4, 5, -5]), np.ones), half(np.array([4, 5, -5]), np.zeros)
-    (array([ 2,  3, -2]), array([ 2,  2, -3]))
-    """
-    odd, lower = difference & 1, difference >> 1
-    return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower
-
-
-def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
-    """R47: at most ``limit`` at once, and not out of [−limit, limit], or towards it from outside.
-
-    Returns ``amount`` itself if nothing had to be kept back.
-
-    Examples
-    --------
-    >>> kept_within(np.array([9, 9, -9, 3]), np.array([0, 7, 14, -14]), 10)
-    array([ 9,  3, -9,  3])
-    """
-    if within(amount, limit) and within(flow + amount, limit):
-        return amount
-    least = np.maximum(-limit, np.minimum(-limit - flow, 0))
-    most = np.minimum(limit, np.maximum(limit - flow, 0))
-    kept = np.clip(amount, least, most)
-    return amount if np.array_equal(kept, amount) else kept
-
-
-def _reach(vector: Vector) -> tuple[int, int]:
-    """How far it goes up and down in any coordinate."""
-    least, most = extremes(vector)
-    return max(most, 0), max(-least, 0)

@@ -1,14 +1,15 @@
 """The asyncio shell around the protocol: it moves messages and time, and decides nothing.
 
-What is here: a peer's life from start to end, what users and operators ask of it, and its clock. :mod:`.talking`
-carries messages, :mod:`.keeping` stores the state, and every decision is made in :mod:`sottovoce.peer.protocol`.
+What is here: a peer's life from start to end, and what users and operators ask of it. :mod:`.conversation` keeps one
+average going, :mod:`.talking` carries messages, :mod:`.keeping` stores the state, and every decision is made in
+:mod:`sottovoce.peer.protocol`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -18,8 +19,8 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
-from ..protocol.calling import Contacts, jittered
-from ..protocol.messages import Kind, Message
+from ..protocol.calling import Contacts
+from ..protocol.messages import Message
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.status import PeerStatus, status_of
@@ -27,10 +28,10 @@ from ..protocol.units import Vector
 from ..store import Identity, MemoryStore, Store
 from ..transport.base import Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
+from .conversation import Conversation, Surroundings
 from .following import Follower
 from .keeping import Keeper
 from .randomness import system_coins, system_normal
-from .talking import Talker
 
 __all__ = ["Peer"]
 
@@ -80,11 +81,9 @@ class Peer:
         self._observer: Observer = observer or SilentObserver()
         self._contacts = Contacts(config, self._clock.uniform)
         self._keeper: Keeper | None = None
-        self._talker: Talker | None = None
+        self._around: Surroundings | None = None
+        self._standing: Conversation | None = None
         self._follower: Follower | None = None
-        self._callers: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._clockwork: asyncio.Task[None] | None = None
         self._started = 0.0
 
     def __repr__(self) -> str:
@@ -147,20 +146,18 @@ class Peer:
             from ..transport.grpc import GrpcTransport
 
             self._transport = GrpcTransport.from_config(self.config, self._observer)
+        self._around = Surroundings(
+            lambda: self.config, self._transport, self._clock, self._observer, self._contacts, self._noticed
+        )
+        self._standing = Conversation(self._kept, self._around)
         self._follower = self._new_follower(self._transport)
         self._note_callers()
-        self._talker = Talker(
-            self._kept, self._transport, self._clock, self._observer, self._contacts, self._callers, self._noticed
-        )
         self._started = self._clock.now()
         self._listen_to_the_dropped(self._transport)
-        await self._transport.serve(self._talker.hear, None if self._follower is None else self._follower.answer)
-        for name in self.config.neighbours:
-            self._spawn(self._talker.greet, name)
-        self._spawn(self._patience)
-        self._clockwork = self._spawn(self._keep_time)
-        self._spawn(self._spread_news)
-        self._spawn(self._finish_partings)
+        await self._transport.serve(
+            self._standing.talker.hear, None if self._follower is None else self._follower.answer
+        )
+        self._standing.begin()
 
     def _new_follower(self, transport: Transport) -> Follower | None:
         """Who keeps the roster up to date; nobody for a peer without one."""
@@ -168,7 +165,7 @@ class Peer:
             return None
         return Follower(
             lambda: self.config, self.config.identity, transport, self._clock, self._observer,
-            spawn=self._spawn, apply=self._take_up, stop=self._kept.fail,
+            spawn=self._reached.spawn, apply=self._take_up, stop=self._kept.fail,
         )  # fmt: skip
 
     def _noticed(self, name: str, message: Message) -> None:
@@ -176,9 +173,10 @@ class Peer:
             self._follower.heard(name, message)
 
     def _note_callers(self) -> None:
-        self._callers.clear()
+        assert self._around is not None
+        self._around.callers.clear()
         known = {**self.config.others, **self.config.neighbours}
-        self._callers.update(name for name, address in known.items() if address is None)
+        self._around.callers.update(name for name, address in known.items() if address is None)
 
     def _listen_to_the_dropped(self, transport: Transport) -> None:
         """R51: whoever was dropped may ask, and is told, until it has heard it or a roster says that it is gone."""
@@ -190,15 +188,16 @@ class Peer:
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
-        if self._talker is not None and self._kept.failure is None:
+        if self._standing is not None and self._kept.failure is None:
             names = [name for name in self._protocol.state.active if not self._contacts.unreachable(name)]
-            await self._stop_tasks()
+            await self._standing.stop()
             with contextlib.suppress(PeerError):
-                await asyncio.gather(*(self._talker.greet(name) for name in names))
+                await asyncio.gather(*(self._standing.talker.greet(name) for name in names))
         await self._end()
 
     async def _end(self) -> None:
-        await self._stop_tasks()
+        if self._standing is not None:
+            await self._standing.stop()
         if self._keeper is not None:
             with contextlib.suppress(PeerError):
                 self._keeper.commit()
@@ -209,12 +208,6 @@ class Peer:
                 self._keeper.commit()
         if self._store is not None:
             self._store.close()
-
-    async def _stop_tasks(self) -> None:
-        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _draw(self) -> Callable[[int], Any]:
         """Where noise comes from: the operating system, always. (The seeded peer in ``testing`` replaces this.)"""
@@ -270,7 +263,7 @@ class Peer:
         """Why this peer does not work any more; empty as long as it does."""
         if self._keeper is not None and self._keeper.failure is not None:
             return str(self._keeper.failure)
-        if self._clockwork is None or self._clockwork.done():
+        if self._standing is None or not self._standing.ticking:
             return "its own clock has stopped"
         return ""
 
@@ -318,11 +311,12 @@ class Peer:
 
     async def _take_up(self, config: PeerConfig) -> None:
         """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
-        talker, transport = self._reached
+        standing, transport = self._reached, self._transport
+        assert transport is not None
         self._protocol.reconfigure(config)
         for name in set(self._protocol.state.edges) - set(config.neighbours):
             self._protocol.drop(name)
-            await talker.say_goodbye(name, config.timeout)  # once, before its certificate may be gone; R51 goes on
+            await standing.talker.say_goodbye(name, config.timeout)  # before its certificate is gone; R51 goes on
         self._protocol.align(config.neighbours)
         self.config = config
         await transport.renew(config)
@@ -330,17 +324,17 @@ class Peer:
         self._note_callers()
         self._kept.commit()
         self._kept.tell()
-        for name in config.neighbours:
-            self._spawn(talker.greet, name)
+        standing.greet(config.neighbours)
 
     async def add_neighbour(self, name: str, address: str | None) -> None:
         """A new neighbour (R23); its operator must add this peer, too."""
-        talker, transport = self._reached
+        standing, transport = self._reached, self._transport
+        assert transport is not None
         message = self._protocol.add(name)
         transport.add_neighbour(name, address)
         self._kept.commit()
         self._kept.tell()
-        self._spawn(talker.talk, message)
+        standing.spawn(standing.talker.talk, message)
 
     async def drop_neighbour(self, name: str) -> bool:
         """Forget a neighbour and the flow to it (R23). Returns whether it has heard it.
@@ -348,7 +342,7 @@ class Peer:
         If not, this peer goes on telling it, also after a restart, until it answers or a roster says that it is gone
         (R51); until then its state in :meth:`status` is ``parting``.
         """
-        talker, _ = self._reached
+        talker = self._reached.talker
         if name not in self._protocol.state.edges:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
         told = await talker.part(name)
@@ -363,67 +357,12 @@ class Peer:
         list of str
             Neighbours that could not be told. Their operators must drop this peer.
         """
-        talker, _ = self._reached
-        await self._stop_tasks()
+        talker = self._reached.talker
+        await self._reached.stop()
         names = sorted(self._protocol.state.edges)
         told = await asyncio.gather(*(talker.part(name) for name in names))
         self._observer.log("info", "left", told=sum(told), neighbours=len(names))
         return [name for name, heard in zip(names, told, strict=True) if not heard]
-
-    # -- time -----------------------------------------------------------------------------------
-
-    async def _keep_time(self) -> None:
-        """The own clock: each time it rings (R27), one neighbour is called.
-
-        Nobody calls a peer that does not listen; it calls twice as often, so that its edges fire as often as others.
-        """
-        talker, _ = self._reached
-        share = 0.5 if self.config.listen is None else 1.0
-        while True:
-            quiet = self._protocol.quiet
-            seconds = share * self._protocol.pause(self._clock.uniform())
-            hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
-            if not hurried:
-                await talker.turn()
-
-    async def _spread_news(self) -> None:
-        """R62: greet at once whoever waits for the round that this peer has entered."""
-        talker, _ = self._reached
-        while True:
-            await self._kept.until(lambda: any(map(self._protocol.has_news, self._protocol.state.active)))
-            for greeting in self._protocol.news():
-                if greeting.dst not in self._callers:
-                    self._spawn(talker.talk, greeting)
-
-    async def _sleep_unless_unsettled(self, seconds: float, *, quiet: bool) -> bool:
-        """Sleep; a settled peer wakes early when that ends. Returns whether it did."""
-        if not quiet:
-            await self._clock.sleep(seconds)
-            return False
-        try:
-            # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the news, and a peer that
-            # is told to stop would go on for ever.
-            async with asyncio.timeout(seconds):
-                await self._kept.until(lambda: not self._protocol.quiet)
-        except TimeoutError:
-            return False
-        return True
-
-    async def _patience(self) -> None:
-        """R3: neighbours that did not answer in time are not waited for."""
-        await self._clock.sleep(self.config.grace)
-        self._protocol.recovering = False
-
-    async def _finish_partings(self) -> None:
-        """R51: tell those that were dropped and have not answered, less and less often."""
-        talker, _ = self._reached
-        while True:
-            await self._kept.until(lambda: bool(self._protocol.state.partings))
-            for name in list(self._protocol.state.partings):
-                now, wait = self._clock.now(), self._contacts.wait(name, Kind.BYE)
-                if self._contacts.choose([name], now) is not None and not await talker.say_goodbye(name, wait):
-                    self._contacts.failed(name, now, late=False)
-            await self._clock.sleep(jittered(self.config.sync_interval, self._clock.uniform()))
 
     # -- helpers --------------------------------------------------------------------------------
 
@@ -444,35 +383,16 @@ class Peer:
         return self._kept.protocol
 
     @property
-    def _reached(self) -> tuple[Talker, Transport]:
-        if self._talker is None or self._transport is None:
+    def _reached(self) -> Conversation:
+        if self._standing is None:
             raise PeerError("the peer has not been started: use `async with`")
-        return self._talker, self._transport
+        return self._standing
 
     def _checked(self, value: Any) -> Vector:
         config = self.config
         return config.units.from_values(
             check_value(value, dimension=config.dimension, low=config.low, high=config.high)
         )
-
-    def _spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> asyncio.Task[None]:
-        task = asyncio.ensure_future(self._guarded(work, *arguments))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-    async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
-        """A failed store ends the background work; it is told to whoever waits for the peer.
-
-        So is a mistake of ours: without its clock a peer would live on and do nothing, and a restart loses nothing.
-        """
-        try:
-            await work(*arguments)
-        except PeerError as failure:
-            self._kept.fail(failure)
-        except Exception as error:
-            self._observer.log("error", "background work failed", exc_info=error)
-            self._kept.fail(PeerError(f"background work failed: {type(error).__name__}"))
 
 
 _WENT_BACK = "store went back: it is older than the privacy account beside the key, which goes on from there"

@@ -95,10 +95,10 @@ class Fetching:
         self._wait(0)
 
     def fetch(self, recorded: tuple[Any, Any, Any], rows: tuple[Array, Array]) -> None:
-        """Copy squared errors and masses into ``rows`` once they are there; waits for launches long before."""
+        """Copy squared errors and drifts into ``rows`` once they are there; waits for launches long before."""
         self._wait(2 * (LAUNCHES - 1))
-        squared, masses, there = recorded
-        for numbers, into in ((squared, rows[0]), (masses, rows[1])):
+        squared, drifts, there = recorded
+        for numbers, into in ((squared, rows[0]), (drifts, rows[1])):
             self.under_way.append(self.pool.submit(self._copy, numbers, there, into))
 
     def _wait(self, allowed: int) -> None:
@@ -108,10 +108,8 @@ class Fetching:
     def _copy(self, numbers: Any, there: Any, into: Array) -> None:
         there.synchronize()
         with self.cupy.cuda.Stream(non_blocking=True):
-            if numbers.size > into.size:  # the error of a vector is that of all its coordinates
-                numbers = numbers.reshape(*into.shape, -1).sum(axis=-1)
             if into.size:
-                np.copyto(into, numbers.reshape(into.shape).get(out=self.empty_pinned(into.shape)))
+                np.copyto(into, numbers.get(out=self.empty_pinned(into.shape)))
 
 
 class Ensemble:
@@ -134,6 +132,7 @@ class Ensemble:
         self.rows = self.cupy.asarray(record.astype(np.uint64))
         self.edges = self.cupy.asarray(np.ascontiguousarray(setup.graph.edges, dtype=np.int32))
         self.means = self.cupy.asarray(np.atleast_1d(setup.true_mean))
+        self.totals = self.cupy.asarray(setup.totals)
         uniform = len(setup.aliases.accept) == 0
         self.accept = None if uniform else self.cupy.asarray(setup.aliases.accept)
         self.alias = None if uniform else self.cupy.asarray(setup.aliases.alias)
@@ -197,7 +196,7 @@ class Ensemble:
         return (block, block * per_thread) if block >= 32 else (128, 0)
 
     def run(self, until: int, span: slice) -> tuple[Any, Any, Any]:
-        """All threads to step ``until``; squared errors and masses of these records, and the event that says when."""
+        """All threads to step ``until``; squared errors and drifts of these records, and the event that says when."""
         null = np.uint64(0)
         values, outstanding, amplitude = (*self.tables, null, null)[:3]
         with self.stream:
@@ -230,9 +229,18 @@ class Ensemble:
                 ),
                 shared_mem=self.shared,
             )
+            errors, drifts = self._per_replica(squared, masses)
             there = self.stream.record()
         self.at = until
-        return squared, masses, there
+        return errors, drifts, there
+
+    def _per_replica(self, squared: Any, masses: Any) -> tuple[Any, Any]:
+        """The squared error over all coordinates, and the largest drift of the mass of any; coordinates come last."""
+        shape = (*squared.shape[:-1], self.setup.replicas, self.coordinates)
+        drifts = self.cupy.abs(masses.reshape(shape) - self.totals)
+        if self.coordinates == 1:
+            return squared.reshape(shape[:-1]), drifts.reshape(shape[:-1])
+        return squared.reshape(shape).sum(axis=-1), drifts.max(axis=-1)
 
     def all_stopped(self) -> bool:
         """Whether no thread goes on."""
@@ -269,6 +277,5 @@ class Ensemble:
     def _note(self, step: int) -> None:
         """Record the replicas that are at ``step`` there."""
         here = self.state.steps_done == step
-        squared, masses = (part.get().reshape(-1, self.coordinates) for part in self.measured())
-        errors, sums = self.state.recorder.row(step)
-        errors[here], sums[here] = squared[here].sum(axis=1), masses[here]
+        for row, numbers in zip(self.state.recorder.row(step), self._per_replica(*self.measured()), strict=True):
+            row[here] = numbers.get()[here]

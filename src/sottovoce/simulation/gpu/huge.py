@@ -265,8 +265,9 @@ def _start(state: State) -> Array:
 
 def _note(run: HugeRun, state: State) -> None:
     """Record where the run is."""
-    squared, masses = state.recorder.row(run.step)
-    squared[0], masses[0, 0] = run.sums(run.mean)
+    squared, drifts = state.recorder.row(run.step)
+    squared[0], mass = run.sums(run.mean)
+    drifts[0] = state.setup.drift(np.array([mass]))
 
 
 def simulate_huge(

@@ -21,7 +21,7 @@ from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
 from ..random.streams import Stream, edge_of, normals_of
-from ..recording import as_they_are, exchanged, good_enough, note, summed, term, worth_carrying
+from ..recording import as_they_are, exchanged, good_enough, note, outstanding_field, summed, term, worth_carrying
 from . import Kind, functions_of, parts_of
 from .ends import edges_of, stored_count, stored_ends
 from .together import drive as drive_together
@@ -30,12 +30,12 @@ from .vectors import drive as drive_vectors
 
 __all__ = ["KIND", "fired_edge"]
 
-LEAST_COORDINATES, LEAST_NOISY = 32, 1024
+LEAST_COORDINATES, LEAST_NOISY = 16, 64
 """Shorter vectors are run one coordinate after the other: there is not enough to do side by side, and with noise most
 of the time goes into the draws."""
 
 update, uses_noise, lazy = PairMethod.update, PairMethod.uses_noise, PairMethod.lazy  # a method's own take
-shown = as_they_are  # their place in `drive`
+shown, mass_field, outstanding = as_they_are, VALUE, -1  # their place in `drive`
 ends_of, count_of = stored_ends, stored_count  # likewise those of the graph
 
 
@@ -62,13 +62,13 @@ def drive(  # noqa: C901  (one loop)
     draws = np.zeros((2, WINDOW))
     ends = np.empty((2, WINDOW), dtype=np.uint64)
     touched = np.empty(WINDOW)
-    steps, squared, masses = sheet.steps, sheet.squared, sheet.masses
-    mass_field, outstanding = sheet.mass_field, sheet.outstanding
+    steps = sheet.steps
     for r in active:
         for c in range(first_coordinate, last_coordinate):
             nodes, mean, kept = tables[r, c], sheet.means[c], sheet.carried[r, c]
             total, lost, mass, mass_lost = kept[0], kept[1], kept[2], kept[3]
-            largest, since, carrying = kept[4], kept[5], kept[6]
+            largest, since, carrying = kept[4], kept[5], kept[6] != 0.0
+            squared, masses = sheet.squared[:, r, c], sheet.masses[:, r, c]
             row, due = 0, steps[0]
             for start in range(first, last, WINDOW):
                 size = min(WINDOW, last - start)
@@ -82,42 +82,36 @@ def drive(  # noqa: C901  (one loop)
                     ends[0, k], ends[1, k] = ends_of(edges, fired[k])
                 for k in range(size):
                     touched[k] = nodes[ends[0, k], VALUE] + nodes[ends[1, k], VALUE]
-                if carrying == 0.0 and due > start + size:
+                if not carrying and due > start + size:
                     for k in range(size):
                         update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
                     continue
-                done = 0
-                while done < size:
-                    until = min(size, due - start)
-                    if carrying == 0.0:
-                        for k in range(done, until):
-                            update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
-                    else:
-                        for k in range(done, until):
-                            i, j = ends[0, k], ends[1, k]
-                            out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
-                            out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
-                            update(nodes, i, j, draws[0, k], draws[1, k], start + k, parameters)
-                            in_i, come_i = term(nodes, i, mean, mass_field, outstanding)
-                            in_j, come_j = term(nodes, j, mean, mass_field, outstanding)
-                            total, lost = exchanged(total, lost, out_i, out_j, in_i, in_j)
-                            mass, mass_lost = exchanged(mass, mass_lost, gone_i, gone_j, come_i, come_j)
-                            largest = max(largest, total)
-                    done = until
-                    if start + done < due:
-                        break
+                for k in range(size):
+                    i, j = ends[0, k], ends[1, k]
+                    if carrying:
+                        out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
+                        out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
+                    update(nodes, i, j, draws[0, k], draws[1, k], start + k, parameters)
+                    if carrying:
+                        in_i, come_i = term(nodes, i, mean, mass_field, outstanding)
+                        in_j, come_j = term(nodes, j, mean, mass_field, outstanding)
+                        total, lost = exchanged(total, lost, out_i, out_j, in_i, in_j)
+                        mass, mass_lost = exchanged(mass, mass_lost, gone_i, gone_j, come_i, come_j)
+                        largest = max(largest, total)
+                    if start + k + 1 < due:
+                        continue
                     if lazy:  # every node changes in every step: nothing to carry
                         note(sheet, row, r, c, shown(nodes, due, parameters))
                     else:
-                        if carrying == 0.0 or not good_enough(total, largest, due - since):
+                        if not (carrying and good_enough(total, largest, due - since)):
                             total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
                             largest, since = total, float(due)
-                        squared[row, r, c], masses[row, r, c] = total + lost, mass + mass_lost
-                        carrying = 1.0 if worth_carrying(steps[row + 1] - due, nodes.shape[0]) else 0.0
+                        squared[row], masses[row] = total + lost, mass + mass_lost
+                        carrying = worth_carrying(steps[row + 1] - due, nodes.shape[0])
                     row += 1
                     due = steps[row]
             kept[0], kept[1], kept[2], kept[3] = total, lost, mass, mass_lost
-            kept[4], kept[5], kept[6] = largest, since, carrying
+            kept[4], kept[5], kept[6] = largest, since, 1.0 if carrying else 0.0
 
 
 def fired_edge(graph: Graph, stream: Stream, step: int, aliases: AliasTable | None = None) -> int:
@@ -160,7 +154,9 @@ class Pair(Kind):
 
     def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
         joins, edges = edges_of(graph)
-        kernel = specialised(drive, **parts_of(method), **joins, uses_noise=type(method).uses_noise, lazy=method.lazy)
+        fields = {"mass_field": method.mass_field, "outstanding": outstanding_field(method)}
+        how = {"uses_noise": type(method).uses_noise, "lazy": method.lazy}
+        kernel = specialised(drive, **parts_of(method), **joins, **fields, **how)
         return kernel, (edges, aliases.accept, aliases.alias)
 
     def together(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]] | None:

@@ -2,7 +2,8 @@
 
 Coordinates are cut into slabs that stay in the cache for all steps of a call. A step takes the rows of its two nodes to
 a small desk, a block of coordinates at a time, where the method's update runs over the coordinates; so it is the same
-update as for numbers, and the compiler makes vector instructions of it. What a method keeps the same for all
+update as for numbers. On the desk the numbers of each field are side by side, as vector instructions take them; its
+rows are counted without a sign, since one that might be negative costs them. What a method keeps the same for all
 coordinates (:attr:`~sottovoce.methods.base.PairMethod.common_fields`) is stored once for each node.
 
 The draws of all coordinates over a few steps are made together, without gaps, whatever their number is.
@@ -18,7 +19,7 @@ from numba.extending import register_jitable
 
 from ...methods.base import VALUE, PairMethod
 from ..compiling import compiled
-from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words, fill_words_at
+from ..random.kernels import WINDOW, fill_draws_at, fill_edges, fill_words
 from ..recording import exchanged, good_enough, term, two_sum, worth_carrying
 from .ends import stored_count, stored_ends
 
@@ -27,7 +28,7 @@ __all__ = ["acting", "drive", "note_rows"]
 u64 = np.uint64
 SLAB = 2**15
 """Numbers of a slab: as many coordinates of all nodes as a core keeps near, at most ``WIDEST``, at least ``BLOCK``."""
-WIDEST, BLOCK = 1024, 64
+WIDEST, BLOCK = 1024, 128
 """Coordinates of a slab, and of the desk."""
 LANES = 1024
 """Draws that are made together, about."""
@@ -50,26 +51,26 @@ act = acting(PairMethod.update)  # likewise
 
 
 @register_jitable
-def fetch(desk: Any, rows: Any, common: Any, node: Any, low: Any, width: Any) -> None:
-    """Put a block of a node's coordinates on its half of the desk."""
+def fetch(desk: Any, half: Any, rows: Any, common: Any, node: Any, low: Any, width: Any) -> None:
+    """Put a block of a node's coordinates on its half of the desk, which begins at ``half``."""
     own = rows.shape[1]
     for field in range(own):
         there = rows[node, field, low : low + width]
         for c in range(width):
-            desk[c, field] = there[c]
+            desk[u64(half + c), field] = there[c]
     for field in range(common.shape[1]):
         same = common[node, field]
         for c in range(width):
-            desk[c, own + field] = same
+            desk[u64(half + c), own + field] = same
 
 
 @register_jitable
-def put_back(desk: Any, rows: Any, node: Any, low: Any, width: Any) -> None:
+def put_back(desk: Any, half: Any, rows: Any, node: Any, low: Any, width: Any) -> None:
     """Take a block of a node's coordinates from its half of the desk."""
     for field in range(rows.shape[1]):
         there = rows[node, field, low : low + width]
         for c in range(width):
-            there[c] = desk[c, field]
+            there[c] = desk[u64(half + c), field]
 
 
 @register_jitable
@@ -135,9 +136,8 @@ def drive(  # noqa: C901  (one loop)
     widest = max(BLOCK, min(WIDEST, SLAB // (n * own) // BLOCK * BLOCK))
     words = np.empty((4, WINDOW), dtype=np.uint64)
     fired = np.empty(WINDOW, dtype=np.uint64)
-    normals = np.zeros((2, WINDOW))
     ends = np.empty((2, WINDOW), dtype=np.uint64)
-    desk = np.zeros((2 * BLOCK, num_fields))
+    desk = np.zeros((num_fields, 2 * BLOCK)).T  # each field's numbers side by side
     leaving = np.zeros((4, BLOCK))
     mass_field, outstanding = sheet.mass_field, sheet.outstanding
     for r in active:
@@ -148,7 +148,7 @@ def drive(  # noqa: C901  (one loop)
             group = max(1, min(WINDOW, LANES // width))
             lanes = -(-group * width // WINDOW) * WINDOW
             later, beside = np.empty(lanes, dtype=np.uint64), np.empty(lanes, dtype=np.uint64)
-            draws = np.zeros((2, lanes))
+            drawn, draws = np.empty((2, lanes), dtype=np.uint64), np.zeros((2, lanes))
             for lane in range(lanes):
                 later[lane], beside[lane] = lane // width, low + lane % width
             common = commons[r].copy()
@@ -162,26 +162,21 @@ def drive(  # noqa: C901  (one loop)
                 for k in range(size):
                     place = k % group
                     if uses_noise and place == 0:
-                        for lane in range(0, lanes, WINDOW):
-                            these = slice(lane, lane + WINDOW)
-                            fill_words_at(words, start + k, later[these], beside[these], r, seed)
-                            fill_normals(words, normals)
-                            draws[0, these] = normals[0]
-                            draws[1, these] = normals[1]
+                        fill_draws_at(draws, drawn, start + k, later, beside, r, seed)
                     i, j = ends[0, k], ends[1, k]
                     for block in range(low, high, BLOCK):
                         here = min(BLOCK, high - block)
                         at = place * width + block - low
-                        fetch(desk[:BLOCK], rows, common, i, block, here)
-                        fetch(desk[BLOCK:], rows, common, j, block, here)
+                        fetch(desk, 0, rows, common, i, block, here)
+                        fetch(desk, BLOCK, rows, common, j, block, here)
                         if carrying != 0.0:
                             for c in range(here):
                                 mean = sheet.means[block + c]
                                 leaving[0, c], leaving[1, c] = term(desk, c, mean, mass_field, outstanding)
                                 leaving[2, c], leaving[3, c] = term(desk, BLOCK + c, mean, mass_field, outstanding)
                         act(desk, draws[0, at : at + here], draws[1, at : at + here], start + k, parameters)
-                        put_back(desk[:BLOCK], rows, i, block, here)
-                        put_back(desk[BLOCK:], rows, j, block, here)
+                        put_back(desk, 0, rows, i, block, here)
+                        put_back(desk, BLOCK, rows, j, block, here)
                         if carrying != 0.0:
                             for c in range(here):
                                 mean, b = sheet.means[block + c], block + c

@@ -17,11 +17,12 @@ __all__ = [
     "HALF",
     "PURPOSE_SHIFT",
     "WINDOW",
+    "fill_draws_at",
     "fill_edges",
     "fill_laplace",
     "fill_normals",
     "fill_words",
-    "fill_words_at",
+    "words_at",
 ]
 
 WINDOW = 64
@@ -127,6 +128,12 @@ def _philox(position: Any, replica: Any, domain: Any, seed: Any) -> Any:
     return c0, c1, c2, c3
 
 
+@register_jitable
+def words_at(position: Any, replica: Any, domain: Any, seed: Any) -> Any:
+    """The four words at one position."""
+    return _philox(u64(position), replica, domain, seed)
+
+
 @compiled
 def fill_words(words: Any, first: Any, replica: Any, domain: Any, seed: Any) -> None:
     """The words at the ``WINDOW`` positions from ``first``: ``words`` is ``(4, WINDOW)``."""
@@ -135,11 +142,16 @@ def fill_words(words: Any, first: Any, replica: Any, domain: Any, seed: Any) -> 
 
 
 @compiled
-def fill_words_at(words: Any, first: Any, later: Any, domains: Any, replica: Any, seed: Any) -> None:
-    """The words at ``first + later``, each in a domain of its own: both are ``(WINDOW,)``."""
-    for k in range(WINDOW):
-        position, domain = u64(first) + later[k], domains[k]
-        words[0, k], words[1, k], words[2, k], words[3, k] = _philox(position, replica, domain, seed)
+def fill_draws_at(draws: Any, words: Any, first: Any, later: Any, domains: Any, replica: Any, seed: Any) -> None:
+    """Two standard normals at each of ``first + later``, in a domain of its own: both are ``(lanes,)``.
+
+    ``draws`` and ``words`` are ``(2, lanes)``. One loop that did both would be too long for vector instructions.
+    """
+    radius, angle, one, other = words[0], words[1], draws[0], draws[1]
+    for k in range(len(later)):
+        _, _, radius[k], angle[k] = _philox(u64(first) + later[k], replica, domains[k], seed)
+    for k in range(len(later)):
+        one[k], other[k] = _normal_pair(radius[k], angle[k])
 
 
 @compiled

@@ -19,7 +19,8 @@ word      of the 128-bit counter
 The 64-bit key is the seed. Which edge fires does not depend on the coordinate. Methods that use more than
 one block a step number their positions on: the l-th edge of a set of b at step k is at k·b + l, node i
 in round k at k·n + i. Noise that belongs to an edge and is drawn once has a purpose of its own, and the
-edge as its position; so has noise that is drawn once for a row of the table, before the first step.
+edge as its position; so has noise that is drawn once for a row of the table, before the first step. Purpose 3 decides
+which messages are lost (:mod:`sottovoce.simulation.changing.fates`).
 """
 
 from __future__ import annotations

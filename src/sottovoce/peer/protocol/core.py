@@ -1,0 +1,148 @@
+"""What a protocol holds, and how it puts what it knows into a message: rules R22, R37, R49, R50 and R62.
+
+:class:`Core` decides nothing. :class:`.members.Membership` adds who is around, :class:`.machine.Protocol` what is done
+with a tick and with a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .disclosure import live_sealed_edges, own_interval
+from .ledger import Edge, compose
+from .messages import DEFAULT_TOPIC, Kind, Message, Vector
+from .noise import draw_seal
+from .parting import farewell
+from .settings import Settings
+from .state import Link, PeerState, Pending
+from .stopping import RangeRule
+
+__all__ = ["PRESUME_FROM", "Core"]
+
+PRESUME_FROM = 64
+"""R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
+
+
+NEWS_REFILL = 2.0
+"""R62: greetings with news per own call, on average; twice an epoch's worth can be saved up."""
+
+
+class Core:
+    """The state, settings and sources of randomness of one protocol; :class:`.machine.Protocol` explains them."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        state: PeerState,
+        *,
+        draw: Callable[[int], Any],
+        coin: Callable[[int], Vector],
+        stamp: Callable[[], int],
+        recovering: bool = False,
+        topic: bytes = DEFAULT_TOPIC,
+        on_event: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.topic = topic
+        self.state = state
+        self.recovering = recovering
+        self.pending: Pending | None = None
+        self.exchanges = 0
+        """Exchanges that moved this peer's value since the start."""
+        self.rosters: dict[str, int] = {}
+        """R49: the number of the roster that each neighbour has shown last."""
+        self.disputes: dict[str, str] = {}
+        """R60: why the messages of a neighbour are refused, in one sentence."""
+        self._links = {name: Link() for name in state.edges}
+        self.rule = RangeRule(
+            settings.diameter,
+            settings.tolerance_units,
+            lambda: own_interval(self.state, self._links, self.settings),
+            member=settings.index,
+        )
+        self._draw, self._coin = draw, coin
+        self._count = on_event or (lambda *_: None)
+        self._stamp = stamp
+
+    # -- what can be said ------------------------------------------------------------------------
+
+    def greet(self, name: str) -> Message:
+        """R22: a HELLO, which may be sent at any time."""
+        return self._say(Kind.HELLO, name)
+
+    def has_news(self, name: str) -> bool:
+        """R62: whether ``name`` should be greeted now.
+
+        Paid from a bucket that fills with the own clock; enough for a whole epoch is kept for one that may be declared.
+        """
+        if name not in self._links or not self.rule.has_news_for(name):
+            return False
+        kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
+        return self._links[name].news >= 1.0 + kept
+
+    def news(self) -> list[Message]:
+        """R62: the greetings to send now, because this peer has entered a round that all wait for."""
+        return [self._tell_news(name) for name in self.state.active if self.has_news(name)]
+
+    def _tell_news(self, name: str) -> Message:
+        self._links[name].news -= 1.0
+        return self.greet(name)
+
+    @property
+    def settled(self) -> bool:
+        """Whether all peers are known to agree to the tolerance (R34)."""
+        return self.rule.settled
+
+    @property
+    def live_sealed_edges(self) -> int:
+        """How many neighbours that answer share a seal with this peer (R30)."""
+        return live_sealed_edges(self.state, self._links)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nobody needs this peer to hurry (R36)."""
+        return self.rule.quiet(self.state.active)
+
+    # -- for the rules --------------------------------------------------------------------------
+
+    def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
+        stop, presume = self.rule.stop_for(name), self.settings.dimension >= PRESUME_FROM
+        greeting = kind is Kind.HELLO
+        digest, terms = (self.settings.roster_digest, self.settings.terms) if greeting else (b"", None)
+        return compose(
+            self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
+            topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms,
+        )  # fmt: skip
+
+    def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
+        return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)
+
+    def _seal(self) -> Vector:
+        return draw_seal(self.settings, self._draw)
+
+    def _put(self, name: str, edge: Edge) -> None:
+        self.state = replace(self.state, edges={**self.state.edges, name: edge})
+
+    def _new_sid(self) -> int:
+        """R31 keeps ids below 2**62; they are unique in this node and grow over its lives."""
+        sid = max(self.state.last_sid + 1, self._stamp())
+        self.state = replace(self.state, last_sid=sid)
+        return sid
+
+    def _seconds(self) -> float:
+        """The time, as far as the protocol needs one: that of the stamps."""
+        return (self._stamp() >> 16) / 1000.0
+
+    def _unlock(self, name: str) -> None:
+        if self.pending is not None and self.pending.peer == name:
+            self.pending = None
+
+    def _exchanged(self, name: str, disagreement: int) -> None:
+        """The value moved in an exchange."""
+        self.exchanges += 1
+        self._links[name].disagreement = disagreement
+        if disagreement > 2 * self.settings.tolerance_units and self.rule.settled:  # R36
+            self.rule.disturbed(membership=False)
+        self.rule.value_changed()

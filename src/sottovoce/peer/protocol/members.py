@@ -1,0 +1,109 @@
+"""Who is around, and which value is averaged: rules R4, R23, R24, R49, R51 and R53.
+
+An edge is opened and lost by messages, too: see :mod:`.machine`. Here is what operators, rosters and programs ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ...errors import InvalidParameter
+from .core import Core
+from .ledger import Edge
+from .messages import Message, Vector
+from .noise import begin_afresh, rearm
+from .parting import heard_without_record, part
+from .settings import Settings
+from .state import Link
+
+__all__ = ["Membership"]
+
+
+class Membership(Core):
+    """A protocol's neighbours and its private value."""
+
+    def align(self, neighbours: Iterable[str]) -> None:
+        """R23: drop and add until the neighbours are these, as after a change of the configuration."""
+        wanted = list(neighbours)
+        for name in set(self.state.edges).difference(wanted):
+            self.drop(name)
+        for name in wanted:
+            self.add(name)
+
+    def add(self, name: str) -> Message:
+        """R23: a new neighbour. Returns the HELLO to send."""
+        if name == self.settings.name:
+            raise InvalidParameter(f"a peer cannot be its own neighbour: {name!r}")
+        if name not in self.state.edges:
+            self._put(name, Edge(sid=self._new_sid()))
+            self.gone(name)  # R51: from here on the new life is what counts
+            self._links[name] = Link()
+            self.rule.disturbed()
+        return self.greet(name)
+
+    def drop(self, name: str) -> Message | None:
+        """R23, R51: forget a neighbour and the flow to it. Returns the BYE to send, again and again until answered."""
+        edge = self.state.edges.get(name)
+        if edge is None:
+            return None
+        edges = {other: kept for other, kept in self.state.edges.items() if other != name}
+        state = replace(self.state, edges=edges)
+        parting = part(edge, self._stamp() >> 16)
+        if parting is not None:
+            state = replace(state, partings={**state.partings, name: parting})
+        if not edge.blank:
+            state = rearm(state)
+        alone = not edges and state.account.affords()  # with a spent budget no other noise can ever cover the value
+        self.state = replace(state, noise=None) if alone else state
+        self._links.pop(name, None)
+        self._unlock(name)
+        self.rosters.pop(name, None)
+        self.disputes.pop(name, None)
+        self.rule.forget(name)
+        self.rule.disturbed()
+        return self.farewell(name)
+
+    def farewell(self, name: str) -> Message | None:
+        """R51: the BYE for a neighbour that was dropped and has not answered for it yet; ``None`` if there is none."""
+        parting = self.state.partings.get(name)
+        return None if parting is None else self._farewell(name, parting.psid, src_sid=parting.sid)
+
+    def gone(self, name: str) -> None:
+        """R51: nobody need hear of the drop any more: the roster says that ``name`` is gone, or it is taken back."""
+        if name in self.state.partings:
+            kept = {other: parting for other, parting in self.state.partings.items() if other != name}
+            self.state = replace(self.state, partings=kept)
+
+    def reconfigure(self, settings: Settings) -> None:
+        """R49: what a new roster says, from now on. Neighbours are another matter: :meth:`align`."""
+        self.settings = settings
+        self.rule.resize(settings.diameter, settings.tolerance_units, settings.index)
+
+    def set_value(self, value: Vector, *, new_secret: bool) -> None:
+        """R24: another private value; flows stay, noise starts afresh.
+
+        ``new_secret``: the new value tells nothing about the old one, so the account starts at zero too.
+        """
+        account = self.state.account.new_secret() if new_secret else self.state.account
+        self.state = begin_afresh(replace(self.state, value=value, account=account))
+        self.rule.disturbed()
+
+    def _without_record(self, m: Message) -> Message | None:
+        """R4, R51, R52: the sender is no neighbour, or not any more."""
+        before = self.state.partings.get(m.src)
+        parting, ended = heard_without_record(before, m)
+        if before is None:
+            self._count("stranger", m.src)
+        elif parting is None:
+            self.gone(m.src)
+            self._count("parting-heard", m.src)
+        elif parting != before:
+            self.state = replace(self.state, partings={**self.state.partings, m.src: parting})
+        return None if ended is None else self._farewell(m.src, m.src_sid, src_sid=ended)
+
+    def _stay_parted(self, name: str, edge: Edge) -> None:
+        """R53: the edge was opened too often of late. It stays closed, and nobody waits for it."""
+        self._put(name, replace(edge, parted=max(edge.parted, 1)))
+        self.rule.forget(name)
+        self._count("opened-too-often", name)

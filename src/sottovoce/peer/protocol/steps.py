@@ -1,0 +1,49 @@
+"""What one exchange moves: half a difference in whole units (R44), kept within the limit of the edge (R42, R47)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .messages import Vector, extremes, within
+
+__all__ = ["half", "kept_within", "reach"]
+
+
+def half(difference: Vector, coin: Callable[[int], Vector]) -> Vector:
+    """R44: half the difference, in whole units; where it is odd, a fair coin decides between the two halves.
+
+    With a fixed rounding a slope of one unit per edge would stay for ever.
+
+    Examples
+    --------
+    >>> half(np.array([4, 5, -5]), np.ones), half(np.array([4, 5, -5]), np.zeros)
+    (array([ 2,  3, -2]), array([ 2,  2, -3]))
+    """
+    odd, lower = difference & 1, difference >> 1
+    return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower
+
+
+def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
+    """R47: at most ``limit`` at once, and not out of [−limit, limit], or towards it from outside.
+
+    Returns ``amount`` itself if nothing had to be kept back.
+
+    Examples
+    --------
+    >>> kept_within(np.array([9, 9, -9, 3]), np.array([0, 7, 14, -14]), 10)
+    array([ 9,  3, -9,  3])
+    """
+    if within(amount, limit) and within(flow + amount, limit):
+        return amount
+    least = np.maximum(-limit, np.minimum(-limit - flow, 0))
+    most = np.minimum(limit, np.maximum(limit - flow, 0))
+    kept = np.clip(amount, least, most)
+    return amount if np.array_equal(kept, amount) else kept
+
+
+def reach(vector: Vector) -> tuple[int, int]:
+    """How far it goes up and down in any coordinate."""
+    least, most = extremes(vector)
+    return max(most, 0), max(-least, 0)

@@ -1,0 +1,176 @@
+"""One average under way: its protocol and store, the words it exchanges, and the clock that keeps it going.
+
+A peer has one conversation for its network's standing average and one for each topic that is open. All of them use the
+same transport, and the same memory of who answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...errors import PeerError
+from ..membership.config import PeerConfig
+from ..protocol import Protocol
+from ..protocol.calling import Contacts, jittered
+from ..protocol.messages import Kind, Message
+from ..transport.base import Observer, Transport
+from .clock import Clock
+from .keeping import Keeper
+from .talking import Talker
+
+__all__ = ["Conversation", "Surroundings"]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What all conversations of a peer share.
+
+    Parameters
+    ----------
+    config
+        Gives the peer's configuration now.
+    transport, clock, observer
+        How messages travel, how time passes, where events are counted.
+    contacts
+        Who answers.
+    noticed
+        Told of every message that comes, before it is looked at.
+    callers
+        Neighbours without an address: they call, and are never called.
+    """
+
+    config: Callable[[], PeerConfig]
+    transport: Transport
+    clock: Clock
+    observer: Observer
+    contacts: Contacts
+    noticed: Callable[[str, Message], None]
+    callers: set[str] = field(default_factory=set)
+
+
+class Conversation:
+    """Moves one protocol's messages and time.
+
+    Parameters
+    ----------
+    keeper
+        The protocol and its store.
+    around
+        What it shares with the peer's other conversations.
+    """
+
+    def __init__(self, keeper: Keeper, around: Surroundings) -> None:
+        self.keeper, self._around = keeper, around
+        self.talker = Talker(
+            keeper, around.transport, around.clock, around.observer, around.contacts, around.callers, around.noticed
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._clockwork: asyncio.Task[None] | None = None
+
+    @property
+    def protocol(self) -> Protocol:
+        """The state machine."""
+        return self.keeper.protocol
+
+    @property
+    def ticking(self) -> bool:
+        """Whether the own clock goes."""
+        return self._clockwork is not None and not self._clockwork.done()
+
+    # -- life -----------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Say HELLO to everybody, and start the clock."""
+        self.greet(list(self.protocol.state.edges))
+        self.spawn(self._patience)
+        self._clockwork = self.spawn(self._keep_time)
+        self.spawn(self._spread_news)
+        self.spawn(self._finish_partings)
+
+    def greet(self, names: Iterable[str]) -> None:
+        """Say HELLO, in the background."""
+        for name in names:
+            self.spawn(self.talker.greet, name)
+
+    def spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> asyncio.Task[None]:
+        """Do something in the background until :meth:`stop`."""
+        task = asyncio.ensure_future(self._guarded(work, *arguments))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def stop(self) -> None:
+        """End all background work."""
+        tasks = [task for task in self._tasks if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+        """A failed store ends the background work; it is told to whoever waits for the peer.
+
+        So is a mistake of ours: without its clock a peer would live on and do nothing, and a restart loses nothing.
+        """
+        try:
+            await work(*arguments)
+        except PeerError as failure:
+            self.keeper.fail(failure)
+        except Exception as error:
+            self._around.observer.log("error", "background work failed", exc_info=error)
+            self.keeper.fail(PeerError(f"background work failed: {type(error).__name__}"))
+
+    # -- time -----------------------------------------------------------------------------------
+
+    async def _keep_time(self) -> None:
+        """The own clock: each time it rings (R27), one neighbour is called.
+
+        Nobody calls a peer that does not listen; it calls twice as often, so that its edges fire as often as others.
+        """
+        share = 0.5 if self._around.config().listen is None else 1.0
+        while True:
+            quiet = self.protocol.quiet
+            seconds = share * self.protocol.pause(self._around.clock.uniform())
+            hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
+            if not hurried:
+                await self.talker.turn()
+
+    async def _spread_news(self) -> None:
+        """R62: greet at once whoever waits for the round that this peer has entered."""
+        while True:
+            await self.keeper.until(lambda: any(map(self.protocol.has_news, self.protocol.state.active)))
+            for greeting in self.protocol.news():
+                if greeting.dst not in self._around.callers:
+                    self.spawn(self.talker.talk, greeting)
+
+    async def _sleep_unless_unsettled(self, seconds: float, *, quiet: bool) -> bool:
+        """Sleep; a settled peer wakes early when that ends. Returns whether it did."""
+        if not quiet:
+            await self._around.clock.sleep(seconds)
+            return False
+        try:
+            # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with the news, and a peer that
+            # is told to stop would go on for ever.
+            async with asyncio.timeout(seconds):
+                await self.keeper.until(lambda: not self.protocol.quiet)
+        except TimeoutError:
+            return False
+        return True
+
+    async def _patience(self) -> None:
+        """R3: neighbours that did not answer in time are not waited for."""
+        await self._around.clock.sleep(self._around.config().grace)
+        self.protocol.recovering = False
+
+    async def _finish_partings(self) -> None:
+        """R51: tell those that were dropped and have not answered, less and less often."""
+        clock, contacts = self._around.clock, self._around.contacts
+        while True:
+            await self.keeper.until(lambda: bool(self.protocol.state.partings))
+            for name in list(self.protocol.state.partings):
+                now, wait = clock.now(), contacts.wait(name, Kind.BYE)
+                if contacts.choose([name], now) is not None and not await self.talker.say_goodbye(name, wait):
+                    contacts.failed(name, now, late=False)
+            await clock.sleep(jittered(self._around.config().sync_interval, clock.uniform()))
