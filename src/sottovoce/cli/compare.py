@@ -116,7 +116,7 @@ def command(
     made = found.provenance.by(command_line())
     written: list[Path] = []
     if plot_stem is not None:
-        written += _write_figures(found, without_suffix(plot_stem, ".png", ".svg"), made)
+        written += _write_figures(found, plot_stem, made)
     for path, write in (
         (csv_file, found.to_csv),
         (curves_file, found.curves_csv),
@@ -137,16 +137,12 @@ def command(
         click.echo(f"wrote {path}")
 
 
-def _write_figures(found: Comparison, stem: Path, made: Provenance) -> list[Path]:
-    from matplotlib.figure import Figure
-
-    figure = found.plot()
-    assert isinstance(figure, Figure)
-    written = write_figure(figure, stem, made)
+def _write_figures(found: Comparison, path: Path, made: Provenance) -> list[Path]:
+    written = write_figure(found.plot(), path, made)
     if any(found.calibrations):
-        axes = found.plot_frontier()
-        assert isinstance(axes.figure, Figure)
-        written += write_figure(axes.figure, stem.with_name(f"{stem.name}-frontier"), made)
+        bare = without_suffix(path, ".png", ".svg", ".pdf")
+        beside = bare.with_name(f"{bare.name}-frontier{path.name.removeprefix(bare.name)}")
+        written += write_figure(found.plot_frontier(), beside, made)
     return written
 
 
