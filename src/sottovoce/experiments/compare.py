@@ -160,17 +160,20 @@ class Comparison:
         """
         from ..plotting.compare import draw_comparison, plot_comparison
 
-        places = range(len(self.rows)) if methods is None else self._places(methods)
-        runs, labels = [self.runs[k] for k in places], [self.rows[k].method for k in places]
         if ax is not None:
-            return plot_comparison(self, ax, methods=labels)
-        return draw_comparison(runs, labels, title=self.graph.name)
+            return plot_comparison(self, ax, methods=methods)
+        return draw_comparison(self.curves(methods), title=self.graph.name)
 
     def plot_frontier(self, ax: Axes | None = None) -> Axes:
         """What is left to observers against messages needed, or against accuracy if none was asked for."""
-        from ..plotting.compare import draw_frontiers
+        from ..plotting.compare import plot_frontiers
 
-        return draw_frontiers(self, ax)
+        return plot_frontiers(self, ax)
+
+    def curves(self, methods: Sequence[str | Method] | None = None) -> list[tuple[str, Solution]]:
+        """Label and run of the chosen methods: labels, names as on the command line, or methods as they were given."""
+        places = range(len(self.rows)) if methods is None else self._places(methods)
+        return [(self.rows[k].method, self.runs[k]) for k in places]
 
     def _places(self, methods: Sequence[str | Method]) -> list[int]:
         if isinstance(methods, str | Method):

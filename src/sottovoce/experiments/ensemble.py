@@ -149,7 +149,7 @@ class Ensemble:
 
 def ensemble(
     graph: str | Graph | Callable[[int], Graph],
-    private_values: str | npt.ArrayLike | Callable[[int, int], npt.ArrayLike],
+    private_values: npt.ArrayLike | Callable[[int, int], npt.ArrayLike],
     method: Method | str | Callable[[Graph], Method],
     *,
     num_steps: int,

@@ -92,12 +92,12 @@ class Method(Value, ABC):
     start_noise_field: ClassVar[int | None] = None
     """Column to which a standard normal number is added in every row before the first step, independently."""
 
-    noise_sizes: ClassVar[tuple[str, ...]] = ()
-    """Parameters that are sizes of noise. Multiplied by one factor they hide more, or less, in the same way."""
-
     follows: ClassVar[tuple[int, ...]] = ()
     """Columns to which a change of a node's private value is added. Empty: the method does not say how values change
     during a run."""
+
+    noise_sizes: ClassVar[tuple[str, ...]] = ()
+    """Parameters that are sizes of noise. Multiplied by one factor they hide more, or less, in the same way."""
 
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
@@ -205,8 +205,8 @@ class PairMethod(Method):
     """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
 
     own_rows_only: ClassVar[bool] = False
-    """Whether :attr:`update` reads and writes rows i and j alone, whatever their numbers are. Then several cores make
-    steps of one large network at the same time, and vectors are kept with their coordinates side by side."""
+    """Whether :attr:`update` reads and writes rows i and j alone, whatever their numbers are. Then vectors are kept
+    with their coordinates side by side, and edges need not be stored."""
 
     common_fields: ClassVar[int] = 0
     """How many columns, the last ones, are the same for every coordinate of a vector, at every step: amplitudes and
