@@ -73,7 +73,7 @@ SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @click.option("--schedules", type=click.IntRange(min=1), default=6, show_default=True, help="In how many they listen.")
 @click.option(
     "--heard", type=click.IntRange(min=1),
-    help="For how many messages each way on an edge they listen.  [default: 40; 10 beyond 50 nodes]",
+    help="For how many messages each way on an edge they listen.  [default: 40; 20 beyond 50 nodes]",
 )  # fmt: skip
 @click.option("--prior-std", type=float, help="Their uncertainty beforehand.  [default: that of the private values]")
 @values_option

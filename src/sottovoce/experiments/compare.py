@@ -114,7 +114,7 @@ class Comparison:
 
     def to_markdown(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
         """A Markdown table; also written to ``path`` if given, above a comment that says where it comes from."""
-        made = (provenance or self.provenance).comments("").rstrip().replace("--", "- -")
+        made = (provenance or self.provenance).comments("").rstrip().replace("-->", "-- >")
         text = tables.markdown(*self.cells(), self.caption) + "".join(f"\n{note}\n" for note in self.notes)
         return tables.write(text, path, after=f"\n<!--\n{made}\n-->\n")
 
@@ -251,7 +251,7 @@ def compare(
         In how many schedules they listen: those of the first replicas.
     heard
         For how many messages each way on an edge they listen, on average: the same for every method. ``None``: 40, and
-        10 beyond 50 nodes, where an audit takes long.
+        20 beyond 50 nodes, where an audit takes long.
     prior_std
         How uncertain they are about the others beforehand. ``None``: the standard deviation of the private values.
 

@@ -121,32 +121,6 @@ def draw_comparison(curves: Sequence[Curve], *, title: str) -> Figure:
     return _two_panels(curves, title) if len(curves) <= TOGETHER else _small_panels(curves, title)
 
 
-def draw_frontiers(found: Comparison, axes: Axes | None = None) -> Axes:
-    """A line per method through its settings: what is left to observers, with its interval, against what it takes.
-
-    To the left is cheap, up is private. Methods whose noise was not set are single points.
-    """
-    (axes,) = axes_for(axes, width=6.4, height=4.4)
-    needed = found.accuracy is not None
-    for family in dict.fromkeys(found.families):
-        rows = [row for row, name in zip(found.rows, found.families, strict=True) if name == family]
-        known = [
-            (row.messages_needed if needed else row.accuracy, row.prior_left_low, row.prior_left, row.prior_left_high)
-            for row in rows
-        ]
-        places = np.array([place for place in known if None not in place], dtype=np.float64)
-        if len(places):
-            x, low, y, high = places.T
-            style = next_style(axes) | {"linestyle": "-"}
-            axes.errorbar(x, y, yerr=(y - low, high - y), label=family, capsize=2.5, **style)
-    what = f"messages until ± {found.accuracy:g}" if needed else "root-mean-square error at equal messages"
-    tidy(axes, title=found.graph.name, x=what, y="prior left to a curious neighbour")
-    axes.set_xscale("log")
-    axes.set_ylim(0.0, 1.02)
-    legend_below(axes)
-    return axes
-
-
 def _two_panels(curves: Sequence[Curve], title: str) -> Figure:
     figure, (by_step, by_message) = new_figure(2, width=6.0, height=4.6)
     _draw(by_step, curves, against="steps")
