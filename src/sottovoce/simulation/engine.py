@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, Unsupported
-from ..foundation.arguments import whole
+from ..foundation.arguments import number, whole
 from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
+from ..graphs.chances import checked_probabilities
 from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
 from ..graphs.validation import check_connected
@@ -21,7 +22,7 @@ from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
 from .keeping import Statistic, keep_statistic, keep_values
 from .kinds import kind_of
-from .random.aliases import alias_table, checked_probabilities
+from .random.aliases import alias_table
 from .random.streams import MAX_REPLICAS, check_seed
 from .running import advance
 from .solution import Setup, Solution
@@ -274,8 +275,8 @@ def _notes(graph: Graph, method: Method, *, equal_edges: bool, changes: tuple[St
 
 
 def _check_how(stop_at: object, threads: int | None, device: str) -> None:
-    if stop_at is not None and not (isinstance(stop_at, int | float) and stop_at > 0):
-        raise InvalidParameter(f"stop_at must be a number > 0, got {stop_at!r}")
+    if stop_at is not None:
+        number("stop_at", stop_at, low=0.0, low_open=True)
     if threads is not None:
         whole("threads", threads, low=1, high=4096)
     if device not in {"cpu", "gpu"}:

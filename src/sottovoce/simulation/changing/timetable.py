@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues
-from ...graphs.chances import node_clocks
+from ...graphs.chances import checked_probabilities, node_clocks
 from ...graphs.graph import Graph
 from ...graphs.naming import node_number
 from ...methods.base import Array
-from ..random.aliases import AliasTable, alias_table, checked_probabilities
+from ..random.aliases import AliasTable, alias_table
 from ..values import checked_values, sums_of
 from .stages import Stage
 
