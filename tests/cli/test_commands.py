@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -66,6 +69,30 @@ def test_no_word_of_a_table_is_cut(columns, capsys, monkeypatch):
     assert "…" not in out
     for word in " ".join(map(" ".join, rows)).split():
         assert word in out
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_greek_letters_gets_words(encoding, tmp_path):
+    """Tables stay straight, every sign is spelled out, and JSON keeps names exactly."""
+    options = ["--graph", "cycle:6", "--steps", "60"]
+    known = os.environ | {"PYTHONIOENCODING": encoding, "COLUMNS": "80"}
+
+    def said(*arguments):
+        command = [sys.executable, "-m", "sottovoce", *arguments, *options]
+        return subprocess.run(command, env=known, cwd=tmp_path, capture_output=True, check=True).stdout.decode(encoding)
+
+    text = said("bound")
+    for word in ("sigma = 1", "phi up to", "1/2||x - c"):
+        assert word.replace("1/2", "½" if encoding == "latin-1" else "1/2") in text
+    assert len({len(line) for line in text.splitlines() if line.startswith(("|", "+"))}) == 1
+    assert "σ" in json.loads(said("simulate", "--json"))["method"]
+
+
+def test_experiments_are_listed_for_machines(sottovoce):
+    """``reproduce --list --json`` has a title and a source for each, and runs nothing."""
+    code, out, _ = sottovoce("reproduce", "--list", "--json")
+    assert code == 0
+    assert json.loads(out)["figure-1"]["source"].startswith("Figure 1 of")
 
 
 def test_simulate_writes_figure_and_run(sottovoce, tmp_path):

@@ -232,3 +232,17 @@ def test_what_no_memory_holds_is_refused_with_its_size(make, edges):
     """A sentence instead of a MemoryError."""
     with pytest.raises(InvalidGraph, match=rf"would have .* nodes and {edges} edges; this machine's memory"):
         make()
+
+
+@pytest.mark.parametrize("reach", [0.0, 0.05, 0.3, 2.0])
+def test_a_few_points_have_the_pairs_that_the_tree_finds(monkeypatch, reach):
+    """Compared each with each or by SciPy's tree: the same pairs, also at exactly the distance."""
+    from sottovoce.graphs import random_families
+
+    on_a_grid = np.argwhere(np.ones((12, 12))) * 0.05
+    for points in (on_a_grid, *(np.random.default_rng(seed).random((200, 2)) for seed in range(20))):
+        few = random_families._close_pairs(points, reach)
+        with monkeypatch.context() as patch:
+            patch.setattr(random_families, "FEW_POINTS", 0)
+            many = random_families._close_pairs(points, reach)
+        assert sorted(map(tuple, few.tolist())) == sorted(map(tuple, many.tolist()))

@@ -79,6 +79,9 @@ def test_every_view_states_its_assumptions(view: sv.privacy.View) -> None:
     [
         (lambda: CuriousNodes([]), "at least one node"),
         (lambda: CuriousNodes(0), "sequence of node numbers"),  # type: ignore[arg-type]
+        (lambda: CuriousNodes([1.5]), "numbers or names, got list of float"),  # type: ignore[list-item]
+        (lambda: CuriousNodes([True]), "numbers or names, got list of bool"),
+        (lambda: audit(PATH, NOISE, [0], CuriousNodes(["alice"])), r"number in 0\.\.3, got 'alice'; .* have no names"),
         (lambda: WireTap([]), "at least one edge"),
         (Pooled, "at least one view"),
         (lambda: audit(PATH, NOISE, [0], CuriousNodes([4])), r"node must be in 0\.\.3, got 4"),

@@ -121,7 +121,7 @@ def test_the_studio_offers_it_and_its_processes_know_it(folder: Path) -> None:
     """A form, an answer from another process, a copied program; and without its file, answers about other methods."""
     (folder / "ask.py").write_text(STUDIO, encoding="utf-8")
     answer = run(folder, "-c", "import runpy; runpy.run_path('ask.py', run_name='__main__')")
-    assert "{'name': 'theta', 'start': 0.5, 'about': ''}] lazy\n" in answer.stdout, answer.stderr
+    assert "{'name': 'theta', 'start': 0.5, 'about': ''}] lazy, theta = 0.25\n" in answer.stdout, answer.stderr
     assert "<Solution" in answer.stdout
     assert answer.stdout.endswith("standard gossip\n"), answer.stderr
 

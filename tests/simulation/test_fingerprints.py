@@ -124,6 +124,15 @@ def test_a_copy_is_not_reached_by_later_changes():
     assert compilable(known["f"])() == 10.0
 
 
+def test_what_several_kernels_call_is_compiled_once():
+    """The same function with the same surroundings has one copy; with others, or what has no fingerprint, its own."""
+    text = "def f(x):\n    return thing"
+    assert compilable(function(text, thing=1.0)) is compilable(function(text, thing=1.0))
+    assert compilable(function(text, thing=1.0)) is not compilable(function(text, thing=2.0))
+    unknown = object()
+    assert compilable(function(text, thing=unknown)) is not compilable(function(text, thing=unknown))
+
+
 @pytest.mark.parametrize("options", [{"inline": "always"}, {"fastmath": True}, {"error_model": "python"}])
 def test_a_helper_keeps_the_options_it_was_compiled_with(options):
     """What a user decorated is compiled again with the same options."""

@@ -18,6 +18,7 @@ from .._version import __version__
 from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
 from ..foundation.interrupting import remembered
 from .output import TYPED
+from .spelling import prepared
 
 # Command → (module with a click command named ``command``, one line for the overview).
 COMMANDS = {
@@ -85,6 +86,7 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
     os.environ["MPLBACKEND"] = "agg"  # commands write files and open no window
+    sys.stdout, sys.stderr = prepared(sys.stdout), prepared(sys.stderr)
     named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
         with nullcontext() if named[:1] in ANSWERING else remembered():

@@ -6,7 +6,9 @@ import functools
 import json
 import math
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -14,6 +16,7 @@ import click
 import numpy as np
 
 from ..foundation.text import number_in
+from .spelling import is_utf8, letters_of, spelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +138,7 @@ def write_figure(drawn: Figure | Axes | Sequence[Axes], path: Path, provenance: 
 
 def print_json(payload: dict[str, Any]) -> None:
     """One object; arrays become lists, NaN and infinity become null."""
-    click.echo(json.dumps(_plain(payload), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(_plain(payload), indent=2, ensure_ascii=not is_utf8(sys.stdout)))
 
 
 def _plain(value: Any) -> Any:
@@ -164,16 +167,17 @@ def print_table(
     from rich.measure import Measurement
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", header_style="bold")
-    cells = [[str(cell) for cell in row] for row in rows]
-    for index, column in enumerate(columns):
+    console = Console(markup=False)  # what is printed may be a name from a file
+    words = partial(spelled, encoding=letters_of(sys.stdout))
+    table = Table(title=words(title), title_justify="left", header_style="bold")
+    cells = [[words(str(cell)) for cell in row] for row in rows]
+    for index, column in enumerate(map(words, columns)):
         texts = [column, *(row[index] for row in cells)]
         needed = max(cell_len(part) for text in texts for part in (text.split() or [""] if index == 0 else [text]))
         table.add_column(column, justify="left" if index == 0 else "right", no_wrap=index > 0, min_width=needed)
     for row in cells:
         table.add_row(*row)
-    console = Console(markup=False)  # what is printed may be a name from a file
     narrowest = Measurement.get(console, console.options.update(max_width=WIDEST), table).minimum
     Console(markup=False, width=max(narrowest, console.width)).print(table)
     for note in notes:
-        console.print(note, highlight=False)
+        console.print(words(note), highlight=False)

@@ -52,6 +52,9 @@ def command(
     """
     from ..experiments.paper import EXPERIMENTS
 
+    if only_list and as_json:
+        print_json({each.name: {"title": each.title, "source": each.source} for each in EXPERIMENTS.values()})
+        return
     if only_list:
         for experiment in EXPERIMENTS.values():
             click.echo(f"{experiment.name:<16}  {experiment.title}\n{'':16}  ({experiment.source})")

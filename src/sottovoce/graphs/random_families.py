@@ -25,6 +25,9 @@ __all__ = ["barabasi_albert", "erdos_renyi", "random_geometric", "random_regular
 MAX_TRIES = 200
 """How often a random family is drawn again before we say that its parameters make it disconnected."""
 
+FEW_POINTS = 500
+"""So many are compared each with each: SciPy's tree takes longer to import."""
+
 SWITCHING_ROUNDS, SWITCHES = 10, 40
 """Repairs of a random pairing before it is drawn again: ten rounds of forty attempts for each bad edge."""
 
@@ -48,18 +51,26 @@ def random_geometric(n: int, radius: float | None = None, *, seed: int | None = 
     reach = math.sqrt(math.log(n) / n) if radius is None else number("radius", radius, low=0.0, high=math.sqrt(2))
 
     def draw(rng: np.random.Generator) -> Graph:
-        from scipy.spatial import cKDTree
-
         points = rng.random((n, 2))
         # Number the points along a curve of cells, so that neighbours in space are neighbours in memory.
         points = points[np.lexsort((points[:, 0], np.floor(points[:, 1] / max(reach, 1e-9))))]
-        tree = cKDTree(points, balanced_tree=False, compact_nodes=False)  # as good for uniform points, made faster
-        keys = edge_keys(tree.query_pairs(reach, output_type="ndarray"))
+        keys = edge_keys(_close_pairs(points, reach))
         keys.sort()
         return Graph._trusted(n, edges_of_keys(keys), positions=points)
 
     label = f"random_geometric({n}" + ("" if radius is None else f", radius={radius:g}")
     return _until_connected(draw, label, seed)
+
+
+def _close_pairs(points: npt.NDArray[np.float64], reach: float) -> npt.NDArray[np.int64]:
+    """``(m, 2)`` the pairs of points at most ``reach`` apart, the smaller number first."""
+    if len(points) > FEW_POINTS:
+        from scipy.spatial import cKDTree
+
+        tree = cKDTree(points, balanced_tree=False, compact_nodes=False)  # as good for uniform points, made faster
+        return np.asarray(tree.query_pairs(reach, output_type="ndarray"))
+    across, down = (column[:, None] - column for column in points.T)
+    return np.argwhere(np.triu(across * across + down * down <= reach * reach, k=1))
 
 
 def erdos_renyi(n: int, p: float, *, seed: int | None = None) -> Graph:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .changing import plot_changing
     from .compare import plot_comparison
+    from .ensembles import plot_ensemble
     from .privacy import plot_exposure, plot_frontier, plot_knowledge, plot_matrix
     from .runs import plot_run
     from .saving import save_figure
@@ -27,6 +28,7 @@ _HOME = {
     "plot_changing": "changing",
     "plot_comparison": "compare",
     "plot_curves": "sweeps",
+    "plot_ensemble": "ensembles",
     "plot_exposure": "privacy",
     "plot_frontier": "privacy",
     "plot_knowledge": "privacy",
@@ -43,6 +45,7 @@ __all__ = [
     "plot_changing",
     "plot_comparison",
     "plot_curves",
+    "plot_ensemble",
     "plot_exposure",
     "plot_frontier",
     "plot_knowledge",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .runs import FLOOR
-from .style import COLOURS, new_figure, tidy
+from .style import axes_for, line_keywords, next_style, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,22 +16,41 @@ if TYPE_CHECKING:
 
     from ..experiments.ensemble import Ensemble
 
-__all__ = ["draw_beside", "draw_ensemble"]
+__all__ = ["draw_beside", "plot_ensemble"]
 
 BANDS = ((0.1, 0.9, 0.16), (0.25, 0.75, 0.3))
 
 
-def draw_ensemble(found: Ensemble, axes: Axes | None = None, *, label: str | None = None, **style: Any) -> Axes:
-    """Draw on ``axes``, or on a figure of its own; ``style`` goes to the line of the median."""
-    if axes is None:
-        axes = new_figure()[1][0]
-        tidy(axes, title=str(found.problems.described["graphs"]), x="step", y="relative error")
+def plot_ensemble(found: Ensemble, axes: Axes | None = None, *, label: str | None = None, **keywords: Any) -> Axes:
+    """The median run, and bands that hold the middle half and the middle 80 % of all runs.
+
+    Parameters
+    ----------
+    found
+        What :func:`sottovoce.ensemble` returned.
+    axes
+        Where to draw; ``None``: a new figure.
+    label
+        For the legend; ``None``: the method.
+    **keywords
+        How the line of the median looks, as for :meth:`matplotlib.axes.Axes.plot`; the bands take its colour.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+    """
+    (axes,) = axes_for(axes)
     runs = np.maximum(found.relative_error.reshape(-1, len(found.steps)), FLOOR)
-    look: dict[str, Any] = {"color": COLOURS[len(axes.lines) % len(COLOURS)], "linewidth": 1.5} | style
+    text = found.method if label is None else label
+    look = (
+        next_style(axes) | {"linestyle": "-", "marker": "", "linewidth": 1.5, "label": text} | line_keywords(keywords)
+    )
+    (line,) = axes.semilogy(found.steps, np.median(runs, axis=0), **look)
     for low, high, alpha in BANDS:
         edges = np.quantile(runs, (low, high), axis=0)
-        axes.fill_between(found.steps, *edges, color=look["color"], alpha=alpha, linewidth=0)
-    axes.semilogy(found.steps, np.median(runs, axis=0), label=label or found.method, **look)
+        axes.fill_between(found.steps, *edges, color=line.get_color(), alpha=alpha, linewidth=0)
+    tidy(axes, title=str(found.problems.described["graphs"]), x="step", y="relative error")
     axes.set_xlim(left=0)
     axes.legend(fontsize=8)
     return axes

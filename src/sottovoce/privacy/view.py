@@ -217,7 +217,8 @@ def _distinct(name: str, nodes: Iterable[int | str]) -> tuple[int | str, ...]:
     try:
         found = tuple(sorted({_node(node) for node in nodes}, key=lambda node: (isinstance(node, str), node)))
     except TypeError:
-        kind = type(nodes).__name__
+        kinds = sorted({type(node).__name__ for node in nodes}) if hasattr(nodes, "__iter__") else []
+        kind = type(nodes).__name__ + (f" of {', '.join(kinds)}" if kinds else "")
         raise InvalidParameter(f"{name} must be a sequence of node numbers or names, got {kind}") from None
     if not found:
         raise InvalidParameter(f"{name} must name at least one node, got none")
@@ -225,7 +226,9 @@ def _distinct(name: str, nodes: Iterable[int | str]) -> tuple[int | str, ...]:
 
 
 def _node(node: object) -> int | str:
-    return node if isinstance(node, str) else int(node)  # type: ignore[call-overload]
+    if isinstance(node, bool):
+        raise TypeError
+    return node if isinstance(node, str) else operator.index(node)  # type: ignore[arg-type]
 
 
 def _called(node: int | str) -> str:

@@ -9,6 +9,7 @@ sources that end up in kernels, and a driver after the fingerprint of the method
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import sys
 import tempfile
@@ -31,7 +32,30 @@ __all__ = ["Kernel", "cache_directory", "compiled", "specialised"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SOURCES = ("methods", "simulation")
+_KEPT: dict[str, Any] = OPTIONS | {"cache": True, "no_cfunc_wrapper": True}
+"""Nobody passes drivers on as values, so the entrance for that is not compiled."""
+_ARRAYS, _LINEAR_ALGEBRA = "numba.np.arraymath", "numba.np.linalg"
 _KERNELS: dict[tuple[Callable[..., None], str], Kernel] = {}
+
+
+def _spare_linear_algebra() -> None:
+    """Have Numba load its array functions without SciPy's linear algebra, a fifth of the time until the first step.
+
+    It imports that only to see whether it is there, which it is, and again where somebody's function multiplies
+    matrices. Ours do not.
+    """
+    if _ARRAYS in sys.modules:
+        return
+    linear_algebra: Any = importlib.import_module(_LINEAR_ALGEBRA)
+    look = getattr(linear_algebra, "ensure_blas", None)
+    linear_algebra.ensure_blas = lambda: None
+    try:
+        importlib.import_module(_ARRAYS)
+    finally:
+        linear_algebra.ensure_blas = look
+
+
+_spare_linear_algebra()
 
 
 @cache
@@ -61,7 +85,7 @@ def compiled(function: F) -> F:
     previous = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_directory())
     try:
-        return cast("F", numba.jit(cache=True, **OPTIONS)(function))
+        return cast("F", numba.jit(**_KEPT)(function))
     finally:
         settings.CACHE_DIR = previous
 

@@ -36,6 +36,8 @@ DESCRIBED = (*NUMBERS, str, bytes, frozenset, NoneType, EllipsisType, np.dtype, 
 OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
 VERSIONS = f"{sys.implementation.cache_tag} {np.__version__} {numba.__version__}"
 MISSING = object()
+_COPIES: dict[str, Any] = {}
+"""Copies by fingerprint: what several kernels call is compiled once."""
 
 Names = frozenset[str]
 
@@ -181,6 +183,11 @@ def _copy(value: Any, names: Names, copies: dict[object, Any]) -> Any:
 
 def _copy_function(value: Any, key: object, names: Names, copies: dict[object, Any]) -> None:
     function: FunctionType = _plain(value)
+    own = Fingerprint()
+    own.add(value)
+    if own.digest in _COPIES:
+        copies[key] = _COPIES[own.digest]
+        return
     names = _names(function.__code__)
     cells = tuple(CellType() for _ in function.__code__.co_freevars)
     # What is kept on disk names this module, which is there when it is read; the user's may be renamed by then.
@@ -189,11 +196,11 @@ def _copy_function(value: Any, key: object, names: Names, copies: dict[object, A
     fresh.__kwdefaults__ = function.__kwdefaults__
     # Numba names machine code after the function and a count of its process. Code of two processes may have the same
     # count; where both are read from disk, one `send` would be called in place of another.
-    own = Fingerprint()
-    own.add(value)
     fresh.__qualname__ = f"{function.__name__}_{own.digest}"
     compiler: Callable[[Any], Any] = numba.jit(**getattr(value, "targetoptions", OPTIONS))
     copies[key] = compiler(fresh)
+    if own.durable:
+        _COPIES[own.digest] = copies[key]
     for cell, theirs in zip(cells, function.__closure__ or (), strict=True):
         cell.cell_contents = _copy(_content(theirs), names, copies)
     known |= {name: _copy(function.__globals__[name], names, copies) for name in names & function.__globals__.keys()}
