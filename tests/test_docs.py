@@ -266,3 +266,22 @@ class TestGallery:
         module = gallery()
         with pytest.raises(module.NotebookFailed, match=r"small\.ipynb, cell 3: ZeroDivisionError"):
             module.run_notebook(self.notebook(tmp_path, "a = 0", "1 / a"))
+
+
+def test_the_page_that_compares_says_what_was_measured() -> None:
+    """Its ratios to PeerSim are those of the file with the measurements."""
+    rows = json.loads((ROOT / "benchmarks" / "results" / "peersim.json").read_text(encoding="utf-8"))["rows"]
+    ratios = {row["name"]: row["ratio"] for row in rows}
+    text = (ROOT / "docs" / "explanation" / "compared.md").read_text(encoding="utf-8")
+    quiet, noisy = ratios["PeerSim, average, quiet"], ratios["PeerSim, Algorithm 1"]
+    assert f"{quiet} × the time of our standard gossip, {noisy} × the time of our noise insertion" in text
+    assert f"{ratios['PeerSim, average, n = 10⁶']} × at a million nodes" in text
+
+
+def test_hooks_before_a_commit_use_tools_that_are_installed() -> None:
+    """Each program is one that ``make lint`` installs and runs."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    programs = re.findall(r"entry: \.venv/bin/([\w-]+)", hooks)
+    assert programs
+    assert [each for each in programs if f"$(BIN)/{each}" not in makefile] == []

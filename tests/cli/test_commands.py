@@ -5,15 +5,21 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from click.shell_completion import ShellComplete
 
 import sottovoce as sv
-from sottovoce.cli.main import COMMANDS, main
+from sottovoce.cli.demo import next_commands, program
+from sottovoce.cli.main import COMMANDS, cli, main
 from sottovoce.cli.output import print_table
+from sottovoce.methods.registry import our_methods
+from sottovoce.scenario.graphs import FAMILIES
 
 
 @pytest.fixture
@@ -182,6 +188,57 @@ def test_a_file_that_is_no_graph_is_refused(sottovoce, tmp_path):
     assert "line 2: expected two whole numbers" in err
 
 
+def completions(*words):
+    """What a shell offers after these words."""
+    *before, begun = words
+    return [item.value for item in ShellComplete(cli, {}, "sottovoce", "_X").get_completions(list(before), begun)]
+
+
+def test_shells_complete_graphs_methods_and_their_parameters():
+    """Names first; after a colon the parameters that are not there yet; a graph may also be a file."""
+    assert completions("simulate", "--graph", "cy") == ["cycle:", "cy"]
+    assert completions("compare", "-m", "st") == ["standard", "state-decomposition:"]
+    assert completions("audit", "--method", "noise-insertion:") == [
+        "noise-insertion:noise_std=",
+        "noise-insertion:noise_decay=",
+    ]
+    assert completions("audit", "--method", "noise-insertion:noise_std=1,") == [
+        "noise-insertion:noise_std=1,noise_decay="
+    ]
+    assert completions("re") == ["reproduce"]
+
+
+@pytest.mark.parametrize("name", ["simulate", "compare", "audit", "bound", "ensemble"])
+def test_help_lists_families_and_methods(sottovoce, name):
+    """Whoever asks for help reads every name that --graph and --method take."""
+    code, out, _ = sottovoce(name, "--help")
+    assert code == 0
+    words = re.split(r"[\s,.]+", re.sub(r"-\s+", "-", out))  # lines are broken at hyphens
+    assert set(FAMILIES) <= set(words)
+    assert {cls.name for cls in our_methods().values()} <= set(words)
+
+
+def test_the_demo_ends_with_commands_that_work(sottovoce, tmp_path):
+    """Each of the three, as it is printed, ends well, and the file that one announces is there."""
+    for line, _ in next_commands("sottovoce", tmp_path):
+        code, _, err = sottovoce(*shlex.split(line)[1:])
+        assert code == 0, err
+    assert (tmp_path / "grid.pdf").exists()
+
+
+def test_the_demo_names_itself_as_it_was_called(tmp_path, monkeypatch):
+    """By its path where it is not on PATH, as after ``make demo``."""
+    command = tmp_path / "bin" / "sottovoce"
+    command.parent.mkdir()
+    command.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(command)])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert program() == "bin/sottovoce"
+    monkeypatch.setenv("PATH", str(command.parent))
+    assert program() == "sottovoce"
+
+
 def test_demo_makes_the_figure_and_says_what_it_shows(sottovoce, tmp_path):
     """Figure, data and a table: each φ, whether it is free, and by how much the mean is off."""
     code, out, _ = sottovoce("demo", "--out", tmp_path, "--fresh", 5)
@@ -190,7 +247,15 @@ def test_demo_makes_the_figure_and_says_what_it_shows(sottovoce, tmp_path):
         "figure-1.png", "figure-1.svg", "figure-1-cycle.csv", "figure-1-geometric.csv", "figure-1-cycle-fresh.csv",
         "figure-1-geometric-fresh.csv",
     }  # fmt: skip
-    for word in ("φ = 0.98", "free", "too slow", "threshold φ = 0.951", "recovered the true mean", "5 fresh problems"):
+    for word in (
+        "φ = 0.98",
+        "free",
+        "too slow",
+        "threshold φ = 0.951",
+        "recovered the true mean",
+        "5 fresh problems",
+        "to try next",
+    ):
         assert word in out
     for path in tmp_path.iterdir():
         assert b"sottovoce demo --out" in path.read_bytes(), path

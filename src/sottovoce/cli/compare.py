@@ -21,6 +21,7 @@ from .output import (
     without_suffix,
     write_figure,
 )
+from .specs import MethodOption
 
 if TYPE_CHECKING:
     from ..experiments import Comparison, Provenance
@@ -38,7 +39,7 @@ SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @click.command()
 @graph_option
 @click.option(
-    "--method", "-m", "method_specs", multiple=True, metavar="SPEC",
+    "--method", "-m", "method_specs", cls=MethodOption, multiple=True, metavar="SPEC",
     help="name:parameter=value,…; repeat for more.  [default: one setting of a few that matter]",
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="One setting of every method; the first time it takes minutes.")

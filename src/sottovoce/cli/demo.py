@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -43,3 +46,30 @@ def command(seed: int, out: Path, fresh: int, as_json: bool) -> None:
         "(private values are in [0, 1])."
     )
     click.echo(f"The figure: {out / 'figure-1.png'}")
+    click.echo("\nThree things to try next:")
+    for line, what in next_commands(program(), out):
+        click.echo(f"  {line}\n      {what}")
+
+
+def next_commands(name: str, out: Path) -> list[tuple[str, str]]:
+    """Commands that work at this moment, and what each does."""
+    return [
+        (f"{name} audit --graph cycle:10 --observer 0 --steps 200", "what a curious node learns about all others"),
+        (
+            f"{name} simulate --graph grid:5x5 --steps 5000 --plot {shlex.quote(str(out / 'grid.pdf'))}",
+            "a run on another graph, with its figure",
+        ),
+        (f"{name} plan --graph cycle:10 --relative-error 1e-6 --noise-std 1", "steps and noise for a wanted accuracy"),
+    ]
+
+
+def program() -> str:
+    """How this command was called, in a form that works again from here."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{shlex.quote(sys.executable)} -m sottovoce"
+    found = shutil.which("sottovoce")
+    if found is not None and Path(found).resolve() == called.resolve():
+        return "sottovoce"
+    here = called.resolve() if called.exists() else called
+    return shlex.quote(str(here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else here))

@@ -18,6 +18,7 @@ from .output import (
     values_option,
     write_figure,
 )
+from .specs import GraphOption, MethodOption
 
 if TYPE_CHECKING:
     from ..experiments import Ensemble
@@ -29,12 +30,13 @@ DRAWS = click.IntRange(min=1)
 
 @click.command()
 @click.option(
-    "--graph", "graph_spec", default="rgg:100", show_default=True, metavar="SPEC",
+    "--graph", "graph_spec", cls=GraphOption, default="rgg:100", show_default=True, metavar="SPEC",
     help="A random family without a seed (rgg:100, random-regular:50:3, …) is drawn again for every problem.",
 )  # fmt: skip
 @values_option
 @click.option(
-    "--method", "-m", "method_specs", multiple=True, metavar="SPEC", default=["standard"], show_default=True,
+    "--method", "-m", "method_specs", cls=MethodOption, multiple=True, metavar="SPEC", default=["standard"],
+    show_default=True,
     help="name:parameter=value,…; repeat for more, on the same problems.",
 )  # fmt: skip
 @load_option

@@ -16,6 +16,7 @@ import click
 import numpy as np
 
 from ..foundation.text import number_in
+from .specs import GraphOption, MethodOption
 from .spelling import is_utf8, letters_of, spelled
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ TYPED = "sottovoce.typed"
 """Where the words of a command line are kept while it runs."""
 
 graph_option = click.option(
-    "--graph", "graph_spec", default="cycle:10", show_default=True, metavar="SPEC",
+    "--graph", "graph_spec", cls=GraphOption, default="cycle:10", show_default=True, metavar="SPEC",
     help="Family with sizes (cycle:10, rgg:100:seed=3, grid:5x8, …) or an edge-list file.",
 )  # fmt: skip
 values_option = click.option(
@@ -82,8 +83,8 @@ def load_option(command: F) -> F:
 def method_option(command: F) -> F:
     """Add ``--method``, and ``--load`` with it."""
     return click.option(
-        "--method", "method_spec", default="noise-insertion:noise_std=1,noise_decay=0.9", show_default=True,
-        metavar="SPEC", help="Method with parameters: name:parameter=value,…",
+        "--method", "method_spec", cls=MethodOption, default="noise-insertion:noise_std=1,noise_decay=0.9",
+        show_default=True, metavar="SPEC", help="Method with parameters: name:parameter=value,…",
     )(load_option(command))  # fmt: skip
 
 
