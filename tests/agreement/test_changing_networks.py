@@ -199,7 +199,7 @@ def test_tracking_a_mean_that_moves():
     graph, rho = sv.graphs.complete(n), 1 - 1 / (n - 1)
     rng = np.random.default_rng(1)
     c, b = rng.normal(size=n), rng.normal(size=n) + 0.5
-    stages = [sv.Stage(every * k, values=c + k * b) for k in range(moves)]
+    stages = [sv.Stage(), *(sv.Stage(every * k, values=c + k * b) for k in range(1, moves))]
     run = sv.simulate(
         graph, c, sv.StandardGossip(), num_steps=every * moves, seed=4, replicas=20_000, stages=stages,
         record=every * np.arange(1, moves + 1),

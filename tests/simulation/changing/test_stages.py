@@ -37,9 +37,10 @@ def run(stages, method=None, graph=GRAPH, values=VALUES, **how):
         (lambda: run(sv.Stage(edges=[(0, 1)], edge_probabilities=[0.5, 0.5])), r"one entry per edge \(1\)"),
         (lambda: run(sv.Stage(node_rates=[1.0, 2.0])), r"rates must be one number per node \(6\)"),
         (lambda: run(sv.Stage(node_rates=np.zeros(6))), "above 0 at some node"),
-        (lambda: run(sv.Stage(values={0: "x"})), "values of a stage must be numbers"),
-        (lambda: run(sv.Stage(values=np.ones((6, 2)))), r"the shape they had before, \(6,\), got \(6, 2\)"),
-        (lambda: run(sv.Stage(values={0: np.inf})), "must be finite"),
+        (lambda: run(sv.Stage(values={0: 1.0})), "values of the first stage must be None"),
+        (lambda: run([sv.Stage(), sv.Stage(5, values={0: "x"})]), "values of a stage must be numbers"),
+        (lambda: run([sv.Stage(), sv.Stage(5, values=np.ones((6, 2)))]), r"they had before, \(6,\), got \(6, 2\)"),
+        (lambda: run([sv.Stage(), sv.Stage(5, values={0: np.inf})]), "must be finite"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, words):
@@ -81,7 +82,7 @@ def test_private_values_are_not_shown():
     stage = sv.Stage(5, loss=0.25, down=[1, 2], gone=[3], values={0: 123.456})
     assert repr(stage) == "Stage(start=5, loss=0.25, down=2 nodes, gone=1 node, values=…)"
     with pytest.raises(InvalidInput) as caught:
-        run(sv.Stage(values={0: [123.456, 1.0]}))
+        run([sv.Stage(), sv.Stage(5, values={0: [123.456, 1.0]})])
     assert "123" not in str(caught.value)
 
 
@@ -124,8 +125,8 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_names_serve_as_nodes():
     """Nodes and edges of a stage may be given by name."""
     graph = sv.Graph.from_edges([("ada", "bob"), ("bob", "carol")])
-    stage = sv.Stage(gone=["carol"], edges=[("bob", "ada")], values={"ada": 3.0})
-    found = sv.simulate(graph, [1.0, 2.0, 9.0], sv.StandardGossip(), num_steps=5, seed=1, stages=stage)
+    stages = [sv.Stage(), sv.Stage(2, gone=["carol"], edges=[("bob", "ada")], values={"ada": 3.0})]
+    found = sv.simulate(graph, [1.0, 2.0, 9.0], sv.StandardGossip(), num_steps=5, seed=1, stages=stages)
     assert found.true_mean == 2.5
     with pytest.raises(InvalidParameter, match="down must be one of ada, bob, carol, got 'dan'"):
         sv.simulate(graph, [1.0, 2.0, 9.0], sv.StandardGossip(), num_steps=5, seed=1, stages=sv.Stage(down=["dan"]))

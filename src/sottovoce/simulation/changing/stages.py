@@ -44,7 +44,8 @@ class Stage:
         ``(n,)`` rate of each node's own clock, ≥ 0. When it ticks, the node calls a neighbour, all equally likely.
         Not together with ``edge_probabilities``.
     values
-        Private values from now on: ``(n,)`` or ``(n, d)``, or those that change, by node. ``None``: as before.
+        Private values from now on: ``(n,)`` or ``(n, d)``, or those that change, by node. ``None``: as before. The
+        first stage has none: a run begins with the values that it is given.
 
     Examples
     --------
@@ -110,6 +111,10 @@ def as_stages(given: Stage | Iterable[Stage] | None) -> tuple[Stage, ...]:
             raise InvalidParameter(f"stages must be Stage objects, got {type(stage).__name__}")
     if stages and stages[0].start != 0:
         raise InvalidParameter(f"stages must begin at step 0, got {stages[0].start} as the first start")
+    if stages and stages[0].values is not None:
+        raise InvalidParameter(
+            "values of the first stage must be None: a run begins with the private_values of the call"
+        )
     for before, after in pairwise(stages):
         if after.start <= before.start:
             raise InvalidParameter(f"stages must start one after the other, got {before.start}, then {after.start}")
