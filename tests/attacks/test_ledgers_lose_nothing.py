@@ -25,8 +25,9 @@ METHODS = {
     "noise": sv.NoiseInsertion(noise_std=1.0, noise_decay=0.7),
     "push-sum": sv.PushSum(),
     "flow": sv.FlowUpdating(),
+    "synchronous": sv.SynchronousAveraging(),
 }
-STEPS = 90
+STEPS = 60
 
 
 @st.composite
@@ -61,7 +62,7 @@ def stage(draw, rng, graph, start):
 
 @pytest.mark.parametrize("name", METHODS)
 @given(given_network=changing_networks())
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_every_record_is_what_the_nodes_hold(name, given_network):
     """Values, mass and error of the compiled run are those of the plain tables, at every step."""
     graph, values, stages, seed = given_network

@@ -80,8 +80,7 @@ def simulate(
     stages
         How the network changes during the run: one :class:`~sottovoce.Stage` or several, in order. Messages that are
         lost, nodes that fail, links, clocks and values that change. Then errors and masses are those of the nodes that
-        are there, against the average of the values they have at the time. For pairwise methods, push-sum, and methods
-        that keep numbers for each neighbour; on the CPU.
+        are there, against the average of the values they have at the time. Not for sets of edges; on the CPU.
     record_values
         Steps at which to keep the values of all nodes, given as ``record`` is: :attr:`Solution.recorded_values`. They
         take 8 bytes for each step, replica, coordinate and node. ``None``: none.

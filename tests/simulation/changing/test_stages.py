@@ -52,8 +52,8 @@ def test_what_makes_no_sense_is_refused(make, words):
 @pytest.mark.parametrize(
     ("stages", "method", "words"),
     [
-        (sv.Stage(loss=0.1), sv.SynchronousAveraging(), "all nodes act in rounds"),
-        (sv.Stage(loss=0.1), sv.BlockGossip(block_size=2), "sets of edges fire"),
+        (sv.Stage(loss=0.1), sv.BlockGossip(block_size=2), "in a set of edges is not defined"),
+        ([sv.Stage(), sv.Stage(9, values={0: 1.0})], sv.MoMurray(1.0, 0.9), "private value changes"),
         (sv.Stage(loss=0.1), sv.BinaryOracle(step_size=0.1), "an update reads more than two nodes"),
         (sv.Stage(edge_probabilities=np.ones(6) / 6), sv.PushSum(), "does not fire one edge at a time"),
         ([sv.Stage(), sv.Stage(9, values={0: 1.0})], sv.HeavyBallGossip(momentum=0.3), "private value changes"),
