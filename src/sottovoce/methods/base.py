@@ -206,8 +206,8 @@ class PairMethod(Method):
     """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
 
     own_rows_only: ClassVar[bool] = False
-    """Whether :attr:`update` reads and writes rows i and j alone, whatever their numbers are. Then several cores make
-    steps of one large network at the same time, and vectors are kept with their coordinates side by side."""
+    """Whether :attr:`update` reads and writes rows i and j alone, whatever their numbers are. Then vectors are kept
+    with their coordinates side by side, and edges need not be stored."""
 
     common_fields: ClassVar[int] = 0
     """How many columns, the last ones, are the same for every coordinate of a vector, at every step: amplitudes and

@@ -78,6 +78,18 @@ def plot_frontiers(comparison: Comparison, axes: Axes | None = None) -> Axes:
     """A line per method through its settings: what is left to observers, with its interval, against what it takes.
 
     To the left is cheap, up is private. Methods whose noise was not set are single points.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`sottovoce.compare` returned when it was asked for privacy.
+    axes
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
     """
     (axes,) = axes_for(axes, width=6.4, height=4.4)
     needed = comparison.accuracy is not None
