@@ -20,7 +20,7 @@ from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
-from .keeping import Statistic, keep_statistic, keep_values
+from .keeping import Statistic, check_room, keep_statistic, keep_values
 from .kinds import kind_of
 from .random.aliases import alias_table
 from .random.streams import MAX_REPLICAS, check_seed
@@ -185,6 +185,10 @@ def _keep(
     """Have values and a statistic kept, if they are wanted."""
     function, recorded = statistic
     if values is not None:
+        if isinstance(values, int):
+            check_room(
+                "record_values", min(values, end - begin), (*state.tables.shape[:2], state.setup.graph.num_nodes)
+            )
         steps = _record_steps(values, begin, end, state.setup.graph.num_nodes, name="record_values")
         state.values = keep_values(state, steps[steps > begin] if begin else steps)
     if function is not None:

@@ -122,6 +122,19 @@ def test_a_missing_file_is_refused(tmp_path):
         read_stages(tmp_path / "none.toml")
 
 
+def test_values_by_node_are_copied_and_read_by_their_index():
+    """Neither a dictionary that changes later nor the order of a pandas Series makes a difference."""
+    import pandas
+
+    given = {4: 2.5, 0: 1.5}
+    stages = [sv.Stage(), sv.Stage(5, values=given)]
+    series = [sv.Stage(), sv.Stage(5, values=pandas.Series([2.5, 1.5], index=[4, 0]))]
+    given[4] = 9.0
+    expected = (VALUES.sum() - 4 + 2.5 - 0 + 1.5) / 6
+    assert run(stages).true_mean == pytest.approx(expected)
+    assert run(series).true_mean == pytest.approx(expected)
+
+
 def test_names_serve_as_nodes():
     """Nodes and edges of a stage may be given by name."""
     graph = sv.Graph.from_edges([("ada", "bob"), ("bob", "carol")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,8 @@ class Stage:
                 put(self, name, _frozen(getattr(self, name)))
         if self.edge_probabilities is not None and self.node_rates is not None:
             raise InvalidParameter("edge_probabilities must be None where node_rates is given: both say what fires")
-        if self.values is not None and not isinstance(self.values, Mapping):
-            put(self, "values", _frozen(self.values))
+        if self.values is not None:
+            put(self, "values", _frozen_values(self.values))
 
     @property
     def unchanged(self) -> bool:
@@ -132,6 +133,13 @@ def _nodes(name: str, given: object) -> tuple[int | str, ...]:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InvalidParameter(f"{name} must be a list of nodes, got {type(given).__name__}")
     return tuple(node.item() if isinstance(node, np.generic) else node for node in given)
+
+
+def _frozen_values(given: Any) -> Any:
+    """A copy that cannot be changed: by node for a mapping or a pandas Series, in the order of the nodes otherwise."""
+    if isinstance(given, Mapping) or (hasattr(given, "index") and hasattr(given, "items")):
+        return MappingProxyType(dict(given.items()))
+    return _frozen(given)
 
 
 def _frozen(given: npt.ArrayLike) -> npt.NDArray[Any]:
