@@ -91,6 +91,7 @@ def test_a_terminal_without_greek_letters_gets_words(encoding, tmp_path):
     for word in ("sigma = 1", "phi up to", "1/2||x - c"):
         assert word.replace("1/2", "½" if encoding == "latin-1" else "1/2") in text
     assert len({len(line) for line in text.splitlines() if line.startswith(("|", "+"))}) == 1
+    assert "||x - c||" in said("bound", "--help")  # not through a table
     assert "σ" in json.loads(said("simulate", "--json"))["method"]
 
 
