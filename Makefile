@@ -66,7 +66,7 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 
 # benchmarks/gpu.py needs an NVIDIA device and the extra `gpu`: run it by hand.
 BENCH ?=
-bench: $(VENV)/.dev  ## speed and memory in one run, and the page that shows them; half an hour
+bench: $(VENV)/.dev  ## speed and memory in one run, and the page that shows them; ten minutes
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 constraints:  ## write constraints/dev.txt anew from a clean environment

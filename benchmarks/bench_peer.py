@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from typing import Any
 import grpc
 import numpy as np
 from grpc import aio
+from rows import peak_bytes
 
 from sottovoce import graphs
 from sottovoce.peer import Peer
@@ -167,7 +167,7 @@ async def long_vectors(folder: Path, dimension: int) -> tuple[np.ndarray, float]
     """Processor seconds and seconds on the wall of one exchange, and the memory that two peers needed, in vectors."""
     ada, bob = configs(folder, dimension)
     values, applied = np.linspace(0.0, 1.0, dimension), Applied()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_bytes()
 
     async def exchanged(count: int) -> int:
         begun = applied.exchanges
@@ -178,8 +178,7 @@ async def long_vectors(folder: Path, dimension: int) -> tuple[np.ndarray, float]
     async with Peer(ada, value=values), Peer(bob, value=1.0 - values, observer=applied):
         await exchanged(2)
         took = await timed(exchanged(6))
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return took, (most - before) * 1024 / (8 * dimension)
+    return took, (peak_bytes() - before) / (8 * dimension)
 
 
 def bench_long_vectors(folder: Path, dimension: int = 1_000_000) -> None:

@@ -1,6 +1,9 @@
-"""Simulation: the table of `sottovoce bench --large`, vectors beside NumPy, memory of 10⁷ nodes, the first call.
+"""Simulation: the table of `sottovoce bench --large`, records, vectors beside NumPy, memory, the first call.
 
-python benchmarks/bench_simulation.py
+    python benchmarks/bench_simulation.py
+    python benchmarks/bench_simulation.py --json FILE    the numbers for machines as well
+
+Memory and first calls are measured in processes of their own.
 """
 
 from __future__ import annotations
@@ -8,20 +11,40 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rows import show
+from rows import main
 
 import sottovoce as sv
 from sottovoce.experiments.bench import NOISY, PLAIN, Measurement, Way, in_turns, measure, running
 
 MEMORY = """
-import resource, numpy as np, sottovoce as sv
+import numpy as np, sottovoce as sv
+from rows import peak_bytes
 graph = sv.graphs.random_regular(10**7, 8, seed=1)
 run = sv.simulate(graph, np.random.default_rng(0).random(10**7), sv.NoiseInsertion(1.0, 0.9), num_steps=10**7, seed=1)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+print(peak_bytes() / 1e9)
+"""
+CIRCULANT = """
+import numpy as np, sottovoce as sv
+from rows import peak_bytes
+from sottovoce.graphs.circulant import Circulant
+graph, before = Circulant.random(10**7, 8, seed=1), peak_bytes()
+sv.simulate(graph, np.random.default_rng(0).random(10**7), sv.NoiseInsertion(1.0, 0.9), num_steps=10**7, seed=1)
+print((peak_bytes() - before) / graph.num_nodes)
+"""
+MODELS = """
+import json, time, numpy as np, sottovoce as sv
+from rows import peak_bytes
+graph, method = sv.graphs.complete(20), sv.NoiseInsertion(1.0, 0.9)
+sv.simulate(graph, np.random.default_rng(0).random((20, 1024)), method, num_steps=1, seed=1)
+models, before, began = np.random.default_rng(0).random((20, 10**5)), peak_bytes(), time.process_time()
+sv.simulate(graph, models, method, num_steps=2_000, seed=1)
+print(json.dumps([time.process_time() - began, (peak_bytes() - before) / 1e6]))
 """
 FIRST = """
 import json, time
@@ -30,8 +53,28 @@ import sottovoce as sv
 graph, method = sv.graphs.random_geometric(100, seed=1), sv.NoiseInsertion(1.0, 0.9)
 before = time.process_time()
 sv.simulate(graph, range(100), method, num_steps=1000, seed=1)
-print(json.dumps([before - imported, time.process_time() - before]))
+print(json.dumps([before - imported, time.process_time() - before, time.process_time()]))
 """
+LEAST = """
+import time, numba
+
+@numba.njit(cache=True)
+def next_one(number):
+    return number + 1.0
+
+next_one(1.0)
+print(time.process_time())
+"""
+OF_THE_FIRST_VERSION = 283.0
+"""MB that the 20 models took before coordinates lay side by side, on this page's first machine."""
+
+
+def fresh(*command: str | Path) -> Any:
+    """What another process prints."""
+    done = subprocess.run(
+        [sys.executable, *command], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
 
 
 def numpy_rows(graph: sv.Graph, coordinates: int, num_steps: int) -> Way:
@@ -48,8 +91,27 @@ def numpy_rows(graph: sv.Graph, coordinates: int, num_steps: int) -> Way:
     return Way(work, float(num_steps) * coordinates)
 
 
+def records() -> Iterator[Measurement]:
+    """What is left of the bare kernel's speed without noise, and where all steps of a large network are recorded."""
+    small = sv.graphs.random_geometric(100, seed=1)
+    bare, called = running(small, PLAIN, 1_000_000), running(small, PLAIN, 50_000, record=None, threads=None)
+    found = in_turns({"bare": bare, "called": called})
+    yield Measurement(
+        "RGG(100), standard gossip as people call it, 50 000 steps", *found["called"],
+        compared_with="the bare kernel", ratio=found["called"][0] / found["bare"][0], wanted="≤ 3",
+    )  # fmt: skip
+    steps = 1_000_000
+    for n in (10**5, 10**6):
+        graph = sv.graphs.cycle(n)
+        ways = {"every": running(graph, NOISY, steps, record=steps), "one": running(graph, NOISY, 1)}
+        found = in_turns(ways, rounds=3)
+        best, worst = (each - found["one"][0] / steps for each in found["every"])
+        name = f"cycle({n:,}), every step recorded, 10⁶ steps without the start"
+        yield Measurement(name, best, worst, wanted="< 50 ns")
+
+
 def vectors() -> Iterator[Measurement]:
-    """Nanoseconds a step and coordinate, beside NumPy on whole rows."""
+    """Nanoseconds a step and coordinate, beside NumPy on whole rows; with noise, beside a run of numbers."""
     graph = sv.graphs.random_geometric(100, seed=1)
     for d in (4, 16, 64, 1_000):
         steps = 4_000_000 // d
@@ -60,38 +122,59 @@ def vectors() -> Iterator[Measurement]:
             compared_with="the time of NumPy on rows", ratio=found["ours"][0] / found["numpy"][0],
             wanted="≤ 2" if d >= 64 else "",
         )  # fmt: skip
-    models = running(sv.graphs.complete(20), NOISY, 2_000, coordinates=100_000, threads=None, record=None)
-    best, worst = in_turns({"models": Way(models.work, 1e9)}, rounds=1)["models"]
-    yield Measurement("20 model updates of 10⁵ coordinates, 2 000 steps", best, worst, unit="CPU s", wanted="< 3")
+    lengths = (1, 16, 64, 1_000, 10_000)
+    ways = {str(d): running(graph, NOISY, max(1_000, 2_000_000 // d), coordinates=d) for d in lengths}
+    found = in_turns(ways, rounds=3)
+    for d in list(ways)[1:]:
+        yield Measurement(
+            f"noise insertion, vectors of {int(d):,}", *found[d], unit="ns a step and coordinate",
+            compared_with="a step of single numbers", ratio=found[d][0] / found["1"][0],
+        )  # fmt: skip
+
+
+def models(rounds: int = 2) -> Iterator[Measurement]:
+    """Averaging the updates of 20 models under noise."""
+    seconds, grown = zip(*(fresh("-c", MODELS) for _ in range(rounds)), strict=True)
+    name = "20 model updates of 10⁵ coordinates, 2 000 steps"
+    yield Measurement(name, min(seconds), max(seconds), unit="CPU s", wanted="< 3")
+    yield Measurement(
+        f"{name}: memory", min(grown), max(grown), unit="MB", compared_with="the first version's",
+        ratio=max(grown) / OF_THE_FIRST_VERSION, wanted="≤ 0.5",
+    )  # fmt: skip
 
 
 def memory() -> Iterator[Measurement]:
-    """A graph of 10⁷ nodes and 4·10⁷ edges, made, checked and run."""
-    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
-    peak = float(done.stdout)
+    """A graph of 10⁷ nodes and 4·10⁷ edges, made, checked and run; and one whose edges need no memory."""
+    peak, each = fresh("-c", MEMORY), fresh("-c", CIRCULANT)
     yield Measurement("10⁷ nodes, 4·10⁷ edges, made and run: peak memory", peak, peak, unit="GB")
+    yield Measurement("a circulant graph of 10⁷ nodes, run: memory", each, each, unit="bytes a node")
 
 
 def first_call(rounds: int = 3) -> Iterator[Measurement]:
-    """A new process: importing, and the first call with kernels from the cache."""
-    pairs = []
-    for _ in range(rounds):
-        done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True)
-        pairs.append(json.loads(done.stdout))
-    names = ("import, and a graph", "the first simulate of a process")
-    for name, each in zip(names, zip(*pairs, strict=True), strict=True):
-        yield Measurement(name, min(each), max(each), unit="CPU s")
+    """A new process: importing, and the first call with kernels from the cache, beside the least that Numba takes."""
+    ours, least = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "least.py"
+        script.write_text(LEAST, encoding="utf-8")
+        fresh(script)  # compile
+        for _ in range(rounds):
+            ours.append(fresh("-c", FIRST))
+            least.append(fresh(script))
+    imported, called, total = zip(*ours, strict=True)
+    yield Measurement("import, and a graph", min(imported), max(imported), unit="CPU s")
+    yield Measurement("the first simulate of a process", min(called), max(called), unit="CPU s")
+    yield Measurement(
+        "such a process as a whole", min(total), max(total), unit="CPU s",
+        compared_with="one that calls a one-line Numba function, compiled before", ratio=min(total) / min(least),
+    )  # fmt: skip
 
 
 def rows() -> Iterator[Measurement]:
     """All of it."""
     yield from measure(large=True)
-    yield from vectors()
-    yield from memory()
-    yield from first_call()
+    for part in (records, vectors, models, memory, first_call):
+        yield from part()
 
 
 if __name__ == "__main__":
-    began = time.perf_counter()
-    show(rows())
-    print(f"{time.perf_counter() - began:.0f} s")
+    main(rows())

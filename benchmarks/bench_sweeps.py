@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from rows import show
+from rows import main
 
 import sottovoce as sv
 from sottovoce.experiments.bench import Measurement
@@ -48,4 +48,4 @@ def _processor_seconds() -> float:
 
 
 if __name__ == "__main__":
-    show(rows())
+    main(rows())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
 
 import numpy as np
+from rows import peak_bytes
 
 import sottovoce as sv
 
@@ -15,8 +15,7 @@ def timed(what: str, work: Callable[[], object]) -> None:
     start, cpu = time.perf_counter(), time.process_time()
     work()
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"{what:<78} {wall:8.2f} s  (CPU {cpu:.2f} s, process peak so far {peak:.2f} GiB)", flush=True)
+    print(f"{what:<78} {wall:8.2f} s  (CPU {cpu:.2f} s, process peak so far {peak_bytes() / 1e9:.2f} GB)", flush=True)
 
 
 def bench_exact() -> None:

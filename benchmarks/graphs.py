@@ -14,13 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from rows import peak_bytes
 
 
 def _recursive_tree(n: int) -> Any:
@@ -53,10 +54,6 @@ MAKING: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-def peak_gigabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-
-
 def measure(case: str) -> dict[str, Any]:
     from sottovoce import Graph, graphs
 
@@ -72,7 +69,7 @@ def measure(case: str) -> dict[str, Any]:
         found = graphs.connectivity(plain)
         row |= {"value": found.value, "residual": found.residual, "digits": found.digits, "solver": found.solver}
         row["true_error"] = None if known is None else abs(found.value / known - 1)
-    row |= {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "peak_gb": peak_gigabytes()}
+    row |= {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu, "peak_gb": peak_bytes() / 1e9}
     return row
 
 

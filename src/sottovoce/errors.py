@@ -19,6 +19,8 @@
         ├── NotRunning (InvalidInput)   a command for a peer that does not run here
         ├── TransportError            a neighbour could not be reached or was refused; peer.transport's
         │                             CallFailed also says why
+        ├── TopicUnfinished (TimeoutError)  an average did not end in time; names who is missing
+        ├── TopicClosed               an average ended without this peer's contribution
         └── ProtocolViolation         the *other* side broke the protocol; our state is untouched
 
 Messages name the parameter, what is allowed and what was given. They never contain a private value.
@@ -41,6 +43,8 @@ __all__ = [
     "SottovoceError",
     "StoreError",
     "TemporaryFailure",
+    "TopicClosed",
+    "TopicUnfinished",
     "TransportError",
     "Unsupported",
     "UnusableStore",
@@ -109,6 +113,19 @@ class NotRunning(PeerError, InvalidInput):
 
 class TransportError(PeerError):
     """A neighbour could not be reached, or a connection was refused."""
+
+
+class TopicUnfinished(PeerError, TimeoutError):
+    """An average did not end in time. What was contributed stays: ask again, and the wait goes on."""
+
+    def __init__(self, message: str, missing: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.missing = missing
+        """The members that it waits for, as far as this peer knows."""
+
+
+class TopicClosed(PeerError):
+    """An average ended without this peer: its contribution came late, or it was left out. Nothing was mixed."""
 
 
 class ProtocolViolation(PeerError):

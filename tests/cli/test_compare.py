@@ -5,7 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from sottovoce import errors
 from sottovoce.cli.main import cli, main
+from sottovoce.methods import METHODS
 
 ARGUMENTS = ["compare", "--graph", "cycle:6", "--steps", "60", "--replicas", "2", "-m", "standard"]
 
@@ -22,6 +24,47 @@ def test_two_tables_and_files(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {
         "figure.png", "figure.svg", "t.csv", "t.latex", "t.markdown", "t.curves",
     }  # fmt: skip
+
+
+def test_every_file_names_the_command(tmp_path):
+    """CSV, LaTeX, Markdown, curves and both figures say which command made them."""
+    files = {kind: tmp_path / f"t.{kind}" for kind in ("csv", "latex", "markdown", "curves")}
+    options = [word for kind, path in files.items() for word in (f"--{kind}", str(path))]
+    asked = ["-m", "noise-insertion:noise_std=1,noise_decay=0.5", "--prior-left", "0.5", "--schedules", "1"]
+    result = CliRunner().invoke(cli, [*ARGUMENTS, *asked, "--plot", str(tmp_path / "f"), *options])
+    assert result.exit_code == 0, result.output
+    assert "noise ×" in result.output
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {*(path.name for path in files.values()), "f.png", "f.svg", "f-frontier.png", "f-frontier.svg"}
+    for path in tmp_path.iterdir():
+        text = path.read_bytes().replace(b"- -", b"--")
+        assert b"sottovoce compare --graph cycle:6 --steps 60" in text, path
+
+
+def test_the_default_is_a_few_methods_and_all_is_all(monkeypatch):
+    """Without a method a handful is compared; --all takes every method; both together with -m are refused."""
+    chosen = {}
+
+    def remember(graph, values, methods, **_):
+        chosen["names"] = [method.name for method in methods]
+        raise errors.InvalidParameter("enough")
+
+    monkeypatch.setattr("sottovoce.experiments.compare.compare", remember)
+    for words, count in ((["compare"], 6), (["compare", "--all"], len(METHODS))):
+        with pytest.raises(errors.InvalidParameter, match="enough"):
+            CliRunner().invoke(cli, words, catch_exceptions=False)
+        assert len(set(chosen["names"])) == count
+    with pytest.raises(errors.InvalidParameter, match="exclude each other"):
+        CliRunner().invoke(cli, ["compare", "--all", "-m", "standard"], catch_exceptions=False)
+
+
+def test_no_label_is_cut_at_80_columns(monkeypatch):
+    """All tables of a comparison at equal privacy and accuracy fit."""
+    monkeypatch.setenv("COLUMNS", "80")
+    asked = ["-m", "noise-insertion:noise_std=1,noise_decay=0.5", "--prior-left", "0.5", "--accuracy", "0.1"]
+    result = CliRunner().invoke(cli, [*ARGUMENTS, *asked, "--schedules", "2"], catch_exceptions=False)
+    assert "…" not in result.output
+    assert "standard gossip" in result.output
 
 
 def test_json_has_unrounded_rows():

@@ -44,3 +44,14 @@ def test_the_page_on_speed_is_made_from_the_numbers():
         "sys.exit(page.render(numbers) != page.PAGE.read_text(encoding='utf-8'))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not (ROOT / "benchmarks" / "rows.py").is_file() or sys.platform != "linux", reason="sources, Linux")
+def test_the_peak_memory_of_a_part_is_its_own():
+    """A large process starts a small one: what the small one measures is not the size of the large one."""
+    small = "from rows import peak_bytes; print(peak_bytes())"
+    large = f"import subprocess, sys; held = bytearray(400_000_000); subprocess.run([sys.executable, '-c', {small!r}])"
+    done = subprocess.run(
+        [sys.executable, "-c", large], cwd=ROOT / "benchmarks", capture_output=True, text=True, check=True
+    )
+    assert 1e6 < int(done.stdout) < 200e6

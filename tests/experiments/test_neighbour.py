@@ -47,7 +47,7 @@ def test_a_method_that_states_nothing_is_not_analysed() -> None:
     """Not *in the clear* and not *private*, whatever it does: here, and in the table of a comparison."""
     assert cell(Loud()) == (None, None, "not analysed")
     row = sv.compare(GRAPH, VALUES, [Loud()], num_steps=20, seed=1, replicas=2).rows[0]
-    assert (row.neighbour_left, row.neighbour_epsilon, row.neighbour) == (None, None, "not analysed")
+    assert (row.prior_left, row.epsilon, row.neighbour) == (None, None, "not analysed")
 
 
 def test_a_method_that_states_what_it_releases_is_analysed_by_it() -> None:

@@ -12,7 +12,7 @@ from sottovoce.experiments.runs import Batch, OtherVersion, run_batch
 from sottovoce.experiments.spec import SweepSpec
 from sottovoce.experiments.store import SweepStore
 from sottovoce.experiments.sweep import SweepInterrupted, sweep
-from sottovoce.foundation.signals import StopAsked, stop_requests
+from sottovoce.foundation.interrupting import StopAsked, stop_requests
 from tests.experiments.test_sweep import SPEC, Here
 
 

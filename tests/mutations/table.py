@@ -126,7 +126,7 @@ NAMED = (
     ),
     Named(
         "the private value stays on the peer object",
-        "sottovoce.peer.runtime.node.Peer._begin",
+        "sottovoce.peer.runtime.life.Living._begin",
         "self._value = None  # kept in one place only",
         "pass",
         _RUNTIME,

@@ -115,7 +115,7 @@ def test_a_comparison_on_axes_of_ones_own(axes):
     assert [line.get_label() for line in axes.get_lines()] == ["standard gossip", label]
     assert to_hex(axes.get_lines()[0].get_color()) == "#000000"
     assert {line.get_linewidth() for line in axes.get_lines()} == {4}
-    with pytest.raises(InvalidParameter, match=r"methods must be among standard gossip; .*, got 'magic'"):
+    with pytest.raises(InvalidParameter, match=r"methods must be among standard, noise-insertion, .* got 'magic'"):
         sv.plotting.plot_comparison(found, axes, methods=["magic"])
 
 

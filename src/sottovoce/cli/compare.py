@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .output import (
+    command_line,
     graph_option,
     json_option,
     load_option,
@@ -16,21 +18,31 @@ from .output import (
     print_table,
     seed_option,
     values_option,
+    without_suffix,
     write_figure,
 )
 from .specs import MethodOption
 
-FAST = ["method", "steps", "messages", "relative error", "factor", "guaranteed"]
-LEARNT = ["method", "prior left", "a neighbour knows"]
+if TYPE_CHECKING:
+    from ..experiments import Comparison, Provenance
+
+
+TABLES = (
+    ("How fast", ["method", "steps", "messages", "relative error", "factor"]),
+    ("At equal privacy or accuracy", ["method", "noise ×", "accuracy", "messages needed"]),
+    ("What a curious neighbour learns", ["method", "prior left", "worst", "ε"]),
+)
 PATH = click.Path(path_type=Path, dir_okay=False)
+SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 
 @click.command()
 @graph_option
 @click.option(
     "--method", "-m", "method_specs", cls=MethodOption, multiple=True, metavar="SPEC",
-    help="name:parameter=value,…; repeat for more.  [default: one setting of every method]",
+    help="name:parameter=value,…; repeat for more.  [default: one setting of a few that matter]",
 )  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="One setting of every method; the first time it takes minutes.")
 @load_option
 @click.option(
     "--steps", type=click.IntRange(min=1), default=10_000, show_default=True,
@@ -41,9 +53,29 @@ PATH = click.Path(path_type=Path, dir_okay=False)
     help="What all methods get the same number of.",
 )  # fmt: skip
 @click.option("--replicas", type=click.IntRange(min=1), default=20, show_default=True, help="Independent runs of each.")
+@click.option(
+    "--prior-left", "targets", type=SHARE, multiple=True,
+    help="Equal privacy: multiply each method's noise until curious nodes are left with this share of what they did "
+    "not know; repeat for more.",
+)  # fmt: skip
+@click.option(
+    "--prior-left-of", type=click.Choice(["median", "worst"]), default="median", show_default=True,
+    help="Over pairs of a curious node and a neighbour.",
+)  # fmt: skip
+@click.option(
+    "--accuracy", type=float, help="Equal accuracy: count messages until a run stays within this of the mean."
+)
 @seed_option
-@click.option("--observer", default="0", show_default=True, help="The curious node, by number or name.")
-@click.option("--prior-std", type=float, help="Its uncertainty beforehand.  [default: that of the private values]")
+@click.option(
+    "--observer", "observers", multiple=True,
+    help="A curious node, by number or name; repeat for more.  [default: all, or some drawn]",
+)  # fmt: skip
+@click.option("--schedules", type=click.IntRange(min=1), default=6, show_default=True, help="In how many they listen.")
+@click.option(
+    "--heard", type=click.IntRange(min=1),
+    help="For how many messages each way on an edge they listen.  [default: 40; 10 beyond 50 nodes]",
+)  # fmt: skip
+@click.option("--prior-std", type=float, help="Their uncertainty beforehand.  [default: that of the private values]")
 @values_option
 @plot_option
 @click.option("--csv", "csv_file", type=PATH, help="Write every number, unrounded.")
@@ -52,28 +84,39 @@ PATH = click.Path(path_type=Path, dir_okay=False)
 @click.option("--markdown", "markdown_file", type=PATH, help="Write a Markdown table.")
 @json_option
 def command(
-    graph_spec: str, method_specs: tuple[str, ...], steps: int, budget: str, replicas: int, seed: int, observer: str,
-    prior_std: float | None, values_spec: str, plot_stem: Path | None, csv_file: Path | None,
-    curves_file: Path | None, latex_file: Path | None, markdown_file: Path | None, as_json: bool,
+    graph_spec: str, method_specs: tuple[str, ...], everything: bool, steps: int, budget: str, replicas: int,
+    targets: tuple[float, ...], prior_left_of: str, accuracy: float | None, seed: int, observers: tuple[str, ...],
+    schedules: int, heard: int | None, prior_std: float | None, values_spec: str, plot_stem: Path | None,
+    csv_file: Path | None, curves_file: Path | None, latex_file: Path | None, markdown_file: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Put methods side by side: accuracy, rate, messages, and what a curious neighbour learns.
+    """Put methods side by side: accuracy, rate, messages, and what curious neighbours learn.
+
+    All get the same number of messages. With --prior-left they also hide equally much, with --accuracy the messages
+    that each needs are counted; with both, --plot also draws what privacy costs.
 
     \b
     sottovoce compare --graph cycle:10 --steps 2000
     sottovoce compare --graph rgg:100:seed=3 -m standard -m mo-murray:noise_std=1,noise_decay=0.9 --plot out/compare
+    sottovoce compare --graph cycle:10 --steps 2000 --prior-left 0.8 --accuracy 0.01
     """
-    from ..experiments.compare import compare, customary_methods
+    from ..errors import InvalidParameter
+    from ..experiments.compare import compare, customary_methods, leading_methods
     from ..scenario.scenario import Scenario
 
+    if everything and method_specs:
+        raise InvalidParameter("--all and --method exclude each other")
     asked = Scenario.parse(graph=graph_spec, values=values_spec, methods=method_specs, seed=seed, num_steps=steps)
     graph = asked.graph
+    methods = customary_methods(graph) if everything else asked.methods or leading_methods(graph)
     found = compare(
-        graph, asked.private_values, asked.methods or customary_methods(graph), num_steps=steps, seed=seed,
-        replicas=replicas, budget=budget, observer=node_named(graph, observer), prior_std=prior_std,  # type: ignore[arg-type]
+        graph, asked.private_values, methods, num_steps=steps, seed=seed, replicas=replicas, budget=budget,  # type: ignore[arg-type]
+        prior_left=targets or None, prior_left_of=prior_left_of, accuracy=accuracy, schedules=schedules,  # type: ignore[arg-type]
+        observers=[node_named(graph, node) for node in observers] or None, heard=heard, prior_std=prior_std,
     )  # fmt: skip
+    made = found.provenance.by(command_line())
     written: list[Path] = []
     if plot_stem is not None:
-        written += write_figure(found.plot(), plot_stem)
+        written += _write_figures(found, without_suffix(plot_stem, ".png", ".svg"), made)
     for path, write in (
         (csv_file, found.to_csv),
         (curves_file, found.curves_csv),
@@ -81,18 +124,39 @@ def command(
         (markdown_file, found.to_markdown),
     ):
         if path is not None:
-            write(path)
+            write(path, provenance=made)
             written.append(path)
     if as_json:
         head = {"graph": graph.name, "num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "seed": seed}
-        print_json(
-            {**head, "replicas": replicas, "observer": found.observer, "rows": found.records(), "files": written}
-        )
-    else:
-        headings, cells = found.cells()
-        for title, columns in (("How fast", FAST), ("What a curious neighbour learns", LEARNT)):
+        observing = [graph.label(node) for node in found.observers.nodes]
+        told = {**head, "replicas": replicas, "observers": observing, "rows": found.records(), "notes": found.notes}
+        print_json({**told, "files": written, "provenance": made.as_dict()})
+        return
+    _print(found)
+    for path in written:
+        click.echo(f"wrote {path}")
+
+
+def _write_figures(found: Comparison, stem: Path, made: Provenance) -> list[Path]:
+    from matplotlib.figure import Figure
+
+    figure = found.plot()
+    assert isinstance(figure, Figure)
+    written = write_figure(figure, stem, made)
+    if any(found.calibrations):
+        axes = found.plot_frontier()
+        assert isinstance(axes.figure, Figure)
+        written += write_figure(axes.figure, stem.with_name(f"{stem.name}-frontier"), made)
+    return written
+
+
+def _print(found: Comparison) -> None:
+    headings, cells = found.cells()
+    for title, wanted in TABLES:
+        columns = [column for column in wanted if column in headings]
+        if columns != ["method", "accuracy"]:  # nothing was asked to be equal
             places = [headings.index(column) for column in columns]
             print_table(title, columns, [[row[k] for k in places] for row in cells])
-        notes = [f"{run.method.label()}: {note}" for run in found.runs for note in run.notes]
-        for line in (found.caption, *found.notes, *notes, *(f"wrote {path}" for path in written)):
-            click.echo(line)
+    notes = [f"{run.method.label()}: {note}" for run in found.runs for note in run.notes]
+    for line in (found.caption, *found.notes, *dict.fromkeys(notes)):
+        click.echo(line)

@@ -1,8 +1,9 @@
 """``sv.compare``: any methods on one graph, side by side, as a table that prints itself, plots and exports.
 
-Methods differ in what a step is, so they are given the same number of *messages* unless asked otherwise. What
-is measured stands beside what is known beforehand (:meth:`~sottovoce.methods.base.Method.guarantee`), what a curious
-neighbour learns (:mod:`.neighbour`), and what a method needs to know.
+Methods differ in what a step is, so they are given the same number of *messages* unless asked otherwise; in how much
+they hide, so their noise can be set until one threat model leaves the same of private values (:mod:`.calibration`); and
+in how close they come, so messages can be counted until a wanted accuracy. What is measured stands beside what is known
+beforehand (:mod:`.rows`) and what curious nodes learn (:mod:`.observers`).
 """
 
 from __future__ import annotations
@@ -16,60 +17,31 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter
+from ..errors import InvalidParameter, MissingDependency
 from ..foundation.arguments import number
 from ..foundation.html import html_table
 from ..foundation.interrupting import uninterrupted
+from ..foundation.progress import Progress
 from ..graphs.graph import Graph
-from ..graphs.naming import node_number
 from ..methods import METHODS, Method
 from ..simulation import Solution, simulate
 from . import tables
-from .neighbour import Neighbour, curious_neighbour
+from .calibration import Calibration, calibrated
+from .observers import SCHEDULES, Observers
+from .provenance import Provenance
+from .rows import Row, fitted_factor, row_of
 
 if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "Row", "compare", "customary_methods", "fitted_factor"]
+__all__ = ["Comparison", "Row", "compare", "customary_methods", "fitted_factor", "leading_methods"]
 
 Budget = Literal["messages", "steps"]
-AUDITED_STEPS = 2_000
-AUDITED_NODES = 200
-"""What a curious neighbour learns is computed from the first steps, on graphs up to this size: it is O(n²) a step."""
-ROUNDING = 1e-24
-"""Relative errors below this are rounding: no rate can be read from them."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One method of a comparison. ``None``: not known, not defined, or not computed."""
-
-    method: str
-    steps: int
-    messages: int
-    relative_error: float
-    """Median over replicas of ‖x − c̄‖²/‖c − c̄‖² at the end."""
-    relative_error_low: float
-    relative_error_high: float
-    """10 % and 90 % quantiles of the same."""
-    accuracy: float
-    """Root mean square of x_i − c̄ over nodes, coordinates and replicas at the end, in the unit of the values."""
-    factor_fitted: float | None
-    """Per step, from the later half of the median curve."""
-    factor_guaranteed: float | None
-    """Per step, for the mean-square error or a potential that bounds it."""
-    limit_predicted: float | None
-    """Relative error that is left in the end, in expectation (gap oracle: at most)."""
-    messages_per_decade: float | None
-    """Messages per tenfold smaller error, from the fitted factor; ``None`` if the run would not see a decade at it."""
-    neighbour_left: float | None
-    """Posterior over prior deviation of the observer's best-known neighbour: 0 disclosed, 1 nothing learned."""
-    neighbour_epsilon: float | None
-    """For Laplace noise: ε for values one prior deviation apart."""
-    neighbour: str
-    status: str
-    needs: str
-    """What a node must know that it cannot learn from its neighbours; empty: nothing."""
+RECORDS = 200
+LEADING = ("standard", "noise-insertion", "sealed", "accelerated", "mo-murray", "nozari")
+"""Nothing hidden, Algorithm 1, hidden by seals, the fastest, the same idea in rounds, differential privacy."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,10 +51,20 @@ class Comparison:
     graph: Graph
     rows: tuple[Row, ...]
     runs: tuple[Solution, ...]
+    calibrations: tuple[Calibration | None, ...]
+    """For each row, how its noise was set; ``None``: as it was given."""
+    families: tuple[str, ...]
+    """For each row, the label of the method as it was given."""
+    observers: Observers
     seed: int
     replicas: int
-    observer: int
-    prior_std: float
+    accuracy: float | None
+    budget: Budget
+
+    @property
+    def prior_std(self) -> float:
+        """What observers believe beforehand."""
+        return self.observers.prior_std
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per method, every number unrounded."""
@@ -90,7 +72,8 @@ class Comparison:
 
     def cells(self) -> tuple[list[str], list[list[str]]]:
         """Headings and rounded cells for people."""
-        return list(tables.HEADINGS), [tables.cells(row) for row in self.rows]
+        names = tables.headings(self.rows)
+        return names, [tables.cells(row, names) for row in self.rows]
 
     @property
     def caption(self) -> str:
@@ -98,42 +81,113 @@ class Comparison:
         many = f"medians of {self.replicas} replicas" if self.replicas > 1 else "one run"
         return (
             f"{self.graph.name}: {self.graph.num_nodes} nodes, {self.graph.num_edges} edges; {many}, seed {self.seed}; "
-            f"the curious neighbour is {self.graph.label(self.observer)}"
+            f"{self.observers.words}"
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What methods need to know, one line for all that need the same."""
+        """What methods need to know, one line for all that need the same; whose noise could not be set, and why."""
         needs = dict.fromkeys(row.needs for row in self.rows if row.needs)
-        return tuple(f"needs {need}: {'; '.join(r.method for r in self.rows if r.needs == need)}" for need in needs)
+        lines = [f"† needs {need}: {'; '.join(self._needing(need))}" for need in needs]
+        if any(not row.left_exact for row in self.rows):
+            lines.append("≤: by the best linear estimate; an observer may know more")
+        if self.accuracy is not None:
+            lines.append(f"messages needed: until a run stays at a root-mean-square error of {self.accuracy:g}")
+        pairs = zip(self.calibrations, self.families, strict=True)
+        lines += [f"noise as given, {found.failure}: {family}" for found, family in pairs if found and found.failure]
+        return tuple(lines)
 
-    def to_markdown(self, path: str | Path | None = None) -> str:
-        """A Markdown table; also written to ``path`` if given."""
-        return tables.write(tables.markdown(*self.cells(), self.caption), path)
+    def _needing(self, need: str) -> list[str]:
+        """The methods as they were given, each once."""
+        return list(
+            dict.fromkeys(name for row, name in zip(self.rows, self.families, strict=True) if row.needs == need)
+        )
 
-    def to_latex(self, path: str | Path | None = None) -> str:
-        """A LaTeX table (packages booktabs and amsmath); also written to ``path`` if given."""
-        return tables.write(tables.latex(*self.cells(), self.caption), path)
+    @property
+    def provenance(self) -> Provenance:
+        """What was run, for the files."""
+        targets = sorted({c.target for c in self.calibrations if c is not None})
+        return Provenance.of(
+            self.graph, seed=self.seed, replicas=self.replicas, budget=self.budget, observers=self.observers.words,
+            prior_std=self.prior_std, prior_left=targets or None, accuracy=self.accuracy,
+        )  # fmt: skip
 
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """Every number unrounded, one line per method; also written to ``path`` if given."""
-        return tables.write(tables.csv_text(self.records()), path)
+    def to_markdown(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
+        """A Markdown table; also written to ``path`` if given. Where it comes from stands in a comment below it."""
+        made = (provenance or self.provenance).comments("").rstrip()
+        text = tables.markdown(*self.cells(), self.caption) + "".join(f"\n{note}\n" for note in self.notes)
+        return tables.write(f"{text}\n<!--\n{made.replace('--', '- -')}\n-->\n", path)
 
-    def curves_csv(self, path: str | Path | None = None) -> str:
-        """The curves: one line per method, replica and recorded step."""
+    def to_latex(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
+        """A LaTeX table (package booktabs); also written to ``path`` if given. It begins with comments."""
+        made = (provenance or self.provenance).comments("%")
+        return tables.write(made + tables.latex(*self.cells(), self.caption, self.notes), path)
+
+    def to_csv(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
+        """Every number unrounded, one line per method, after comments; also written to ``path`` if given."""
+        made = (provenance or self.provenance).comments()
+        return tables.write(made + tables.csv_text(self.records()), path)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The rows, unrounded; where they come from is in ``attrs``."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
+        frame = pandas.DataFrame.from_records(self.records())
+        frame.attrs.update(self.provenance.as_dict())
+        return frame
+
+    def curves_csv(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
+        """The curves: one line per method, replica and recorded step, after comments."""
         lines = [
             {"method": row.method, "replica": r, "step": step, "messages": sent, "relative_error": error}
             for row, run in zip(self.rows, self.runs, strict=True)
             for r, errors in enumerate(np.atleast_2d(run.relative_error).tolist())
             for step, sent, error in zip(run.steps.tolist(), run.transmissions.tolist(), errors, strict=True)
         ]
-        return tables.write(tables.csv_text(lines), path)
+        return tables.write((provenance or self.provenance).comments() + tables.csv_text(lines), path)
 
-    def plot(self) -> Figure:
-        """Relative error against steps (left) and against messages (right)."""
-        from ..plotting.compare import draw_comparison
+    def plot(self, methods: Sequence[str | Method] | None = None, ax: Axes | None = None) -> Figure | Axes:
+        """Relative error against steps (left) and messages (right), or against messages on axes of one's own.
 
-        return draw_comparison(self.runs, [row.method for row in self.rows], title=self.graph.name)
+        Parameters
+        ----------
+        methods
+            Which to draw: labels, names as on the command line, or methods as they were given. ``None``: all.
+        ax
+            Axes to draw on, which are returned; ``None``: a new figure with two, which is returned.
+        """
+        from ..plotting.compare import draw_comparison, plot_comparison
+
+        if ax is not None:
+            return plot_comparison(self, ax, methods=methods)
+        return draw_comparison(self.curves(methods), title=self.graph.name)
+
+    def plot_frontier(self, ax: Axes | None = None) -> Axes:
+        """What is left to observers against messages needed, or against accuracy if none was asked for."""
+        from ..plotting.compare import plot_frontiers
+
+        return plot_frontiers(self, ax)
+
+    def curves(self, methods: Sequence[str | Method] | None = None) -> list[tuple[str, Solution]]:
+        """Label and run of the chosen methods: labels, names as on the command line, or methods as they were given."""
+        places = range(len(self.rows)) if methods is None else self._places(methods)
+        return [(self.rows[k].method, self.runs[k]) for k in places]
+
+    def _places(self, methods: Sequence[str | Method]) -> list[int]:
+        if isinstance(methods, str | Method):
+            methods = [methods]
+        found = []
+        for wanted in methods:
+            name = wanted.label() if isinstance(wanted, Method) else wanted
+            names = zip((run.method.name for run in self.runs), self.families, self.rows, strict=True)
+            here = [k for k, (short, given, row) in enumerate(names) if name in (short, given, row.method)]
+            if not here:
+                known = ", ".join(dict.fromkeys(run.method.name for run in self.runs))
+                raise InvalidParameter(f"methods must be among {known}, or labels of rows; got {name!r}")
+            found += here
+        return list(dict.fromkeys(found))
 
     def __str__(self) -> str:
         return "\n".join([tables.plain(*self.cells(), self.caption), *self.notes])
@@ -155,7 +209,12 @@ def compare(
     seed: int | None = None,
     replicas: int = 20,
     budget: Budget = "messages",
-    observer: int | str = 0,
+    prior_left: float | Sequence[float] | None = None,
+    prior_left_of: Literal["median", "worst"] = "median",
+    accuracy: float | None = None,
+    observers: Sequence[int | str] | None = None,
+    schedules: int = SCHEDULES,
+    heard: int | None = None,
     prior_std: float | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool | None = None,
@@ -167,7 +226,7 @@ def compare(
     graph, private_values
         The problem.
     methods
-        What to compare; :func:`customary_methods` has one setting of everything.
+        What to compare; :func:`leading_methods` has one setting of a few that matter, :func:`customary_methods` of all.
     num_steps
         Pairwise exchanges. A method with other steps gets as many as the same number of messages
         (2 × ``num_steps``) pays for, at least one.
@@ -175,10 +234,26 @@ def compare(
         As in :func:`~sottovoce.simulate`; every method sees the same seed, so the same edges fire for all.
     budget
         ``"messages"``, or ``"steps"`` to give every method exactly ``num_steps`` steps.
-    observer
-        The curious node; what it learns is computed on graphs of up to 200 nodes, from the first 2 000 steps.
+    prior_left
+        Equal privacy: in (0, 1), the share of the prior deviation that observers shall be left with of their
+        neighbours' values. The noise of every method is multiplied until they are; several shares give several rows
+        for each method. Methods without noise, or that are not analysed, stay as they are, and a note says so.
+        ``None``: all noise as it was given.
+    prior_left_of
+        Whether that is the median over pairs of an observer and a neighbour, or the worst of them.
+    accuracy
+        Equal accuracy: count the messages until a run stays at this root-mean-square deviation from the mean, in the
+        unit of the values, to a two-hundredth of the run.
+    observers
+        The curious nodes, each alone. ``None``: every node of graphs of up to 12, six drawn from the seed of up to 50,
+        three of up to 200, and none beyond.
+    schedules
+        In how many schedules they listen: those of the first replicas.
+    heard
+        For how many messages each way on an edge they listen, on average: the same for every method. ``None``: 40, and
+        10 beyond 50 nodes, where an audit takes long.
     prior_std
-        How uncertain it is about the others beforehand. ``None``: the standard deviation of the private values.
+        How uncertain they are about the others beforehand. ``None``: the standard deviation of the private values.
 
     Examples
     --------
@@ -187,39 +262,73 @@ def compare(
     >>> methods = [sv.StandardGossip(), sv.AcceleratedGossip(), sv.SynchronousAveraging()]
     >>> found = sv.compare(sv.graphs.cycle(10), values, methods, num_steps=400, seed=1)
     >>> [(row.method, row.steps, row.messages) for row in found.rows]
-    [('standard gossip', 400, 800), ('accelerated gossip', 400, 800), ('synchronous averaging', 40, 800)]
+    [('standard gossip', 400, 800), ('accelerated gossip', 400, 800), ('synchronous averaging, Metropolis', 40, 800)]
     """
-    chosen = list(methods)
-    if not chosen:
+    _check(methods, num_steps, budget, prior_left_of)
+    targets = _targets(prior_left)
+    wanted = None if accuracy is None else number("accuracy", accuracy, low=0.0, low_open=True)
+    seed = secrets.randbits(63) if seed is None else seed
+    checked = uninterrupted(simulate(graph, private_values, methods[0], num_steps=1, seed=seed, progress=False))
+    believed = _prior(checked.private_values, prior_std)
+    listening = Observers.chosen(graph, observers, schedules=schedules, heard=heard, prior_std=believed, seed=seed)
+    entries: list[tuple[str, Calibration | None, Solution, Row]] = []
+    with Progress(len(methods) * len(targets), "comparing", report=progress) as bar:
+        for method in methods:
+            steps = _steps(method, graph, num_steps) if budget == "messages" else num_steps
+            for target in targets:
+                method.validate(graph)
+                found = None
+                if target is not None:
+                    found = calibrated(method, listening, steps, target=target, statistic=prior_left_of)
+                chosen = method if found is None else found.method
+                run = uninterrupted(
+                    simulate(
+                        graph, private_values, chosen, num_steps=steps, seed=seed, replicas=replicas, record=RECORDS,
+                        threads=threads, progress=False,
+                    )
+                )  # fmt: skip
+                entries.append((method.label(), found, run, row_of(run, listening.leak(chosen, steps), found, wanted)))
+                bar.at(len(entries))
+                if found is not None and found.factor is None:
+                    break  # the same for every target
+    families, calibrations, runs, rows = zip(*entries, strict=True)
+    return Comparison(
+        graph, rows, runs, calibrations, families, listening, seed=runs[0].seed, replicas=replicas, accuracy=wanted,
+        budget=budget,
+    )  # fmt: skip
+
+
+def _check(methods: Sequence[Method], num_steps: int, budget: str, statistic: str) -> None:
+    if not methods:
         raise InvalidParameter("methods must name at least one method, got none")
     if not num_steps >= 1:
         raise InvalidParameter(f"num_steps must be a whole number ≥ 1, got {num_steps!r}")
     if budget not in ("messages", "steps"):
         raise InvalidParameter(f"budget must be 'messages' or 'steps', got {budget!r}")
-    observer = node_number(graph, observer, "observer")
+    if statistic not in ("median", "worst"):
+        raise InvalidParameter(f"prior_left_of must be 'median' or 'worst', got {statistic!r}")
+
+
+def _targets(prior_left: float | Sequence[float] | None) -> list[float | None]:
+    if prior_left is None:
+        return [None]
+    given = [prior_left] if np.ndim(prior_left) == 0 else list(prior_left)  # type: ignore[arg-type]
+    ends: dict[str, Any] = {"low": 0.0, "high": 1.0, "low_open": True, "high_open": True}
+    found: list[float | None] = [number("prior_left", share, **ends) for share in given]
+    if not found:
+        raise InvalidParameter("prior_left must be one share or several, got none")
+    return found
+
+
+def _prior(values: npt.NDArray[np.float64], prior_std: float | None) -> float:
     if prior_std is not None:
-        prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
-    seed = secrets.randbits(63) if seed is None else seed
-    runs = []
-    for method in chosen:
-        steps = _steps(method, graph, num_steps) if budget == "messages" else num_steps
-        how: dict[str, Any] = {"num_steps": steps, "seed": seed, "replicas": replicas, "record": 200}
-        run = simulate(graph, private_values, method, **how, threads=threads, progress=progress)
-        runs.append(uninterrupted(run))
-    spread = float(np.std(runs[0].private_values)) if prior_std is None else prior_std
+        return number("prior_std", prior_std, low=0.0, low_open=True)
+    spread = float(np.std(values))
     if spread == 0.0:
         raise InvalidParameter(
             "prior_std must be given here, a number > 0 such as 1.0: private_values have no spread to take it from"
         )
-    return Comparison(
-        graph=graph,
-        rows=tuple(_row(run, observer, spread) for run in runs),
-        runs=tuple(runs),
-        seed=runs[0].seed,
-        replicas=replicas,
-        observer=observer,
-        prior_std=spread,
-    )
+    return spread
 
 
 def _steps(method: Method, graph: Graph, num_steps: int) -> int:
@@ -227,62 +336,11 @@ def _steps(method: Method, graph: Graph, num_steps: int) -> int:
     return max(1, (2 * num_steps - method.messages_before(graph)) // method.messages_per_step(graph))
 
 
-def _row(run: Solution, observer: int, prior_std: float) -> Row:
-    errors = np.atleast_2d(run.relative_error)
-    final = errors[:, -1]
-    # Equal values: the denominator of the relative error is then one, as in Solution.
-    scale = float(((run.private_values - run.true_mean) ** 2).sum()) or 1.0
-    known = run.method.guarantee(run.graph)
-    fitted = fitted_factor(run.steps, np.median(errors, axis=0)) if np.isfinite(errors).all() else None
-    seen = _seen(run, observer, prior_std)
-    per_step = run.method.messages_per_step(run.graph)
-    decades = 0.0 if fitted is None else -np.log10(fitted)  # per step
-    falling = run.num_steps * decades > 1.0  # else there was no decade to time
-    return Row(
-        method=run.method.label(),
-        steps=run.num_steps,
-        messages=int(run.transmissions[-1]),
-        relative_error=float(np.median(final)),
-        relative_error_low=float(np.quantile(final, 0.1)),
-        relative_error_high=float(np.quantile(final, 0.9)),
-        accuracy=float(np.sqrt(final.mean() * scale / run.private_values.size)),
-        factor_fitted=fitted,
-        factor_guaranteed=known.factor,
-        limit_predicted=None if known.remaining is None else run.num_coordinates * known.remaining / scale,
-        messages_per_decade=float(per_step / decades) if falling else None,
-        neighbour_left=seen.left,
-        neighbour_epsilon=seen.epsilon,
-        neighbour=seen.words,
-        status=str(run.status),
-        needs=run.method.needs(),
-    )
-
-
-def _seen(run: Solution, observer: int, prior_std: float) -> Neighbour:
-    if run.graph.num_nodes > AUDITED_NODES:
-        return Neighbour(None, None, f"not computed beyond {AUDITED_NODES} nodes")
-    return curious_neighbour(run, observer, prior_std, AUDITED_STEPS)
-
-
-def fitted_factor(steps: npt.NDArray[np.int64], errors: npt.NDArray[np.float64]) -> float | None:
-    """The factor per step of a curve that falls geometrically: least squares on its logarithm over its later half.
-
-    What lies below :data:`ROUNDING` is not used; a curve that has come to rest gives 1.
-
-    Examples
-    --------
-    >>> steps = np.arange(100)
-    >>> round(fitted_factor(steps, 0.9**steps), 9)
-    0.9
-    """
-    below = np.flatnonzero(~(errors > ROUNDING))
-    end = int(below[0]) if len(below) else len(errors)
-    part = slice(end // 2, end)
-    if end - end // 2 < 3:
-        return None
-    return float(np.exp(np.polyfit(steps[part] - steps[part][0], np.log(errors[part]), 1)[0]))
-
-
 def customary_methods(graph: Graph) -> list[Method]:
     """The settings that every registered method calls customary on ``graph``."""
     return [method for cls in METHODS.values() for method in cls.customary(graph)]
+
+
+def leading_methods(graph: Graph) -> list[Method]:
+    """The first customary setting of a few methods that stand for the others: enough for a first answer."""
+    return [METHODS[name].customary(graph)[0] for name in LEADING]

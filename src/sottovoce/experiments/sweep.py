@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SottovoceError
+from ..foundation.interrupting import StopAsked, StopRequest, stop_requests
 from ..foundation.progress import Progress, Report
-from ..foundation.signals import StopAsked, StopRequest, stop_requests
 from .runs import Outcome
 from .script import refuse_unguarded_script
 from .spec import SweepSpec, Task, spec_from

@@ -1,4 +1,8 @@
-"""Ctrl-C during a run: the executors look for it between two spans of steps.
+"""Being asked to stop: Ctrl-C, and SIGTERM, which batch systems and containers send.
+
+An exception that a signal raises somewhere can get lost, for instance in an object's ``__del__``. So the first request
+is remembered, and whoever works looks for it where it can stop: executors between two spans of steps
+(:class:`Interrupt`), sweeps between two runs (:func:`stop_requests`).
 
 A result is whole or it is not there. Only a call of ``simulate`` itself may hand back a run that Ctrl-C ended. The
 status says so, and the code that made the call is stopped when it calls again: a loop does not swallow Ctrl-C.
@@ -12,10 +16,19 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, TypeVar
 
-__all__ = ["Interrupt", "hand_back", "raise_and_remember", "remembered", "stop_if_interrupted", "uninterrupted"]
+__all__ = [
+    "Interrupt",
+    "StopAsked",
+    "StopRequest",
+    "hand_back",
+    "remembered",
+    "stop_if_interrupted",
+    "stop_requests",
+    "uninterrupted",
+]
 
 Run = TypeVar("Run")
 
@@ -51,7 +64,7 @@ def remembered() -> Iterator[None]:
     """While entered, Ctrl-C is raised and remembered: a library that catches everything cannot make a run forget it."""
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler and _in_main_thread()
     if ours:
-        signal.signal(signal.SIGINT, raise_and_remember)
+        signal.signal(signal.SIGINT, _raise_and_remember)
     try:
         yield
     finally:
@@ -60,7 +73,7 @@ def remembered() -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def raise_and_remember(*_: object) -> None:
+def _raise_and_remember(*_: object) -> None:
     """The handler of :func:`remembered`."""
     _Last.raised = True
     raise KeyboardInterrupt
@@ -114,3 +127,55 @@ class Interrupt:
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
         _Last.seen = self._seen
+
+
+class StopAsked(Exception):
+    """Somebody asked this process to stop.
+
+    Attributes
+    ----------
+    signal
+        The signal with which they did.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.signal = number
+
+
+class StopRequest:
+    """The first signal that came, if any."""
+
+    def __init__(self) -> None:
+        self._signal: int | None = None
+
+    def answer(self, number: int, _frame: FrameType | None) -> None:
+        """Remember the first; a second one does not wait."""
+        if self._signal is not None:
+            raise KeyboardInterrupt
+        self._signal = number
+
+    def check(self) -> None:
+        """Raise :class:`StopAsked` if a signal came."""
+        if self._signal is not None:
+            raise StopAsked(self._signal)
+
+
+@contextmanager
+def stop_requests() -> Iterator[StopRequest]:
+    """Inside, SIGINT and SIGTERM are remembered.
+
+    Only in the main thread, where signals arrive, and only if nobody else answers them.
+    """
+    request = StopRequest()
+    usual = {signal.SIGINT: (signal.default_int_handler, _raise_and_remember), signal.SIGTERM: (signal.SIG_DFL,)}
+    main = _in_main_thread()
+    before = {number: signal.getsignal(number) for number in usual}
+    ours = [number for number, handlers in usual.items() if main and before[number] in handlers]
+    for number in ours:
+        signal.signal(number, request.answer)
+    try:
+        yield request
+    finally:
+        for number in ours:
+            signal.signal(number, before[number])

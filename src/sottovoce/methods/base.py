@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,8 @@ class Guarantee:
     """In the long run a step shrinks the mean-square error, or a potential that bounds it, at least by this factor."""
     remaining: float | None = None
     """E‖x − c̄‖² that is left in the end, or a bound on it, summed over nodes, for one number per node; 0: exact."""
+    attained: bool = False
+    """Whether the factor is no bound but, for almost all private values, exactly that of the mean-square error."""
 
 
 class Method(Value, ABC):
@@ -93,6 +95,9 @@ class Method(Value, ABC):
     follows: ClassVar[tuple[int, ...]] = ()
     """Columns to which a change of a node's private value is added. Empty: the method does not say how values change
     during a run."""
+
+    noise_sizes: ClassVar[tuple[str, ...]] = ()
+    """Parameters that are sizes of noise. Multiplied by one factor they hide more, or less, in the same way."""
 
     lazy: ClassVar[bool] = False
     """Whether a node's row may be behind: the method changes every node in every step, and lets those that are
@@ -137,6 +142,19 @@ class Method(Value, ABC):
     def customary(cls, graph: Graph) -> tuple[Method, ...]:
         """Settings that a comparison shows when nobody chose any."""
         return ()
+
+    def with_noise(self, factor: float) -> Self:
+        """The same method with all its noise larger or smaller by ``factor`` > 0.
+
+        Raises
+        ------
+        InvalidParameter
+            If the method has no noise to set.
+        """
+        if not self.noise_sizes:
+            raise InvalidParameter(f"{self.name} has no noise to set")
+        sizes = {name: getattr(self, name) * factor for name in self.noise_sizes}
+        return cast("Self", replace(cast("Any", self), **sizes))
 
     # -- what a run needs ---------------------------------------------------------------------------
 
@@ -187,8 +205,8 @@ class PairMethod(Method):
     """Whether :attr:`update` reads its two draws; the driver generates none otherwise."""
 
     own_rows_only: ClassVar[bool] = False
-    """Whether :attr:`update` reads and writes rows i and j alone, whatever their numbers are. Then several cores make
-    steps of one large network at the same time, and vectors are kept with their coordinates side by side."""
+    """Whether :attr:`update` reads and writes rows i and j alone, whatever their numbers are. Then vectors are kept
+    with their coordinates side by side, and edges need not be stored."""
 
     common_fields: ClassVar[int] = 0
     """How many columns, the last ones, are the same for every coordinate of a vector, at every step: amplitudes and

@@ -83,6 +83,7 @@ class BudgetedNoiseInsertion(PairMethod):
     hidden_std: float
 
     name: ClassVar[str] = "budgeted"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std", "hidden_std")
     num_fields: ClassVar[int] = 5
     follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING

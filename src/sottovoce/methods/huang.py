@@ -16,7 +16,7 @@ from ..graphs.graph import Graph
 from .base import VALUE, Array, Method
 from .laplace import LaplaceMethod, check_decay, laplace_epsilon, laplace_variance
 from .registry import register
-from .weights import Weights
+from .weights import Weights, weights_apart
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -71,6 +71,7 @@ class Huang(LaplaceMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "huang"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_scale",)
     num_fields: ClassVar[int] = 4
     outstanding_field: ClassVar[int | None] = KEPT
     send = staticmethod(send)
@@ -106,7 +107,8 @@ class Huang(LaplaceMethod):
         return np.array([self.noise_decay, self.mixing_share])
 
     def label(self) -> str:
-        return f"Huang, b = {self.noise_scale:g}, q = {self.noise_decay:g}, s = {self.mixing_share:g}"
+        apart = weights_apart(self.weights)
+        return f"Huang, b = {self.noise_scale:g}, q = {self.noise_decay:g}, s = {self.mixing_share:g}{apart}"
 
 
 def huang_variance(noise_scale: float, noise_decay: float, mixing_share: float, num_nodes: int) -> float:

@@ -20,7 +20,7 @@ from .base import VALUE, Array, Guarantee, Method
 from .registry import register
 from .released import LinearRound, LinearSystem, Released
 from .synchronous import WeightedMethod, take_combined
-from .weights import Weights
+from .weights import Weights, weights_apart
 
 __all__ = ["IncrementalAveraging"]
 
@@ -80,6 +80,7 @@ class IncrementalAveraging(WeightedMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "incremental"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std", "own_noise_std")
     num_fields: ClassVar[int] = 3
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     start_noise_field: ClassVar[int | None] = OWN
@@ -141,4 +142,6 @@ class IncrementalAveraging(WeightedMethod):
 
     def label(self) -> str:
         own = f", own {self.own_noise_std:g}" if self.own_noise_std else ""
-        return f"incremental averaging, σ = {self.noise_std:g}, {self.num_parts} parts{own}"
+        return (
+            f"incremental averaging, σ = {self.noise_std:g}, {self.num_parts} parts{own}{weights_apart(self.weights)}"
+        )

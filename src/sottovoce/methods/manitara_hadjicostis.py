@@ -18,7 +18,7 @@ from .base import VALUE, Array, Method
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, take_combined
-from .weights import Weights
+from .weights import Weights, weights_apart
 
 __all__ = ["ManitaraHadjicostis"]
 
@@ -62,6 +62,7 @@ class ManitaraHadjicostis(WeightedMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "manitara-hadjicostis"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std",)
     num_fields: ClassVar[int] = 4
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     noise: ClassVar[str] = "normal"
@@ -94,7 +95,8 @@ class ManitaraHadjicostis(WeightedMethod):
         return LinearRounds(np.zeros(n), self.mixing(graph), noise, taken_back=rounds)
 
     def label(self) -> str:
-        return f"Manitara–Hadjicostis, σ = {brief(self.noise_std)}, {brief(self.num_rounds)} rounds"
+        apart = weights_apart(self.weights)
+        return f"Manitara–Hadjicostis, σ = {brief(self.noise_std)}, {brief(self.num_rounds)} rounds{apart}"
 
 
 def _whole_rounds(name: str, value: object, **limits: Any) -> int | Array:

@@ -21,7 +21,7 @@ from .base import VALUE, Array, Guarantee, Method
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, check_node, take_combined
-from .weights import Weights, averaging_matrix, consensus_factor, plus_diagonal
+from .weights import Weights, averaging_matrix, consensus_factor, plus_diagonal, weights_apart
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -70,6 +70,7 @@ class MoMurray(WeightedMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "mo-murray"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std",)
     num_fields: ClassVar[int] = 3
     outstanding_field: ClassVar[int | None] = OUTSTANDING
     noise: ClassVar[str] = "normal"
@@ -109,10 +110,11 @@ class MoMurray(WeightedMethod):
 
     def guarantee(self, graph: Graph) -> Guarantee:
         decay = self.noise_decay if self.noise_std > 0.0 else 0.0
-        return Guarantee(mo_murray_factor(self.mixing(graph), decay), 0.0)
+        factor = mo_murray_factor(self.mixing(graph), decay)
+        return Guarantee(factor, 0.0, attained=not self.caveats(graph))
 
     def label(self) -> str:
-        return f"Mo–Murray, σ = {self.noise_std:g}, φ = {self.noise_decay:g}"
+        return f"Mo–Murray, σ = {self.noise_std:g}, φ = {self.noise_decay:g}{weights_apart(self.weights)}"
 
 
 def mo_murray_factor(weights: npt.ArrayLike | scipy.sparse.csr_array, noise_decay: float) -> float:

@@ -22,7 +22,7 @@ from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .seen import one_draw_information
 from .synchronous import WeightedMethod, check_node
-from .weights import Weights, averaging_matrix, extreme_eigenvalues
+from .weights import Weights, averaging_matrix, extreme_eigenvalues, weights_apart
 
 __all__ = ["Muffliato", "muffliato_acceleration", "muffliato_loss", "muffliato_summed_loss"]
 
@@ -75,6 +75,7 @@ class Muffliato(WeightedMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "muffliato"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std",)
     num_fields: ClassVar[int] = 3
     outstanding_field: ClassVar[int | None] = ADDED
     noise: ClassVar[str] = "normal"
@@ -116,11 +117,11 @@ class Muffliato(WeightedMethod):
         if self.noise_std > 0.0 or self.caveats(graph):
             return Guarantee(remaining=self.noise_std**2)
         gamma, extremes = self.gamma(graph), extreme_eigenvalues(self.mixing(graph))
-        return Guarantee(max(_radius(gamma, eigenvalue) for eigenvalue in extremes) ** 2, 0.0)
+        return Guarantee(max(_radius(gamma, eigenvalue) for eigenvalue in extremes) ** 2, 0.0, attained=True)
 
     def label(self) -> str:
         how = {None: "accelerated", 1.0: "plain"}.get(self.acceleration, f"γ = {self.acceleration}")
-        return f"Muffliato, σ = {self.noise_std:g}, {how}"
+        return f"Muffliato, σ = {self.noise_std:g}, {how}{weights_apart(self.weights)}"
 
 
 def muffliato_acceleration(gap: float) -> float:

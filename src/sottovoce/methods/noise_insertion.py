@@ -70,6 +70,7 @@ class NoiseInsertion(PairMethod):
     noise_decay: float | Array
 
     name: ClassVar[str] = "noise-insertion"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std",)
     num_fields: ClassVar[int] = 4
     follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING

@@ -86,6 +86,7 @@ class Nozari(LaplaceMethod):
     weights: Weights | None = None
 
     name: ClassVar[str] = "nozari"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_scale",)
     num_fields: ClassVar[int] = 6
     outstanding_field: ClassVar[int | None] = KEPT
     send = staticmethod(send)

@@ -21,7 +21,7 @@ from .base import VALUE, Array, Guarantee, Method
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod, check_node, take_combined
-from .weights import Weights
+from .weights import Weights, weights_apart
 
 __all__ = ["PairwiseCancelling", "cancelling_covariance", "cancelling_mu"]
 
@@ -65,6 +65,7 @@ class PairwiseCancelling(WeightedMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "pairwise-cancelling"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("pair_noise_std", "own_noise_std")
     num_fields: ClassVar[int] = 3
     outstanding_field: ClassVar[int | None] = ADDED
     edge_noise_field: ClassVar[int | None] = PAIRS
@@ -102,7 +103,7 @@ class PairwiseCancelling(WeightedMethod):
 
     def label(self) -> str:
         own = f", own {self.own_noise_std:g}" if self.own_noise_std else ""
-        return f"pairwise cancelling, σ = {self.pair_noise_std:g}{own}"
+        return f"pairwise cancelling, σ = {self.pair_noise_std:g}{own}{weights_apart(self.weights)}"
 
 
 def cancelling_covariance(

@@ -114,6 +114,7 @@ class Pdmm(PdmmMethod):
     penalty: float = 0.4
 
     name: ClassVar[str] = "pdmm"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("dual_noise_std",)
 
     def releases(self, graph: Graph) -> Released:
         rows = _Rows(graph, self.penalty)
@@ -146,6 +147,7 @@ class AsynchronousPdmm(PdmmMethod):
     penalty: float = 0.4
 
     name: ClassVar[str] = "pdmm-asynchronous"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("dual_noise_std",)
     in_rounds: ClassVar[bool] = False
 
     def releases(self, graph: Graph) -> Released:

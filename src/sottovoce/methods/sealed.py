@@ -55,6 +55,7 @@ class SealedGossip(PairMethod):
     noise_decay: float | Array = 0.0
 
     name: ClassVar[str] = "sealed"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("seal_std", "noise_std")
     num_fields: ClassVar[int] = NoiseInsertion.num_fields
     follows: ClassVar[tuple[int, ...]] = (VALUE,)
     outstanding_field: ClassVar[int | None] = OUTSTANDING

@@ -19,7 +19,7 @@ from .base import VALUE, Array, Guarantee, Method
 from .registry import register
 from .released import LinearRound, LinearSystem, NotGaussian, Released
 from .synchronous import WeightedMethod
-from .weights import Weights, extreme_eigenvalues, plus_diagonal
+from .weights import Weights, extreme_eigenvalues, plus_diagonal, weights_apart
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -85,6 +85,7 @@ class StateDecomposition(WeightedMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "state-decomposition"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std",)
     num_fields: ClassVar[int] = 3
     start_noise_field: ClassVar[int | None] = SHOWN
     noise: ClassVar[str] = "normal"
@@ -143,11 +144,11 @@ class StateDecomposition(WeightedMethod):
     def guarantee(self, graph: Graph) -> Guarantee:
         if self.caveats(graph):
             return Guarantee()
-        return Guarantee(decomposition_factor(self.mixing(graph), self.coupling) ** 2, 0.0)
+        return Guarantee(decomposition_factor(self.mixing(graph), self.coupling) ** 2, 0.0, attained=True)
 
     def label(self) -> str:
         secret = f", secret weights ± {self.secret_weight_std:g}" if self.secret_weight_std else ", public weights"
-        return f"state decomposition, σ = {self.noise_std:g}{secret}"
+        return f"state decomposition, σ = {self.noise_std:g}{secret}{weights_apart(self.weights)}"
 
 
 def decomposition_factor(weights: npt.ArrayLike | scipy.sparse.csr_array, coupling: float) -> float:

@@ -62,7 +62,7 @@ class WeightedMethod(RoundMethod):
         return mixing_matrix(self.weights, graph)
 
     def guarantee(self, graph: Graph) -> Guarantee:
-        return Guarantee(consensus_factor(self.mixing(graph)) ** 2, 0.0)
+        return Guarantee(consensus_factor(self.mixing(graph)) ** 2, 0.0, attained=not self.caveats(graph))
 
 
 @register
@@ -99,7 +99,8 @@ class SynchronousAveraging(WeightedMethod):
         return LinearRounds(np.zeros(graph.num_nodes), self.mixing(graph), FadingNoise.none(graph.num_nodes))
 
     def label(self) -> str:
-        return "synchronous averaging"
+        named = {"metropolis": "Metropolis", "max-degree": "max-degree"}
+        return f"synchronous averaging, {named[self.weights] if isinstance(self.weights, str) else 'given weights'}"
 
 
 def check_node(name: str, node: int, num_nodes: int) -> None:

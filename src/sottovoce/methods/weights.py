@@ -31,6 +31,7 @@ __all__ = [
     "mixing_matrix",
     "plus_diagonal",
     "weight_caveats",
+    "weights_apart",
 ]
 
 NAMED = ("metropolis", "max-degree")
@@ -211,6 +212,19 @@ def extreme_eigenvalues(weights: npt.ArrayLike | scipy.sparse.csr_array) -> tupl
     start = np.cos(np.arange(n))  # the same every time
     found = scipy.sparse.linalg.eigsh(operator, k=2, which="BE", v0=start, tol=1e-9, return_eigenvectors=False)
     return float(max(found)), float(min(found))
+
+
+def weights_apart(weights: Weights) -> str:
+    """What a label adds for weights that are not the customary ones.
+
+    Examples
+    --------
+    >>> weights_apart("metropolis"), weights_apart("max-degree"), weights_apart([[1.0]])
+    ('', ', max-degree', ', given weights')
+    """
+    if isinstance(weights, str):
+        return "" if weights == "metropolis" else f", {weights}"
+    return ", given weights"
 
 
 def weight_caveats(weights: Weights, graph: Graph) -> tuple[str, ...]:

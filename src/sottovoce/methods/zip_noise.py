@@ -18,7 +18,7 @@ from ..graphs.graph import Graph
 from .base import VALUE, Array, Guarantee, Method, NeighbourMethod
 from .registry import register
 from .released import LinearRound, LinearSystem, Released
-from .weights import Weights, check_weights, consensus_factor, mixing_matrix, weight_caveats
+from .weights import Weights, check_weights, consensus_factor, mixing_matrix, weight_caveats, weights_apart
 
 __all__ = ["ZipNoise"]
 
@@ -80,6 +80,7 @@ class ZipNoise(NeighbourMethod):
     weights: Weights = "metropolis"
 
     name: ClassVar[str] = "zip"
+    noise_sizes: ClassVar[tuple[str, ...]] = ("noise_std",)
     num_fields: ClassVar[int] = 4
     noise: ClassVar[str] = "normal"
     speak = staticmethod(speak)
@@ -182,7 +183,7 @@ class ZipNoise(NeighbourMethod):
         if self.caveats(graph):
             return Guarantee(remaining=0.0)
         decay = self.noise_decay if self.noise_std > 0.0 else 0.0
-        return Guarantee(max(decay, consensus_factor(mixing)) ** 2, 0.0)
+        return Guarantee(max(decay, consensus_factor(mixing)) ** 2, 0.0, attained=True)
 
     def _left(self, graph: Graph, mixing: Any) -> float:
         own, _, heard = self._noise(graph)
@@ -192,4 +193,4 @@ class ZipNoise(NeighbourMethod):
         return float(self.noise_std**2 * (shares[:-1] / (1.0 - eigenvalues[:-1] ** 2)).sum())
 
     def label(self) -> str:
-        return f"zip noise, σ = {self.noise_std:g}, φ = {self.noise_decay:g}"
+        return f"zip noise, σ = {self.noise_std:g}, φ = {self.noise_decay:g}{weights_apart(self.weights)}"

@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from .membership.config import PeerConfig
 from .protocol.status import PeerStatus
+from .runtime.averaging import Average, Round
+from .runtime.blocking import BlockingPeer
 from .runtime.node import Peer
 
-__all__ = ["Peer", "PeerConfig", "PeerStatus", "Status", "average"]
+__all__ = ["Average", "BlockingPeer", "Peer", "PeerConfig", "PeerStatus", "Round", "Status", "average"]
 
 Status = PeerStatus
 """The name under which :class:`PeerStatus` was first published."""

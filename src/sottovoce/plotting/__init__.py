@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .changing import plot_changing
-    from .compare import plot_comparison
+    from .compare import plot_comparison, plot_frontiers
     from .ensembles import plot_ensemble
     from .privacy import plot_exposure, plot_frontier, plot_knowledge, plot_matrix
     from .runs import plot_run
@@ -31,6 +31,7 @@ _HOME = {
     "plot_ensemble": "ensembles",
     "plot_exposure": "privacy",
     "plot_frontier": "privacy",
+    "plot_frontiers": "compare",
     "plot_knowledge": "privacy",
     "plot_map": "sweeps",
     "plot_matrix": "privacy",
@@ -48,6 +49,7 @@ __all__ = [
     "plot_ensemble",
     "plot_exposure",
     "plot_frontier",
+    "plot_frontiers",
     "plot_knowledge",
     "plot_map",
     "plot_matrix",

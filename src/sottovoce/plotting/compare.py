@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..experiments.compare import Comparison
+    from ..methods import Method
     from ..simulation import Solution
 
-__all__ = ["draw_comparison", "plot_comparison"]
+__all__ = ["draw_comparison", "plot_comparison", "plot_frontiers"]
 
 LOWEST = 1e-30
 ERROR = "relative error  ‖x − x*‖² / ‖x⁰ − x*‖²"
@@ -34,7 +35,7 @@ def plot_comparison(
     comparison: Comparison,
     axes: Axes | None = None,
     *,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | Method] | None = None,
     against: Literal["steps", "messages"] = "messages",
     **keywords: Any,
 ) -> Axes:
@@ -47,7 +48,7 @@ def plot_comparison(
     axes
         Where to draw; ``None``: a new figure.
     methods
-        Which of them, by label (as in the table) or by name; ``None``: all.
+        Which of them: labels as in the table, names as on the command line, or methods as given; ``None``: all.
     against
         What to put on the horizontal axis.
     **keywords
@@ -65,7 +66,7 @@ def plot_comparison(
     """
     if against not in AXES:
         raise InvalidParameter(f"against must be 'steps' or 'messages', got {against!r}")
-    curves = _chosen([(row.method, run) for row, run in zip(comparison.rows, comparison.runs, strict=True)], methods)
+    curves = comparison.curves(methods)
     (axes,) = axes_for(axes, width=6.4, height=4.8)
     _draw(axes, curves, against=against, look=line_keywords(keywords))
     tidy(axes, title=comparison.graph.name, x=AXES[against], y="relative error")
@@ -73,13 +74,50 @@ def plot_comparison(
     return axes
 
 
-def draw_comparison(runs: Sequence[Solution], labels: Sequence[str], *, title: str) -> Figure:
+def plot_frontiers(comparison: Comparison, axes: Axes | None = None) -> Axes:
+    """A line per method through its settings: what is left to observers, with its interval, against what it takes.
+
+    To the left is cheap, up is private. Methods whose noise was not set are single points.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`sottovoce.compare` returned when it was asked for privacy.
+    axes
+        Where to draw; ``None``: a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+    """
+    (axes,) = axes_for(axes, width=6.4, height=4.4)
+    needed = comparison.accuracy is not None
+    for family in dict.fromkeys(comparison.families):
+        rows = [row for row, name in zip(comparison.rows, comparison.families, strict=True) if name == family]
+        points = [(row.messages_needed if needed else row.accuracy, row) for row in rows]
+        known = [(x, row.prior_left_low, row.prior_left, row.prior_left_high) for x, row in points]
+        places = np.array([place for place in known if None not in place], dtype=np.float64)
+        if not len(places):
+            continue
+        x, low, y, high = places.T
+        axes.errorbar(
+            x, y, yerr=(y - low, high - y), label=family, capsize=2.5, **(next_style(axes) | {"linestyle": "-"})
+        )
+    what = f"messages until ± {comparison.accuracy:g}" if needed else "root-mean-square error at equal messages"
+    tidy(axes, title=comparison.graph.name, x=what, y="prior left to a curious neighbour")
+    axes.set_xscale("log")
+    axes.set_ylim(0.0, 1.02)
+    legend_below(axes)
+    return axes
+
+
+def draw_comparison(curves: Sequence[Curve], *, title: str) -> Figure:
     """Medians with bands from the 10 % to the 90 % quantile; standard gossip in black.
 
     A few methods: error against steps and against messages. Many: against messages, five on each pair of axes in the
     order of what they reached, standard gossip on all.
     """
-    curves = list(zip(labels, runs, strict=True))
     return _two_panels(curves, title) if len(curves) <= TOGETHER else _small_panels(curves, title)
 
 
@@ -133,13 +171,3 @@ def _reached(run: Solution) -> float:
     """The median error at the end; runs that ended as no number come last."""
     last = float(np.median(np.atleast_2d(run.relative_error)[:, -1]))
     return last if np.isfinite(last) else np.inf
-
-
-def _chosen(curves: list[Curve], methods: Sequence[str] | None) -> list[Curve]:
-    if methods is None:
-        return curves
-    wanted = [methods] if isinstance(methods, str) else list(methods)
-    for each in wanted:
-        if not any(each in (label, run.method.name) for label, run in curves):
-            raise InvalidParameter(f"methods must be among {'; '.join(label for label, _ in curves)}, got {each!r}")
-    return [(label, run) for label, run in curves if label in wanted or run.method.name in wanted]

@@ -2,8 +2,9 @@
 
 What every method (:mod:`.methods`), every store (:mod:`.stores`) and every transport (:mod:`.transport`) must do; a
 network in virtual time (:mod:`.simulated`), its transcript for an audit (:mod:`.transcripts`),
-the real node in virtual time (:mod:`.virtual`), whole networks of processes (:mod:`.stage`) on machines of their own
-(:mod:`.machines`). Each name is imported from its module when first used: checking a method needs nothing of a peer.
+the real node in virtual time (:mod:`.virtual`), a network of them for tests of programs (:mod:`.local`), whole networks
+of processes (:mod:`.stage`) on machines of their own (:mod:`.machines`). Each name is imported from its module when
+first used: checking a method needs nothing of a peer.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .local import LocalNetwork
     from .methods import check_method
     from .simulated import Conditions, SimulatedNetwork, SimulatedPeer
     from .stores import StoreConformance
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Conditions": "simulated",
+    "LocalNetwork": "local",
     "SeededPeer": "virtual",
     "SimulatedNetwork": "simulated",
     "SimulatedPeer": "simulated",
@@ -32,6 +35,7 @@ _HOME = {
 
 __all__ = [
     "Conditions",
+    "LocalNetwork",
     "SeededPeer",
     "SimulatedNetwork",
     "SimulatedPeer",

@@ -41,12 +41,13 @@ class Medium:
 
     dimension: int = 1
     num_members: int = 64
+    longest_topic: int = 4096
     seed: int = 0
     faults: Faults = field(default_factory=Faults)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
-        self.codec = Codec(self.dimension, self.num_members)
+        self.codec = Codec(self.dimension, self.num_members, self.longest_topic)
         self.members: dict[str, MemoryTransport] = {}
         self._island: dict[str, int] = {}
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from ..errors import ProtocolViolation
 from ..peer.protocol import PeerState, Protocol, Settings
 from ..peer.protocol.messages import Message
+from ..peer.protocol.settings import TopicSettings
 from ..peer.protocol.units import Unit, Vector
 from ..privacy.gaussian.account import Account
 from . import balance
@@ -105,7 +106,7 @@ class SimulatedNetwork:
     settings
         Of the protocol, the same for all: fields of :class:`~sottovoce.peer.protocol.Settings`. Unless given, the
         diameter is 1, the unit 10⁻⁶, values may lie within ± 1000, seals have deviation 1, there is room for as many
-        members again, and times are those of a fast network.
+        members again, and times are those of a fast network. With ``missing`` the network is that of a topic.
     """
 
     def __init__(
@@ -156,7 +157,8 @@ class SimulatedNetwork:
         """A new peer."""
         vector = self.unit.from_values(value)
         noise_std, noise_decay = self._noise
-        settings = Settings(
+        kind = TopicSettings if "missing" in self._settings else Settings
+        settings = kind(
             name=name, dimension=len(vector), noise_std=noise_std, noise_decay=noise_decay, index=self._joined,
             **self._settings,
         )  # fmt: skip

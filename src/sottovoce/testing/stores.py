@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from ..peer.protocol import Edge, PeerState
+from ..peer.protocol.closing import Certificate
 from ..peer.protocol.parting import Parting
-from ..peer.store.base import Store
+from ..peer.store.base import Store, TopicRecord
 from ..privacy.gaussian.account import Account
 
 __all__ = ["StoreConformance", "some_state"]
@@ -45,6 +46,7 @@ def some_state(dimension: int = 3) -> PeerState:
         last_sid=2**61,
         edges=edges,
         partings={"dan": Parting(sid=2**60, psid=5, since=1_700_000_000_000)},
+        certificate=Certificate(2**200 + 1, 2 * value, 7, declared=True),
     )
 
 
@@ -55,6 +57,7 @@ def assert_same(found: PeerState | None, expected: PeerState) -> None:
     assert [getattr(found, name) for name in scalars] == [getattr(expected, name) for name in scalars]
     assert _bits(found.value) == _bits(expected.value)
     assert _bits(found.noise) == _bits(expected.noise)
+    assert _certificate(found.certificate) == _certificate(expected.certificate)
     assert sorted(found.edges) == sorted(expected.edges)
     for name, edge in expected.edges.items():
         other = found.edges[name]
@@ -63,12 +66,54 @@ def assert_same(found: PeerState | None, expected: PeerState) -> None:
         assert (_bits(other.f), _bits(other.g)) == (_bits(edge.f), _bits(edge.g))
 
 
+def _certificate(held: Certificate | None) -> tuple[object, ...] | None:
+    return None if held is None else (held.contributors, _bits(held.twice), held.width, held.declared)
+
+
 def _bits(vector: Any) -> bytes | None:
     return None if vector is None else np.asarray(vector).tobytes()
 
 
 class StoreConformance:
     """Claims about a :class:`~sottovoce.peer.store.base.Store`."""
+
+    def test_topics_are_kept_apart(self) -> None:
+        """The states of two topics and of the standing average, of different dimensions, come back each as it was."""
+        place: dict[str, Any] = {}
+        store = self.open(place)
+        records = {
+            bytes([k]) * 16: TopicRecord(f"topic {k}", k, "drop", "salary", carried=0.5, information=1 / 3)
+            for k in (1, 5)
+        }
+        for topic, record in records.items():
+            store.note_topic(topic, record)
+            store.topic(topic, record.dimension).save(some_state(record.dimension))
+        store.save(some_state())
+        self.close(store)
+        store = self.open(place)
+        assert store.topics() == records
+        for topic, record in records.items():
+            assert_same(store.topic(topic, record.dimension).load(), some_state(record.dimension))
+        assert_same(store.load(), some_state())
+        self.close(store)
+
+    def test_of_a_topic_that_has_ended_only_the_record_is_kept(self) -> None:
+        """Its ledgers, noise and value are gone, its answer is there; the standing average and others are untouched."""
+        place: dict[str, Any] = {}
+        store, topic, twice = self.open(place), bytes(range(16)), np.array([4, -(2**61), 7])
+        store.save(some_state())
+        store.note_topic(topic, TopicRecord("a", 3, "wait", "s"))
+        store.topic(topic, 3).save(some_state())
+        ended = TopicRecord("a", 3, "wait", "s", 0.0, 2.5, contributors=2**99 + 1, twice=twice, width=4, ended=17)
+        store.note_topic(topic, ended)
+        self.close(store)
+        store = self.open(place)
+        found = store.topics()[topic]
+        assert _bits(found.twice) == _bits(twice)
+        assert replace(found, twice=None) == replace(ended, twice=None)
+        assert store.topic(topic, 3).load() is None
+        assert_same(store.load(), some_state())
+        self.close(store)
 
     def open(self, place: dict[str, Any]) -> Store:
         """Open the store that lives in ``place``, the same each time for the same dictionary."""

@@ -58,10 +58,13 @@ class Town:
             "grace": 3.0, "seal_std": 1.0, "unit": "0.000001", "low": -1e5, "high": 1e5, "members": 64,
             "max_degree": 8, "min_open_edges": 1, "index": k, **self.fields,
         }  # fmt: skip
+        around = ring if neighbours is None else neighbours
+        if fields["members"] == len(self.names):  # a network of exactly these
+            fields["others"] = dict.fromkeys(set(self.names) - {name, *around}, NOWHERE)
         return PeerConfig(
             name=name, network="town", listen="127.0.0.1:0",
             data_dir=None if self.folder is None else self.folder / name,
-            neighbours=dict.fromkeys(ring if neighbours is None else neighbours, NOWHERE), **fields,
+            neighbours=dict.fromkeys(around, NOWHERE), **fields,
         )  # fmt: skip
 
     def peer(self, name: str, *, config: PeerConfig | None = None, value: Any = ..., fresh: bool = False) -> SeededPeer:
@@ -71,7 +74,7 @@ class Town:
         kept = self.stores.get(name)
         self.stores[name] = store = MemoryStore()
         if kept is not None:
-            store._state = kept._state
+            store._state, store._topics, store._records = kept._state, kept._topics, kept._records
         self.observers[name] = Recorder()
         return SeededPeer(
             config,

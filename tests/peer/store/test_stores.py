@@ -227,10 +227,11 @@ def test_topics_have_states_of_their_own(store: SqliteStore) -> None:
     """Rows are kept by topic: another one begins empty, and saving it leaves the first as it was (R50)."""
     folder = store.path.parent
     store.close()
-    other = SqliteStore(folder, WHO, topic=b"t" * 16)
+    both = SqliteStore(folder, WHO)
+    other = both.topic(b"t" * 16, WHO.dimension)
     assert other.load() is None
     other.save(replace(some_state(), requests=99))
-    other.close()
+    both.close()
     again = SqliteStore(folder, WHO)
     assert_same(again.load(), some_state())
     again.close()
@@ -260,7 +261,7 @@ def test_a_state_without_changes_costs_no_transaction(store: SqliteStore) -> Non
     """What is only volatile, or the same again, does not touch the disk: a flood of messages cannot wear it out."""
     assert store._db is not None
     statements: list[str] = []
-    state = store._saved
+    state = store._standing._saved
     assert state is not None
     store._db.set_trace_callback(statements.append)
     ada = replace(state.edges["ada"], heard=3, owed=True)

@@ -116,8 +116,11 @@ def wire(**fields: object) -> bytes:
     [
         wire(kind=0),
         wire(kind=9),
-        wire(kind=6),
+        wire(kind=8),
         wire(kind=7),
+        wire(closed=b"\1"),
+        wire(kind=7, topic=b"x" * 16, closed=b"\0\0\x80"),
+        wire(stop=pb.Stop(ready=b"\0\0\x80")),
         wire(topic=b""),
         wire(topic=b"x" * 17),
         wire(roster=2**62),

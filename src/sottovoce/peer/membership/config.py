@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import ConfigError
-from ..protocol.settings import Settings, check_number
+from ..protocol.settings import MAX_DIMENSION, Settings, check_number
 from .names import check_label, is_loopback, split_address
 
 __all__ = ["IdentityFiles", "PeerConfig"]
@@ -54,6 +54,7 @@ class PeerConfig(Settings):
     metrics_listen: str | None = None
     without: Sequence[str] = ()
     follow_rosters: bool = True
+    longest_topic: int = 4096
     others: Mapping[str, str | None] = field(default_factory=dict)
     identity: IdentityFiles | None = None
 
@@ -67,6 +68,10 @@ class PeerConfig(Settings):
             object.__setattr__(self, "data_dir", Path(self.data_dir))
         self._check_noise()
         self._check_neighbours()
+        if self.longest_topic not in range(1, MAX_DIMENSION + 1) or isinstance(self.longest_topic, bool):
+            raise ConfigError(
+                f"longest_topic must be a whole number from 1 to {MAX_DIMENSION}, got {self.longest_topic!r}"
+            )
         if not isinstance(self.follow_rosters, bool):
             raise ConfigError(f"follow_rosters must be true or false, got {self.follow_rosters!r}")
         if self.metrics_listen is not None:
@@ -101,6 +106,11 @@ class PeerConfig(Settings):
     def account_file(self) -> Path | None:
         """Where the privacy account is kept a second time: beside the key, where no copy of the data brings it back."""
         return None if self.identity is None else self.identity.key.with_name("peer.account")
+
+    @property
+    def roll(self) -> tuple[str, ...]:
+        """The names of all members, in the order in which the roster numbers them."""
+        return tuple(sorted({self.name, *self.neighbours, *self.others}))
 
     @property
     def certificate_name(self) -> str:

@@ -172,6 +172,11 @@ EXPLANATIONS: dict[str, Explanation] = {
         "never without you if it lays this peer open, or leaves it none of its present neighbours",
         "With false every later roster waits beside the old one until you install it; until then nothing is settled.",
     ),
+    "longest_topic": Explanation(
+        "The most coordinates of a topic's vector; a longer message is refused before it is read.",
+        "up to 19 messages of 56 bytes a coordinate for each neighbour that misbehaves; 4 MB with 4096",
+        "Contributors to a topic of longer vectors must all raise it.",
+    ),
     "identity": Explanation(
         "This peer's private key, its network's roster, and the fingerprint of the founder's key.",
         "mutual TLS 1.2 or 1.3, P-256; believed are exactly the neighbours' certificates in the roster",

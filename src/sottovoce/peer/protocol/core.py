@@ -62,6 +62,12 @@ class Core:
             lambda: own_interval(self.state, self._links, self.settings),
             member=settings.index,
         )
+        self.ended: dict[str, int] = {}
+        """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
+        self.declared_elsewhere = 0
+        """R84: the set that a neighbour has declared last; 0: none has."""
+        self._to_tell: set[str] = set()
+        self._heed_certificate()
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
         self._stamp = stamp
@@ -77,6 +83,8 @@ class Core:
 
         Paid from a bucket that fills with the own clock; enough for a whole epoch is kept for one that may be declared.
         """
+        if name in self._to_tell:  # R84
+            return name in self._links
         if name not in self._links or not self.rule.has_news_for(name):
             return False
         kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
@@ -87,13 +95,45 @@ class Core:
         return [self._tell_news(name) for name in self.state.active if self.has_news(name)]
 
     def _tell_news(self, name: str) -> Message:
-        self._links[name].news -= 1.0
+        if name in self._to_tell:
+            self._to_tell.discard(name)
+        else:
+            self._links[name].news -= 1.0
         return self.greet(name)
 
     @property
     def settled(self) -> bool:
         """Whether all peers are known to agree to the tolerance (R34)."""
         return self.rule.settled
+
+    @property
+    def bound(self) -> bool:
+        """R83: whether this peer lets nobody in or out of the topic any more."""
+        return self.rule.bound
+
+    @property
+    def declared(self) -> bool:
+        """R82, R83: whether the topic has its answer, the certificate in the state."""
+        return self.state.certificate is not None and self.state.certificate.declared
+
+    @property
+    def over(self) -> bool:
+        """R85: whether all neighbours have the answer too, so that the ledgers are needed no more."""
+        return self.declared and all(self._links[name].closed for name in self.state.active)
+
+    @property
+    def without_us(self) -> bool:
+        """R85: whether nobody is left to average with: the topic has ended at all neighbours, or they have parted."""
+        return not self.declared and all(name in self.ended for name in self.state.active)
+
+    @property
+    def missing(self) -> list[str]:
+        """The neighbours that keep this topic from going on: not contributed, silent, or over with it."""
+        return [
+            name
+            for name in self.state.active
+            if self.state.edges[name].blank or self._links[name].silent or name in self.ended
+        ]
 
     @property
     def live_sealed_edges(self) -> int:
@@ -103,7 +143,7 @@ class Core:
     @property
     def quiet(self) -> bool:
         """Whether nobody needs this peer to hurry (R36)."""
-        return self.rule.quiet(self.state.active)
+        return not self.rule.restless and self.rule.quiet(self.state.active)
 
     # -- for the rules --------------------------------------------------------------------------
 
@@ -113,8 +153,16 @@ class Core:
         digest, terms = (self.settings.roster_digest, self.settings.terms) if greeting else (b"", None)
         return compose(
             self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
-            topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms,
+            topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms, closed=self.rule.only,
         )  # fmt: skip
+
+    def _heed_certificate(self) -> None:
+        """R83, R84: what the rounds must know of the certificate that is held."""
+        held = self.state.certificate
+        self.rule.bound = self.rule.bound or (held is not None and self.settings.missing == "drop")
+        self.rule.restless = bool(self.settings.missing) and not self.declared
+        self.rule.only = held.contributors if held is not None and held.declared else 0
+        self._to_tell = set(self.state.active) if self.declared else set()
 
     def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
         return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)

@@ -1,4 +1,4 @@
-"""A peer's state machine: rules R14 to R31, R44, R46 to R53 and R60 to R62, on top of the ledger of each edge.
+"""A peer's state machine on top of the ledger of each edge: rules R14 to R31, R44, R46 to R53, R60 to R62, R80 to R85.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call
@@ -21,12 +21,14 @@ import numpy as np
 from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .calling import exponential, own_rate
+from .closing import Certificate, followed, renewed
 from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
 from .ledger import Reaction, meet, step
 from .members import Membership
 from .messages import Kind, Message, Vector, check_message, within
 from .noise import begin_afresh, draw_if_needed, rearm
+from .openings import closed
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .steps import half, kept_within, reach
@@ -111,7 +113,9 @@ class Protocol(Membership):
         if self.pending is not None or name is None or name not in self.state.edges:
             return None
         edge = self.state.edges[name]
-        if edge.blank or edge.psid == 0:
+        if name in self.ended or (edge.blank and self._links[name].not_yet):  # R81, R85
+            return None
+        if edge.blank or edge.psid == 0 or self.declared:  # R84: with the answer there, nothing more need be shown
             return self.greet(name)
         self.recovering = self.recovering and any(self.state.edges[other].blank for other in active)
         if self.recovering:  # R3
@@ -128,7 +132,7 @@ class Protocol(Membership):
     def pause(self, uniform: float) -> float:
         """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
         neighbours = max(len(self.state.active), 1)
-        return exponential(own_rate(self.settings, neighbours, quiet=self.quiet), uniform)
+        return exponential(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
 
     def unanswered(self, message: Message, *, late: bool) -> Message | None:
         """R17: ``message`` brought no answer, only because time ran out if ``late``. What to send again, if anything.
@@ -175,7 +179,14 @@ class Protocol(Membership):
         if m.src not in self.state.edges:
             return self._without_record(m)
         self.reached(m.src)
+        self._links[m.src].not_yet = m.kind is Kind.NOT_YET
+        self.ended.pop(m.src, None)
+        if m.kind in (Kind.NOT_YET, Kind.CLOSED):
+            self._heed_end(m)
+            return None
         edge = self.state.edges[m.src]
+        if edge.parted and m.kind is not Kind.BYE and self.bound:  # R83
+            return self._closed(m.src)
         if edge.parted and m.kind is not Kind.BYE and not self._links[m.src].openings.has(self._seconds()):
             self._count("opened-too-often", m.src)  # R53
             return None
@@ -191,7 +202,50 @@ class Protocol(Membership):
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
         if m.roster == self.settings.roster and not self.rule.hear(m.src, m.stop, self.state.active):
             self._count("round-ahead", m.src)  # R48
+        if self.settings.missing:
+            self._conclude(m)
         return self._payload(m)
+
+    # -- how a topic ends -----------------------------------------------------------------------
+
+    def _conclude(self, m: Message) -> None:
+        """R82 to R84: an epoch may have ended in agreement, or a neighbour has declared."""
+        held, found = self.state.certificate, self.rule.agreement()
+        if found is not None:
+            held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
+        if m.closed:
+            self.declared_elsewhere = m.closed
+            self.rule.bound = self.settings.missing == "drop"  # whoever has declared it has counted on us
+        self._hold(held)
+        if self.declared and m.closed == self.rule.only:
+            self._links[m.src].closed = True
+
+    def _heed_end(self, m: Message) -> None:
+        """R81, R85: the neighbour has not contributed yet; or it holds no ledger any more, because the topic is over.
+
+        Who is bound to the same set has its answer by that. Who has none comes too late, or has lost it.
+        """
+        if m.kind is Kind.NOT_YET or not self.settings.missing:
+            return
+        self._hold(followed(self.state.certificate, m.closed))
+        if self.declared and m.closed == self.rule.only:
+            self._links[m.src].closed = True
+        elif not self.declared:
+            self.ended[m.src] = m.closed
+
+    def follow(self) -> None:
+        """R84: the rounds do not go on, and a neighbour has declared the set that this peer is bound to: so does it."""
+        self._hold(followed(self.state.certificate, self.declared_elsewhere))
+
+    def _hold(self, certificate: Certificate | None) -> None:
+        if certificate is not self.state.certificate:
+            self.state = replace(self.state, certificate=certificate)
+            self._heed_certificate()
+
+    def _closed(self, name: str) -> Message:
+        """R83: what a newcomer is told."""
+        held = self.state.certificate
+        return closed(self.settings, name, 0 if held is None else held.contributors, topic=self.topic)
 
     def _check_terms(self, m: Message) -> None:
         """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree."""

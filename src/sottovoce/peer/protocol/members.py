@@ -1,4 +1,4 @@
-"""Who is around, and which value is averaged: rules R4, R23, R24, R49, R51 and R53.
+"""Who is around, and which value is averaged: rules R4, R23, R24, R49, R51, R53 and R83.
 
 An edge is opened and lost by messages, too: see :mod:`.machine`. Here is what operators, rosters and programs ask for.
 """
@@ -31,21 +31,21 @@ class Membership(Core):
         for name in wanted:
             self.add(name)
 
-    def add(self, name: str) -> Message:
-        """R23: a new neighbour. Returns the HELLO to send."""
+    def add(self, name: str) -> Message | None:
+        """R23: a new neighbour. Returns the HELLO to send; ``None`` if nobody is let in any more (R83)."""
         if name == self.settings.name:
             raise InvalidParameter(f"a peer cannot be its own neighbour: {name!r}")
-        if name not in self.state.edges:
+        if name not in self.state.edges and not self.bound:
             self._put(name, Edge(sid=self._new_sid()))
             self.gone(name)  # R51: from here on the new life is what counts
             self._links[name] = Link()
             self.rule.disturbed()
-        return self.greet(name)
+        return self.greet(name) if name in self.state.edges else None
 
     def drop(self, name: str) -> Message | None:
         """R23, R51: forget a neighbour and the flow to it. Returns the BYE to send, again and again until answered."""
         edge = self.state.edges.get(name)
-        if edge is None:
+        if edge is None or self.bound:  # R83
             return None
         edges = {other: kept for other, kept in self.state.edges.items() if other != name}
         state = replace(self.state, edges=edges)

@@ -1,6 +1,6 @@
 """What one peer says to another, as a value: no encoding and no transport here.
 
-Five kinds of message, all with the same header. A message shows the sender's side of the *edge
+Seven kinds of message, all with the same header. A message shows the sender's side of the *edge
 ledger*: two single-writer registers whose difference is the flow across the edge. Counters always
 travel; the register values themselves only when the receiver may need them (rules R37 to R39 in
 :mod:`sottovoce.peer.protocol.ledger`), so that an ordinary exchange carries one vector each way.
@@ -31,7 +31,7 @@ COUNTER_LIMIT = 2**62
 
 
 class Kind(IntEnum):
-    """The five messages. The numbers 6 (NOT_YET) and 7 (CLOSED) are kept for topics that open and end."""
+    """The seven messages; the last two are for topics that open and end."""
 
     REQ = 1
     """Asks for one exchange and shows the sender's noisy value."""
@@ -43,13 +43,18 @@ class Kind(IntEnum):
     """Shows the ledger, nothing else; what repairs an edge after any failure."""
     BYE = 5
     """The sender keeps no ledger for this edge: it left, or never knew the receiver."""
+    NOT_YET = 6
+    """R81: the sender has not contributed to this topic. It greets when it does."""
+    CLOSED = 7
+    """R85: this topic has ended at the sender; ``closed`` says with whom."""
 
 
 class Stop(NamedTuple):
     """The stopping layer's part of a message (rules R32 to R36); ``None`` for an interval means unbounded.
 
     ``contributors`` is the set of members whose values the interval covers so far, one bit each in the order of the
-    roster; ``previous_…`` is what the last epoch ended with.
+    roster; ``ready`` those among them that let nobody in or out any more (R83); ``previous_…`` is what the last epoch
+    ended with.
     """
 
     round: int
@@ -59,6 +64,8 @@ class Stop(NamedTuple):
     previous_high: Vector | None = None
     contributors: int = 0
     previous_contributors: int = 0
+    ready: int = 0
+    previous_ready: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -68,7 +75,7 @@ class Message:
     Parameters
     ----------
     kind
-        Which of the five.
+        Which of the seven.
     src, dst
         Names of the sender and the receiver, as in their certificates.
     src_sid, dst_sid
@@ -92,6 +99,8 @@ class Message:
         Number of the sender's roster, and in a HELLO its digest (R49).
     terms
         HELLO only: what the sender's network has in common (R60).
+    closed
+        The members whose mean the sender has declared as this topic's answer, one bit each; 0: it has not (R84).
     """
 
     kind: Kind
@@ -111,6 +120,7 @@ class Message:
     roster: int = 0
     digest: bytes = b""
     terms: Terms | None = None
+    closed: int = 0
 
     @property
     def vectors(self) -> int:
@@ -141,11 +151,12 @@ def _same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def check_message(m: Message, *, dimension: int, members: int) -> None:
+def check_message(m: Message, *, dimension: int | None, members: int) -> None:
     """Rule R31: refuse a message whose numbers could harm, before any of it is believed.
 
     Vectors are whole numbers of at most 2⁶⁰ units here; what an edge may move is checked when the ledgers have been
-    merged (R47), and the size of the noisy value ``x`` by the responder (R19).
+    merged (R47), and the size of the noisy value ``x`` by the responder (R19). Without a ``dimension`` only the topic's
+    own protocol knows how long a vector must be.
 
     Raises
     ------
@@ -161,6 +172,9 @@ def check_message(m: Message, *, dimension: int, members: int) -> None:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: topic must have 16 bytes and a digest 32")
     if m.terms is not None:
         _check_terms(m, m.terms)
+    _check_set(m, "closed", m.closed, members)
+    if m.topic == DEFAULT_TOPIC and (m.closed or m.kind is Kind.CLOSED):
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: the standing average is never closed")
     for name in ("f", "g", "x"):
         _check_vector(m, name, getattr(m, name), dimension)
     if m.stop is not None:
@@ -170,26 +184,31 @@ def check_message(m: Message, *, dimension: int, members: int) -> None:
 def _check_terms(m: Message, terms: Terms) -> None:
     if m.kind is not Kind.HELLO:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: only a HELLO carries terms")
-    if len(terms.unit) > LONGEST_UNIT or not all(math.isfinite(number) for number in terms[3:9]):
+    texts, numbers = (terms.unit, terms.missing), terms[3:9]
+    if max(map(len, texts)) > LONGEST_UNIT or not all(map(math.isfinite, numbers)):
         raise ProtocolViolation(f"HELLO from {m.src}: terms must be finite numbers and a unit of a few characters")
 
 
-def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int) -> None:
+def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int | None) -> None:
     if vector is None:
         return
-    if vector.shape != (dimension,):
+    if dimension is not None and vector.shape != (dimension,):
         kind = m.kind.name
         raise ProtocolViolation(f"{kind} from {m.src}: {name} must have {dimension} coordinates, got {vector.size}")
     if vector.dtype != np.int64 or not within(vector, LARGEST):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be whole numbers within 2**60")
 
 
-def _check_stop(m: Message, stop: Stop, dimension: int, members: int) -> None:
+def _check_set(m: Message, name: str, members_in_it: int, members: int) -> None:
+    if members_in_it < 0 or members_in_it.bit_length() > members:
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be among {members} members")
+
+
+def _check_stop(m: Message, stop: Stop, dimension: int | None, members: int) -> None:
     if not 0 <= stop.round < COUNTER_LIMIT:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.round must be in [0, 2**62)")
-    for contributors in (stop.contributors, stop.previous_contributors):
-        if contributors < 0 or contributors.bit_length() > members:
-            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.contributors must be among {members} members")
+    for name in ("contributors", "previous_contributors", "ready", "previous_ready"):
+        _check_set(m, f"stop.{name}", getattr(stop, name), members)
     for name, low, high in (("", stop.low, stop.high), ("previous_", stop.previous_low, stop.previous_high)):
         if (low is None) != (high is None):
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low and stop.{name}high come together")
@@ -197,7 +216,7 @@ def _check_stop(m: Message, stop: Stop, dimension: int, members: int) -> None:
             continue
         _check_vector(m, f"stop.{name}low", low, dimension)
         _check_vector(m, f"stop.{name}high", high, dimension)
-        if not bool((low <= high).all()):
+        if low.shape != high.shape or not bool((low <= high).all()):
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low must not exceed stop.{name}high")
 
 

@@ -16,7 +16,7 @@ from .limits import Limits, check_resolution, limits
 from .terms import WIRE, Terms
 from .units import Unit
 
-__all__ = ["MAX_DIMENSION", "Settings", "check_number"]
+__all__ = ["MAX_DIMENSION", "Settings", "TopicSettings", "check_number"]
 
 MAX_DIMENSION = 1_000_000
 
@@ -67,6 +67,8 @@ class Settings:
     backoff_max: float = 10.0
     sync_interval: float = 5.0
     grace: float = 5.0
+
+    missing = ""  # not a field: the standing average of a network waits for everybody and never ends
 
     def __post_init__(self) -> None:
         for item in fields(Settings):
@@ -130,6 +132,34 @@ class Settings:
     def edge_limit(self, neighbour: str) -> int:
         """L of the edge to ``neighbour``, in units."""
         return self.limits.leaf if self.leaves & {self.name, neighbour} else self.limits.edge
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicSettings(Settings):
+    """The numbers of one topic (R80).
+
+    Parameters
+    ----------
+    missing
+        ``"wait"``: the answer is the mean of all members, and there is none before all have contributed. ``"drop"``:
+        it is that of those who have, and who does not, or falls silent, may be left out. All contributors must say the
+        same.
+    """
+
+    missing: str = "wait"
+
+    def __post_init__(self) -> None:
+        if self.missing not in ("wait", "drop"):
+            raise ConfigError(f"missing must be 'wait' or 'drop', got {self.missing!r}")
+        if self.missing == "drop":  # the others can be connected by a path through all of them
+            object.__setattr__(self, "diameter", max(self.members - 1, 1))
+        super().__post_init__()
+
+    @classmethod
+    def of(cls, settings: Settings, *, dimension: int, missing: str) -> TopicSettings:
+        """Those of a topic in the network that ``settings`` are about."""
+        shared = {item.name: getattr(settings, item.name) for item in fields(Settings)}
+        return cls(**shared | {"dimension": dimension, "missing": missing})
 
 
 _Rule = tuple[str, Callable[[float], bool]]

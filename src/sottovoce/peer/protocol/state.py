@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ...errors import InvalidValues
 from ...foundation.bucket import TokenBucket
 from ...privacy.gaussian.account import Account
+from .closing import Certificate
 from .ledger import Edge
 from .messages import Message, Vector
 from .parting import Parting
@@ -51,6 +52,8 @@ class PeerState:
         One record per neighbour.
     partings
         Neighbours that were dropped and have not answered for it yet (R51).
+    certificate
+        Of a topic: what the last epoch that ended in agreement found (R83); ``None``: none has.
     """
 
     value: Vector
@@ -61,6 +64,7 @@ class PeerState:
     last_sid: int = 0
     edges: Mapping[str, Edge] = field(default_factory=dict)
     partings: Mapping[str, Parting] = field(default_factory=dict)
+    certificate: Certificate | None = None
 
     @property
     def shown(self) -> Vector:
@@ -142,5 +146,9 @@ class Link:
     """Largest difference in units seen in the last exchange; infinite before there was one."""
     silent: bool = False
     """R30: it did not answer a request, and nothing has been heard of it since."""
+    not_yet: bool = False
+    """R81: it said that it has not contributed, and has not greeted since."""
+    closed: bool = False
+    """R84: it has declared the same answer as this peer."""
     openings: TokenBucket = field(default_factory=lambda: TokenBucket(OPENINGS_PER_HOUR / 3600.0, FIRST_OPENINGS))
     """R53: how often this edge may be opened. One that is lost starts the noise afresh, so each is paid for before."""

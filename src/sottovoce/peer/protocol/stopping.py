@@ -8,7 +8,8 @@ the union of all intervals reaches everybody. Averaging never leaves the hull of
 then on all values and their mean lie in [low, high] and, if that is narrow enough, all peers declare
 it in the same epoch.
 
-With the interval travels the set of members whose values it covers, so that "the mean of these members" is known.
+With the interval travels the set of members whose values it covers, so that "the mean of these members" is known; and,
+for topics, the set of those that let nobody in or out any more (:mod:`.closing`).
 
 An interval that would say nothing is unbounded (``None``). It costs no bytes, publishes nothing about the value, and
 makes the union of everybody who hears of it unbounded too. When a peer may tell its own interval, and how wide it is,
@@ -35,6 +36,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from .closing import Agreement
 from .messages import Stop
 from .units import Vector
 
@@ -88,6 +90,14 @@ class RangeRule:
         self._interval: Interval | None = None
         self._previous: Interval | None = None
         self._gathered, self._gathered_before = self._self, 0
+        self.bound = False
+        """R83: whether this peer lets nobody in or out any more, and says so."""
+        self.only = 0
+        """R84: the set that was declared; an epoch with anybody else ends without agreement. 0: none was."""
+        self.restless = False
+        """R83: whether agreement is not the end, because the topic has not been declared yet."""
+        self._ready, self._ready_before = 0, 0
+        self._agreement: Agreement | None = None
 
     @property
     def epoch(self) -> int:
@@ -101,8 +111,8 @@ class RangeRule:
         behind = self._seen.get(name, -1) // self.epoch_rounds < self.epoch
         low, high = self._interval or (None, None)
         last_low, last_high = (behind and self._previous) or (None, None)
-        gathered_before = self._gathered_before if behind else 0
-        return Stop(self.round, low, high, last_low, last_high, self._gathered, gathered_before)
+        before = (self._gathered_before, self._ready_before) if behind else (0, 0)
+        return Stop(self.round, low, high, last_low, last_high, self._gathered, before[0], self._all_ready, before[1])
 
     def hear(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> bool:
         """R33 to R35, R48: a message of the current lives arrived from ``name``. Returns whether its round can be."""
@@ -118,9 +128,10 @@ class RangeRule:
         if not possible:
             self._interval = None
         elif their_epoch == self.epoch:
-            self._gather(_pair(stop.low, stop.high), stop.contributors)
+            self._gather(_pair(stop.low, stop.high), stop.contributors, stop.ready)
         elif their_epoch == self.epoch + 1:
-            self._gather(_pair(stop.previous_low, stop.previous_high), stop.previous_contributors)
+            before = stop.previous_contributors, stop.previous_ready
+            self._gather(_pair(stop.previous_low, stop.previous_high), *before)
         self._advance(neighbours)
         return possible
 
@@ -142,7 +153,7 @@ class RangeRule:
     def has_news_for(self, name: str) -> bool:
         """R62: whether to greet ``name`` now: we are in a round that it was not told of, and nobody has to wait."""
         return self._told.get(name, -1) < self._news_round and not (
-            self.settled and self._seen.get(name, -1) >= self._settled_round
+            self.settled and not self.restless and self._seen.get(name, -1) >= self._settled_round
         )
 
     @property
@@ -177,7 +188,7 @@ class RangeRule:
     def resize(self, diameter: int, tolerance: int, member: int) -> None:
         """R49: another roster. This epoch ends without a declaration, and peers with another one are not heard."""
         self.epoch_rounds, self.tolerance, self._self = 2 * diameter, tolerance, 1 << member
-        self._gathered, self._gathered_before = self._self, 0
+        self._gathered, self._gathered_before, self._ready, self._ready_before = self._self, 0, 0, 0
         self._seen.clear()
         self.disturbed()
 
@@ -194,9 +205,24 @@ class RangeRule:
         low, high = self.certified
         return int(np.maximum(high - x, x - low).max())
 
-    def _gather(self, interval: Interval | None, contributors: int) -> None:
+    def agreement(self) -> Agreement | None:
+        """What the epoch that has just ended found, if that was agreement; told once."""
+        found, self._agreement = self._agreement, None
+        return found
+
+    @property
+    def _all_ready(self) -> int:
+        return self._ready | (self._self if self.bound else 0)
+
+    @property
+    def heard_of(self) -> int:
+        """The members that this epoch or the last one has brought word of, one bit each."""
+        return self._gathered | self._gathered_before
+
+    def _gather(self, interval: Interval | None, contributors: int, ready: int) -> None:
         self._gathered |= contributors
-        self._widen(interval)
+        self._ready |= ready
+        self._widen(None if self.only and self._gathered & ~self.only else interval)
 
     def _widen(self, other: Interval | None) -> None:
         mine = self._interval
@@ -222,8 +248,9 @@ class RangeRule:
             if _width(self._interval) <= self.tolerance:
                 self._settled_round = self._settled_round if self.settled else self.round
                 self.settled = True
-        self._previous, self._gathered_before = self._interval, self._gathered
-        self._interval, self._gathered = self._sample(), self._self
+                self._agreement = Agreement(*self._interval, self._gathered, self._all_ready)
+        self._previous, self._gathered_before, self._ready_before = self._interval, self._gathered, self._all_ready
+        self._interval, self._gathered, self._ready = self._sample(), self._self, 0
         self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}
 
 

@@ -35,6 +35,7 @@ class Terms(NamedTuple):
     seal_std: float
     tolerance: float
     diameter: int
+    missing: str = ""
 
 
 def dispute(name: str, own: Terms, other: str, theirs: Terms, *, same_roster: bool) -> str | None:

@@ -102,6 +102,11 @@ class Conversation:
         task.add_done_callback(self._tasks.discard)
         return task
 
+    async def halt(self) -> None:
+        """As :meth:`stop`, and nothing is stored any more; whoever waits is told so."""
+        self.keeper.end(PeerError("the peer has been stopped; what was contributed stays"))
+        await self.stop()
+
     async def stop(self) -> None:
         """End all background work."""
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from ...errors import PeerError, StoreError
 from ..protocol import PeerState, Protocol
-from ..store import Store
+from ..store.base import StateStore
 from ..transport.base import Observer
 
 __all__ = ["Keeper"]
@@ -30,10 +30,19 @@ class Keeper:
         What to keep, and where.
     observer
         Where a failure is logged.
+    also
+        Told of a failure, too.
     """
 
-    def __init__(self, protocol: Protocol, store: Store, observer: Observer) -> None:
+    def __init__(
+        self,
+        protocol: Protocol,
+        store: StateStore,
+        observer: Observer,
+        also: Callable[[PeerError], None] = lambda _failure: None,
+    ) -> None:
         self.protocol = protocol
+        self._also = also
         self.failure: PeerError | None = None
         """Why the peer had to stop, if it had to."""
         self._store, self._observer = store, observer
@@ -68,11 +77,21 @@ class Keeper:
         with contextlib.suppress(PeerError):  # remembered, and told to whoever waits
             self.commit()
 
+    def end(self, reason: PeerError) -> None:
+        """Store nothing any more; whoever waits is told why, and nobody else."""
+        if self._flush is not None:
+            self._flush.cancel()
+            self._flush = None
+        self.failure = self.failure or reason
+        self.tell()
+
     # -- news -----------------------------------------------------------------------------------
 
     def fail(self, failure: PeerError) -> None:
         """From now on nothing can be stored, so nothing may be said. The first reason is kept."""
-        self.failure = self.failure or failure
+        if self.failure is None:
+            self.failure = failure
+            self._also(failure)
         self.tell()
 
     def check(self) -> None:

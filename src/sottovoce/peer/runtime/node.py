@@ -1,44 +1,33 @@
 """The asyncio shell around the protocol: it moves messages and time, and decides nothing.
 
-What is here: a peer's life from start to end, and what users and operators ask of it. :mod:`.conversation` keeps one
-average going, :mod:`.talking` carries messages, :mod:`.keeping` stores the state, and every decision is made in
-:mod:`sottovoce.peer.protocol`.
+What is here is what users and operators ask of a peer. :mod:`.life` starts and ends it, :mod:`.conversation` keeps one
+average going, :mod:`.topics` all those with a name, :mod:`.talking` carries messages, :mod:`.keeping` stores the state,
+and every decision is made in :mod:`sottovoce.peer.protocol`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Callable
-from types import TracebackType
-from typing import Any
+import functools
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, PeerError
-from ..membership.config import PeerConfig
-from ..protocol import Protocol
-from ..protocol.calling import Contacts
-from ..protocol.messages import Message
-from ..protocol.noise import account_for
-from ..protocol.state import PeerState, check_value
+from ...privacy.gaussian.account import Account
+from ..protocol.state import PeerState
 from ..protocol.status import PeerStatus, status_of
-from ..protocol.units import Vector
-from ..store import Identity, MemoryStore, Store
-from ..transport.base import Observer, SilentObserver, Transport
-from .clock import Clock, SystemClock
-from .conversation import Conversation, Surroundings
-from .following import Follower
-from .keeping import Keeper
-from .randomness import system_coins, system_normal
+from .averaging import Average, Question, Round
+from .life import Living
 
 __all__ = ["Peer"]
 
 Floats = npt.NDArray[np.float64]
 
 
-class Peer:
+class Peer(Living):
     """One party of a private average.
 
     Parameters
@@ -48,6 +37,9 @@ class Peer:
     value
         The private value: a number, or as many as ``config.dimension``. It may be left out when the store has one.
         If the store has another, the stored one counts and this one is not used, unless ``replace_value``.
+    standing
+        Whether this peer takes part in the network's standing average. If not it needs no value: it is there for topics
+        only (:meth:`average`), and neighbours that take part wait for it.
     replace_value
         Let ``value`` take the place of a different stored one, as :meth:`set_value` with ``new_secret=False`` does.
     store, transport, clock, observer
@@ -61,161 +53,6 @@ class Peer:
         async with Peer(PeerConfig.load("ada.toml"), value=12.5) as peer:
             print(await peer.settled())
     """
-
-    def __init__(
-        self,
-        config: PeerConfig,
-        value: Any = None,
-        *,
-        replace_value: bool = False,
-        store: Store | None = None,
-        transport: Transport | None = None,
-        clock: Clock | None = None,
-        observer: Observer | None = None,
-    ) -> None:
-        self.config = config
-        self._value = None if value is None else self._checked(value)
-        self._replace_value = replace_value
-        self._store, self._transport = store, transport
-        self._clock: Clock = clock or SystemClock()
-        self._observer: Observer = observer or SilentObserver()
-        self._contacts = Contacts(config, self._clock.uniform)
-        self._keeper: Keeper | None = None
-        self._around: Surroundings | None = None
-        self._standing: Conversation | None = None
-        self._follower: Follower | None = None
-        self._started = 0.0
-
-    def __repr__(self) -> str:
-        return f"<Peer {self.config.name} of {self.config.network}>"
-
-    # -- life -----------------------------------------------------------------------------------
-
-    async def __aenter__(self) -> Peer:
-        try:
-            self._begin()
-            await self._reach_out()
-        except BaseException:
-            await self._end()
-            raise
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    def _begin(self) -> None:
-        """Open the store and go on from it, as configured now (R2, R3)."""
-        config = self.config
-        if self._store is None and (self._value is not None or _has_store(config)):
-            self._store = _store_for(config)
-        stored = None if self._store is None else self._store.load()
-        account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
-        if self._store is not None and self._store.went_back:
-            self._observer.log("error", _WENT_BACK, neighbour="")
-        protocol = Protocol.resume(
-            config,
-            stored,
-            value=self._value if stored is None else self._successor(stored),
-            account=account if self._store is None else account.carrying(self._store.shown),
-            neighbours=config.neighbours,
-            draw=self._draw(),
-            coin=self._coin(),
-            stamp=self._clock.stamp,
-            on_event=self._happened,
-        )
-        self._value = None  # kept in one place only
-        assert self._store is not None  # without a store and without a value there is nothing to resume
-        self._keeper = Keeper(protocol, self._store, self._observer)
-        self._keeper.commit()
-
-    def _successor(self, stored: PeerState) -> Vector | None:
-        """The value that takes the place of the stored one, if any may: the store is its owner."""
-        if self._value is None or np.array_equal(self._value, stored.value):
-            return None
-        if self._replace_value:
-            self._observer.log("warning", "the stored private value is replaced by the given one")
-            return self._value
-        self._observer.log("warning", "the given private value is not used: the store has another, and it counts")
-        return None
-
-    async def _reach_out(self) -> None:
-        """Listen, say HELLO to everybody, and start the clock."""
-        if self._transport is None:
-            from ..transport.grpc import GrpcTransport
-
-            self._transport = GrpcTransport.from_config(self.config, self._observer)
-        self._around = Surroundings(
-            lambda: self.config, self._transport, self._clock, self._observer, self._contacts, self._noticed
-        )
-        self._standing = Conversation(self._kept, self._around)
-        self._follower = self._new_follower(self._transport)
-        self._note_callers()
-        self._started = self._clock.now()
-        self._listen_to_the_dropped(self._transport)
-        await self._transport.serve(
-            self._standing.talker.hear, None if self._follower is None else self._follower.answer
-        )
-        self._standing.begin()
-
-    def _new_follower(self, transport: Transport) -> Follower | None:
-        """Who keeps the roster up to date; nobody for a peer without one."""
-        if self.config.identity is None:
-            return None
-        return Follower(
-            lambda: self.config, self.config.identity, transport, self._clock, self._observer,
-            spawn=self._reached.spawn, apply=self._take_up, stop=self._kept.fail,
-        )  # fmt: skip
-
-    def _noticed(self, name: str, message: Message) -> None:
-        if self._follower is not None and message.roster != self.config.roster:
-            self._follower.heard(name, message)
-
-    def _note_callers(self) -> None:
-        assert self._around is not None
-        self._around.callers.clear()
-        known = {**self.config.others, **self.config.neighbours}
-        self._around.callers.update(name for name, address in known.items() if address is None)
-
-    def _listen_to_the_dropped(self, transport: Transport) -> None:
-        """R51: whoever was dropped may ask, and is told, until it has heard it or a roster says that it is gone."""
-        config = self.config
-        for name in set(self._protocol.state.partings).difference(config.others):
-            self._protocol.gone(name)
-        for name in {*self._protocol.state.partings, *config.without}.intersection(config.others):
-            transport.add_neighbour(name, config.others[name])
-
-    async def close(self) -> None:
-        """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
-        if self._standing is not None and self._kept.failure is None:
-            names = [name for name in self._protocol.state.active if not self._contacts.unreachable(name)]
-            await self._standing.stop()
-            with contextlib.suppress(PeerError):
-                await asyncio.gather(*(self._standing.talker.greet(name) for name in names))
-        await self._end()
-
-    async def _end(self) -> None:
-        if self._standing is not None:
-            await self._standing.stop()
-        if self._keeper is not None:
-            with contextlib.suppress(PeerError):
-                self._keeper.commit()
-        if self._transport is not None:
-            await self._transport.close()
-        if self._keeper is not None:  # what was heard meanwhile
-            with contextlib.suppress(PeerError):
-                self._keeper.commit()
-        if self._store is not None:
-            self._store.close()
-
-    def _draw(self) -> Callable[[int], Any]:
-        """Where noise comes from: the operating system, always. (The seeded peer in ``testing`` replaces this.)"""
-        return system_normal
-
-    def _coin(self) -> Callable[[int], Any]:
-        """Where fair coins come from: likewise."""
-        return system_coins
 
     # -- what users ask -------------------------------------------------------------------------
 
@@ -240,6 +77,88 @@ class Peer:
         """
         await asyncio.wait_for(self._kept.until(lambda: self._protocol.settled), timeout)
         return self.estimate
+
+    async def average(
+        self,
+        value: Any,
+        *,
+        topic: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - convenience
+        missing: Literal["wait", "drop"] = "wait",
+        secret: str = "topics",  # noqa: S107 - not a password
+        weight: float | None = None,
+    ) -> Average:
+        """Contribute to a topic, and wait for the mean of all who do.
+
+        Parameters
+        ----------
+        value
+            A number, an array, or a dictionary, list or tuple of them, all within the network's range. The same shape
+            at all contributors.
+        topic
+            The name of this average. A name is used once: a second call returns the same answer, or waits on for it;
+            it cannot change what was contributed.
+        timeout
+            Seconds to wait; ``None``: for ever.
+        missing
+            ``"wait"``: the answer is the mean of all members of the network. ``"drop"``: after ``timeout`` seconds
+            neighbours that have not contributed, or do not answer, are left out, and the answer of the others is waited
+            for as long again. All contributors must say the same.
+        secret
+            What the value tells of. Topics that name the same secret add up in one privacy account, and with a budget
+            draw on it together; see :meth:`accounts`.
+        weight
+            Makes it a weighted mean. Then all contributors give one; the weight, and the weight times the value, are
+            what must lie within the range.
+
+        Returns
+        -------
+        Average
+            The mean, whose it is, and a bound on its error.
+
+        Raises
+        ------
+        TopicUnfinished
+            No answer in time; it names who is missing. What was contributed stays: call again to wait on.
+        TopicClosed
+            The topic ended without this peer: it came late, or was left out.
+        """
+        question = Question.of(value, weight, self.config)
+        found = await self._known_topics.average(
+            topic, question.vector, missing=missing, secret=secret, patience=timeout
+        )
+        return question.answer(found, self.config)
+
+    async def rounds(self, name: str, count: int, **how: Any) -> AsyncIterator[Round]:
+        """One topic after another, as a training loop needs them: ``name/1``, ``name/2``, … up to ``count``.
+
+        Parameters
+        ----------
+        name, count
+            The beginning of the topics' names; how many there are.
+        **how
+            ``timeout``, ``missing``, ``secret`` and ``weight`` for all rounds, as in :meth:`average`.
+
+        Examples
+        --------
+        ::
+
+            async for round in peer.rounds("training", 50, missing="drop", timeout=30):
+                model = (await round.average(train(model))).mean
+        """
+        given: object = count
+        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+            raise InvalidParameter(f"count must be a whole number, at least 1, got {count!r}")
+        for number in range(1, count + 1):
+            yield Round(number, functools.partial(self.average, topic=f"{name}/{number}", **how))
+
+    def topics(self) -> dict[str, str]:
+        """Every topic to which this peer has contributed, and whether it is ``open`` or ``closed`` here."""
+        return self._known_topics.names()
+
+    def accounts(self) -> Mapping[str, Account]:
+        """For each secret that topics have named: the privacy account over all of them."""
+        return self._known_topics.accounts()
 
     async def quiet(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - convenience
         """Wait until all neighbours have settled too, so that none of them still needs this peer."""
@@ -309,32 +228,17 @@ class Peer:
         await self._follower.take_up()
         return self._follower.notice
 
-    async def _take_up(self, config: PeerConfig) -> None:
-        """R49, R61: work with another roster from now on. The epoch ends before anything else changes."""
-        standing, transport = self._reached, self._transport
-        assert transport is not None
-        self._protocol.reconfigure(config)
-        for name in set(self._protocol.state.edges) - set(config.neighbours):
-            self._protocol.drop(name)
-            await standing.talker.say_goodbye(name, config.timeout)  # before its certificate is gone; R51 goes on
-        self._protocol.align(config.neighbours)
-        self.config = config
-        await transport.renew(config)
-        self._listen_to_the_dropped(transport)
-        self._note_callers()
-        self._kept.commit()
-        self._kept.tell()
-        standing.greet(config.neighbours)
-
     async def add_neighbour(self, name: str, address: str | None) -> None:
         """A new neighbour (R23); its operator must add this peer, too."""
         standing, transport = self._reached, self._transport
         assert transport is not None
-        message = self._protocol.add(name)
+        message = self._protocol.add(name) if self._takes_part else None
         transport.add_neighbour(name, address)
+        self._known_topics.add(name)
         self._kept.commit()
         self._kept.tell()
-        standing.spawn(standing.talker.talk, message)
+        if message is not None:
+            standing.spawn(standing.talker.talk, message)
 
     async def drop_neighbour(self, name: str) -> bool:
         """Forget a neighbour and the flow to it (R23). Returns whether it has heard it.
@@ -345,6 +249,7 @@ class Peer:
         talker = self._reached.talker
         if name not in self._protocol.state.edges:
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
+        self._known_topics.drop(name)
         told = await talker.part(name)
         self._kept.tell()
         return told
@@ -363,56 +268,3 @@ class Peer:
         told = await asyncio.gather(*(talker.part(name) for name in names))
         self._observer.log("info", "left", told=sum(told), neighbours=len(names))
         return [name for name, heard in zip(names, told, strict=True) if not heard]
-
-    # -- helpers --------------------------------------------------------------------------------
-
-    def _happened(self, event: str, name: str) -> None:
-        """Count what the protocol reports, and log what an operator must know."""
-        self._observer.count(event, name)
-        if event in _TOLD:
-            self._observer.log(*_TOLD[event], neighbour=name)
-
-    @property
-    def _kept(self) -> Keeper:
-        if self._keeper is None:
-            raise PeerError("the peer has not been started: use `async with`")
-        return self._keeper
-
-    @property
-    def _protocol(self) -> Protocol:
-        return self._kept.protocol
-
-    @property
-    def _reached(self) -> Conversation:
-        if self._standing is None:
-            raise PeerError("the peer has not been started: use `async with`")
-        return self._standing
-
-    def _checked(self, value: Any) -> Vector:
-        config = self.config
-        return config.units.from_values(
-            check_value(value, dimension=config.dimension, low=config.low, high=config.high)
-        )
-
-
-_WENT_BACK = "store went back: it is older than the privacy account beside the key, which goes on from there"
-
-_TOLD = {
-    "parting-heard": ("info", "a neighbour that was dropped has heard it"),
-    "store-went-back": ("error", "store went back: this peer's state is older than what a neighbour remembers"),
-}
-"""Events that are logged, too: at which level and in which words."""
-
-
-def _has_store(config: PeerConfig) -> bool:
-    return config.data_dir is not None and (config.data_dir / "peer.sqlite").exists()
-
-
-def _store_for(config: PeerConfig) -> Store:
-    if config.data_dir is None:
-        return MemoryStore()
-    from ..store.sqlite import SqliteStore
-    from ..store.witnessed import WitnessedStore
-
-    store = SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))
-    return store if config.account_file is None else WitnessedStore(store, config.account_file)

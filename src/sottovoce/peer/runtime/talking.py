@@ -169,7 +169,7 @@ class Talker:
             self._keeper.commit()
         else:
             self._keeper.commit_soon()
-        if was_settled != self._protocol.settled:
+        if was_settled != self._protocol.settled and not self._protocol.settings.missing:
             self._observer.log("info", "settled" if self._protocol.settled else "no longer settled")
         self._keeper.tell()
         return reply

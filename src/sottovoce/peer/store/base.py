@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from ..protocol.ledger import Edge
+from ..protocol.messages import Vector
 from ..protocol.state import PeerState
 
-__all__ = ["Identity", "Store", "changed_edges", "unchanged"]
+__all__ = ["Identity", "StateStore", "Store", "TopicRecord", "changed_edges", "unchanged"]
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,36 @@ class Identity:
         )
 
 
-class Store(Protocol):
-    """Durable state of one peer.
+@dataclass(frozen=True, repr=False)
+class TopicRecord:
+    """What a peer keeps about a topic beside the state of its average; all that is kept once it has ended.
+
+    Parameters
+    ----------
+    name, dimension, missing
+        As it was begun.
+    secret, carried, information
+        Which secret its value tells of; what had been shown of that secret before, and what has been at its end.
+    contributors, twice, width
+        The answer, as in :class:`~sottovoce.peer.protocol.closing.Certificate`; no ``twice``: this peer has none.
+    ended
+        When it ended here, in milliseconds since 1970; 0: it has not.
+    """
+
+    name: str
+    dimension: int
+    missing: str
+    secret: str
+    carried: float = 0.0
+    information: float = 0.0
+    contributors: int = 0
+    twice: Vector | None = None
+    width: int = 0
+    ended: int = 0
+
+
+class StateStore(Protocol):
+    """The durable state of one average.
 
     One state, replaced as a whole: a crash leaves either the old or the new one. Implementations are held to
     :class:`sottovoce.testing.StoreConformance`.
@@ -60,6 +90,19 @@ class Store(Protocol):
         """Close it. May be called twice."""
 
 
+class Store(StateStore, Protocol):
+    """All that a peer keeps: the state of its network's standing average, and its topics."""
+
+    def topics(self) -> Mapping[bytes, TopicRecord]:
+        """What is kept about each topic, by its id."""
+
+    def topic(self, topic: bytes, dimension: int) -> StateStore:
+        """Where the state of one topic is kept."""
+
+    def note_topic(self, topic: bytes, record: TopicRecord) -> None:
+        """Keep what is known about a topic, durably. Once it has ended nothing else is kept of it."""
+
+
 def changed_edges(old: PeerState | None, new: PeerState) -> tuple[list[str], list[str]]:
     """Names of the records to write, and of those to delete. What is volatile in a record does not count."""
     before = {} if old is None else old.edges
@@ -76,6 +119,7 @@ def unchanged(old: PeerState | None, new: PeerState) -> bool:
         and (old.fresh, old.requests, old.last_sid) == (new.fresh, new.requests, new.last_sid)
         and old.account == new.account
         and old.partings == new.partings
+        and old.certificate is new.certificate
         and changed_edges(old, new) == ([], [])
     )
 

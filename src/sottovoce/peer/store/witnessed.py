@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from ...errors import StoreError, UnusableStore
 from ...foundation.files import write_atomically
 from ...privacy.gaussian.account import Account
 from ..protocol.state import PeerState
-from .base import Store
+from .base import StateStore, Store, TopicRecord
 
 __all__ = ["Mark", "WitnessedStore"]
 
@@ -106,6 +107,18 @@ class WitnessedStore:
         self._last = state.account
         if mark != self._mark:  # less was shown, of an unrelated value: not before that value is stored
             self._write(mark)
+
+    def topics(self) -> Mapping[bytes, TopicRecord]:
+        """What is kept about each topic; of their accounts the store is the only witness."""
+        return self._inner.topics()
+
+    def topic(self, topic: bytes, dimension: int) -> StateStore:
+        """Where the state of one topic is kept."""
+        return self._inner.topic(topic, dimension)
+
+    def note_topic(self, topic: bytes, record: TopicRecord) -> None:
+        """Keep what is known about a topic."""
+        self._inner.note_topic(topic, record)
 
     def close(self) -> None:
         """Close the store."""

@@ -16,7 +16,7 @@ from google.protobuf.message import DecodeError
 
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
-from ..protocol.messages import Kind, Message, Stop, Vector, check_message
+from ..protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop, Vector, check_message
 from ..protocol.terms import Terms
 from . import sottovoce_pb2 as pb
 
@@ -29,7 +29,9 @@ _VECTORS = ("f", "g", "x")
 _STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
 _TAGS = [(name, bytes([pb.Message.DESCRIPTOR.fields_by_name[name].number << 3 | 2])) for name in _VECTORS]
 """How the format announces that a vector follows, as bytes."""
+_STOP_SETS = ("contributors", "previous_contributors", "ready", "previous_ready")
 _KINDS = {int(kind): kind for kind in Kind}
+_NO_KIND = f"kind must be one of {', '.join(kind.name for kind in Kind)}"
 
 
 class Codec:
@@ -38,24 +40,27 @@ class Codec:
     Parameters
     ----------
     dimension
-        Coordinates of every vector.
+        Coordinates of every vector of the standing average.
     members
         How many members the network has: the most that a set of contributors can hold.
+    longest
+        The most coordinates that a vector of any topic has.
     """
 
-    def __init__(self, dimension: int, members: int) -> None:
+    def __init__(self, dimension: int, members: int, longest: int = 0) -> None:
         self.dimension = dimension
         self.members = members
+        self.longest = max(dimension, longest)
 
     @classmethod
     def from_config(cls, config: PeerConfig) -> Codec:
         """The codec of a configured peer."""
-        return cls(config.dimension, config.members)
+        return cls(config.dimension, config.members, config.longest_topic)
 
     @property
     def max_bytes(self) -> int:
-        """No valid message is longer: seven vectors, two sets of contributors and the header."""
-        return 7 * 8 * self.dimension + self.members // 4 + 4096
+        """No valid message is longer: seven vectors, five sets of members and the header."""
+        return 7 * 8 * self.longest + self.members + 4096
 
     @property
     def max_roster_bytes(self) -> int:
@@ -71,6 +76,8 @@ class Codec:
             fields["terms"] = pb.Terms(**message.terms._asdict())
         if message.stop is not None:
             fields["stop"] = _stop_to_wire(message.stop)
+        if message.closed:
+            fields["closed"] = _set_to_bytes(message.closed)
         wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
         parts: list[bytes | memoryview] = [wire.SerializeToString()]
         for name, tag in _TAGS:
@@ -103,52 +110,47 @@ class Codec:
             raise ProtocolViolation("not a message: the bytes do not follow sottovoce.proto") from None
         if wire.kind == pb.NOTHING:
             if content:
-                raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE")
+                raise ProtocolViolation(_NO_KIND)
             return None
         message = self._message(wire)
         if (message.src, message.dst) != (src, dst):
             raise ProtocolViolation("the names in the message contradict the certificates")
-        check_message(message, dimension=self.dimension, members=self.members)
+        standing = message.topic == DEFAULT_TOPIC
+        check_message(message, dimension=self.dimension if standing else None, members=self.members)
         return message
 
     def _message(self, wire: pb.Message) -> Message:
         kind = _KINDS.get(wire.kind)
         if kind is None:
-            raise ProtocolViolation("kind must be one of REQ, REP, BUSY, HELLO, BYE")
+            raise ProtocolViolation(_NO_KIND)
         fields = dict(zip(_PLAIN, _plain_of(wire), strict=True))
         if wire.HasField("terms"):
             terms = fields["terms"] = Terms(*(getattr(wire.terms, name) for name in Terms._fields))
-            if terms.dimension != self.dimension:
+            if terms.dimension != self.dimension and wire.topic == DEFAULT_TOPIC:
                 return Message(kind, **fields)  # R60: refused for its terms, which say more than a length
         fields |= {name: self._vector(wire, name) for name in _VECTORS if wire.HasField(name)}
         if wire.HasField("stop"):
             fields["stop"] = self._stop(wire.stop)
-        return Message(kind, digest=wire.roster_digest, **fields)
+        return Message(kind, digest=wire.roster_digest, closed=_set_from_bytes(wire.closed), **fields)
 
     def _stop(self, wire: pb.Stop) -> Stop:
-        vectors = {name: self._vector(wire, name) for name in _STOP_VECTORS if wire.HasField(name)}
-        return Stop(
-            round=wire.round,
-            contributors=int.from_bytes(wire.contributors, "little"),
-            previous_contributors=int.from_bytes(wire.previous_contributors, "little"),
-            **vectors,
-        )
+        fields: dict[str, Any] = {name: _set_from_bytes(getattr(wire, name)) for name in _STOP_SETS}
+        for name in _STOP_VECTORS:
+            if wire.HasField(name):
+                fields[name] = self._vector(wire, name)
+        return Stop(round=wire.round, **fields)
 
     def _vector(self, wire: pb.Message | pb.Stop, name: Any) -> Vector:
         content: bytes = getattr(wire, name)
-        if len(content) != 8 * self.dimension:
-            raise ProtocolViolation(f"{name} must have {8 * self.dimension} bytes, got {len(content)}")
+        if len(content) % 8 or len(content) > 8 * self.longest:
+            raise ProtocolViolation(f"{name} must have 8 bytes for each of {self.longest} coordinates at most")
         return np.frombuffer(content, dtype=_WIRE).astype(np.int64, copy=False)
 
 
 def _stop_to_wire(stop: Stop) -> pb.Stop:
     vectors = {name: _to_bytes(vector) for name in _STOP_VECTORS if (vector := getattr(stop, name)) is not None}
-    return pb.Stop(
-        round=stop.round,
-        contributors=_set_to_bytes(stop.contributors),
-        previous_contributors=_set_to_bytes(stop.previous_contributors),
-        **vectors,
-    )
+    sets = {name: _set_to_bytes(getattr(stop, name)) for name in _STOP_SETS}
+    return pb.Stop(round=stop.round, **sets, **vectors)
 
 
 def _varint(number: int) -> bytes:
@@ -169,6 +171,10 @@ def _varint(number: int) -> bytes:
 
 def _set_to_bytes(members: int) -> bytes:
     return members.to_bytes((members.bit_length() + 7) // 8, "little")
+
+
+def _set_from_bytes(content: bytes) -> int:
+    return int.from_bytes(content, "little")
 
 
 def _to_bytes(vector: Vector) -> bytes:

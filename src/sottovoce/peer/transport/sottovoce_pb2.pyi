@@ -13,15 +13,19 @@ class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     BUSY: _ClassVar[Kind]
     HELLO: _ClassVar[Kind]
     BYE: _ClassVar[Kind]
+    NOT_YET: _ClassVar[Kind]
+    CLOSED: _ClassVar[Kind]
 NOTHING: Kind
 REQ: Kind
 REP: Kind
 BUSY: Kind
 HELLO: Kind
 BYE: Kind
+NOT_YET: Kind
+CLOSED: Kind
 
 class Message(_message.Message):
-    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest", "terms")
+    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest", "terms", "closed")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SRC_FIELD_NUMBER: _ClassVar[int]
     DST_FIELD_NUMBER: _ClassVar[int]
@@ -39,6 +43,7 @@ class Message(_message.Message):
     ROSTER_FIELD_NUMBER: _ClassVar[int]
     ROSTER_DIGEST_FIELD_NUMBER: _ClassVar[int]
     TERMS_FIELD_NUMBER: _ClassVar[int]
+    CLOSED_FIELD_NUMBER: _ClassVar[int]
     kind: Kind
     src: str
     dst: str
@@ -56,10 +61,11 @@ class Message(_message.Message):
     roster: int
     roster_digest: bytes
     terms: Terms
-    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ...) -> None: ...
+    closed: bytes
+    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ..., closed: _Optional[bytes] = ...) -> None: ...
 
 class Terms(_message.Message):
-    __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter")
+    __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter", "missing")
     WIRE_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
     DIMENSION_FIELD_NUMBER: _ClassVar[int]
@@ -70,6 +76,7 @@ class Terms(_message.Message):
     SEAL_STD_FIELD_NUMBER: _ClassVar[int]
     TOLERANCE_FIELD_NUMBER: _ClassVar[int]
     DIAMETER_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
     wire: int
     unit: str
     dimension: int
@@ -80,10 +87,11 @@ class Terms(_message.Message):
     seal_std: float
     tolerance: float
     diameter: int
-    def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ...) -> None: ...
+    missing: str
+    def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ..., missing: _Optional[str] = ...) -> None: ...
 
 class Stop(_message.Message):
-    __slots__ = ("round", "low", "high", "previous_low", "previous_high", "contributors", "previous_contributors")
+    __slots__ = ("round", "low", "high", "previous_low", "previous_high", "contributors", "previous_contributors", "ready", "previous_ready")
     ROUND_FIELD_NUMBER: _ClassVar[int]
     LOW_FIELD_NUMBER: _ClassVar[int]
     HIGH_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +99,8 @@ class Stop(_message.Message):
     PREVIOUS_HIGH_FIELD_NUMBER: _ClassVar[int]
     CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
+    READY_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_READY_FIELD_NUMBER: _ClassVar[int]
     round: int
     low: bytes
     high: bytes
@@ -98,7 +108,9 @@ class Stop(_message.Message):
     previous_high: bytes
     contributors: bytes
     previous_contributors: bytes
-    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ...) -> None: ...
+    ready: bytes
+    previous_ready: bytes
+    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ..., ready: _Optional[bytes] = ..., previous_ready: _Optional[bytes] = ...) -> None: ...
 
 class RosterRequest(_message.Message):
     __slots__ = ("number", "document")

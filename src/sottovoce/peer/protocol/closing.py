@@ -1,0 +1,94 @@
+"""How a topic ends, so that nobody is let in or out between the first declaration and the last: rules R82 to R84.
+
+The settled rule gathers, with the interval, the set of contributors. An epoch that ends in agreement gives each peer a
+*certificate*: these members, this interval. Two policies make an answer of it.
+
+**wait.** The answer is the mean of all members. A certificate that names all of them is the answer: nobody is left who
+could come late, and nobody is ever left out.
+
+**drop.** Members may be left out, so a certificate alone is not enough: another peer may not have one, and may still
+let somebody in or leave somebody out. A peer that has a certificate is therefore *bound*: it opens no edge to a
+newcomer and drops nobody any more, also after a restart. It says so in the next epoch. When an epoch ends in agreement
+and *all* its contributors have said that they are bound, the set can never change again, and the peer declares it.
+It goes on with the rounds until its neighbours have declared it too. Where the rounds stand still, because a member
+died in that moment, those that are bound follow a neighbour that has declared their set.
+
+So a peer that is not bound knows that nobody has declared, and may act freely. One that is bound, with a member dead
+and nobody who has declared, has to wait for that member to come back: the price that every agreement of this kind
+pays. The wait ends with a time-out that names it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from .units import Vector
+
+__all__ = ["Agreement", "Certificate", "followed", "renewed"]
+
+
+class Agreement(NamedTuple):
+    """What an epoch that ended in agreement found."""
+
+    low: Vector
+    high: Vector
+    contributors: int
+    ready: int
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The mean of these members lies in an interval no wider than the tolerance.
+
+    Parameters
+    ----------
+    contributors
+        The members, one bit each in the order of the roster.
+    twice
+        The sum of the two ends of the interval, in units: twice its middle.
+    width
+        Its width in units, at most, over the coordinates.
+    declared
+        Whether it is this topic's answer.
+    """
+
+    contributors: int
+    twice: Vector
+    width: int
+    declared: bool = False
+
+    def __repr__(self) -> str:
+        word = "declared" if self.declared else "certified"
+        return f"<Certificate {word} contributors={self.contributors:b} width={self.width}>"
+
+
+def renewed(before: Certificate | None, found: Agreement, *, missing: str, members: int) -> Certificate | None:
+    """R82, R83: what a peer holds after an epoch that ended in agreement.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = Agreement(np.array([3]), np.array([5]), contributors=0b011, ready=0b001)
+    >>> renewed(None, found, missing="wait", members=3), renewed(None, found, missing="wait", members=2)
+    (None, <Certificate declared contributors=11 width=2>)
+    >>> renewed(None, found, missing="drop", members=2)
+    <Certificate certified contributors=11 width=2>
+    >>> renewed(None, found._replace(ready=0b111), missing="drop", members=3)
+    <Certificate declared contributors=11 width=2>
+    """
+    if before is not None and before.declared:
+        return before
+    everyone = found.contributors.bit_count() == members
+    if missing == "wait" and not everyone:
+        return before
+    bound = found.contributors & ~found.ready == 0
+    width = int((found.high - found.low).max())
+    return Certificate(found.contributors, found.low + found.high, width, declared=missing == "wait" or bound)
+
+
+def followed(certificate: Certificate | None, closed: int) -> Certificate | None:
+    """R84: a neighbour has declared ``closed``. Who is bound to the same set declares it too."""
+    if certificate is None or certificate.declared or certificate.contributors != closed:
+        return certificate
+    return replace(certificate, declared=True)

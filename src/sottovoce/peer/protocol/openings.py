@@ -1,0 +1,62 @@
+"""Topics before they open and after they end: their ids, and what a peer says about one that it takes no part in.
+
+Rules R80, R81 and R85. A topic that is under way is a :class:`.machine.Protocol` of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from ...errors import InvalidParameter
+from .messages import DEFAULT_TOPIC, Kind, Message
+from .settings import Settings
+
+__all__ = ["LONGEST_NAME", "answer_without_topic", "closed", "topic_id"]
+
+LONGEST_NAME = 256
+"""Characters of a topic's name."""
+
+
+def topic_id(name: str) -> bytes:
+    """R80: the 16 bytes that stand for a topic in messages and stores.
+
+    Examples
+    --------
+    >>> topic_id("2026-11/salaries").hex()
+    'bc0bf5441de2d3470ed7d7228d9c57bd'
+    """
+    given: object = name
+    if not isinstance(given, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise InvalidParameter(f"topic must be printable text of 1 to {LONGEST_NAME} characters, got {name!r:.80}")
+    return hashlib.sha256(name.encode("utf-8")).digest()[: len(DEFAULT_TOPIC)]
+
+
+def answer_without_topic(m: Message, settings: Settings, contributors: int | None) -> Message | None:
+    """R81, R85: what to answer to a message about a topic that does not run here.
+
+    Parameters
+    ----------
+    m
+        The message.
+    settings
+        Of this peer.
+    contributors
+        Who took part, if the topic has ended here; ``None``: this peer has not contributed.
+    """
+    if m.kind in (Kind.NOT_YET, Kind.CLOSED):
+        return None
+    if m.kind is Kind.BYE:  # R52: nothing is kept here, and that is what it asks for
+        asked = contributors is not None or m.src_sid
+        return _say(Kind.BYE, settings, m.src, topic=m.topic, dst_sid=m.src_sid) if asked else None
+    if contributors is None:
+        return _say(Kind.NOT_YET, settings, m.src, topic=m.topic)
+    return closed(settings, m.src, contributors, topic=m.topic)
+
+
+def closed(settings: Settings, dst: str, contributors: int, *, topic: bytes) -> Message:
+    """R85: this topic has ended here, with these members."""
+    return _say(Kind.CLOSED, settings, dst, topic=topic, closed=contributors)
+
+
+def _say(kind: Kind, settings: Settings, dst: str, *, topic: bytes, dst_sid: int = 0, closed: int = 0) -> Message:
+    return Message(kind, settings.name, dst, 0, dst_sid, blank=True, topic=topic, roster=settings.roster, closed=closed)

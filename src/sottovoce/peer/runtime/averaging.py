@@ -1,0 +1,109 @@
+"""One average as a program asks for it: a value of any shape in, the mean of the contributors in the same shape out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InvalidParameter
+from ..membership.config import PeerConfig
+from ..protocol.state import check_value
+from ..protocol.units import Vector
+from ..trees import flatten
+from .topics import Answer
+
+__all__ = ["Average", "Question", "Round"]
+
+
+@dataclass(frozen=True)
+class Average:
+    """The answer of a topic.
+
+    Parameters
+    ----------
+    topic
+        Its name.
+    mean
+        The mean of the contributors' values, in the shape in which the value was given. All contributors get the same
+        digits, unless one of them had to be restarted in the last moment.
+    contributors, number
+        Whose values it is the mean of, in the order of the roster, and how many they are.
+    plus_minus
+        How far any coordinate of the mean can be from the exact one; with a weight, that of the weighted sums.
+    """
+
+    topic: str
+    mean: Any
+    contributors: tuple[str, ...]
+    number: int
+    plus_minus: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One of several topics that follow each other.
+
+    Parameters
+    ----------
+    number
+        From 1.
+    average
+        Contributes to this round and waits for its answer: :meth:`sottovoce.peer.Peer.average` with the topic given.
+    """
+
+    number: int
+    average: Callable[..., Awaitable[Average]]
+
+
+@dataclass(frozen=True, repr=False)
+class Question:
+    """A value on its way into a topic, and how to read the answer.
+
+    Parameters
+    ----------
+    vector
+        What is contributed, in units.
+    read
+        Makes the answer in the shape of the value from floats.
+    """
+
+    vector: Vector
+    read: Callable[[npt.NDArray[np.float64]], Any]
+
+    @classmethod
+    def of(cls, value: Any, weight: float | None, config: PeerConfig) -> Question:
+        """Check a value; with a weight w, contribute w and w times the value.
+
+        Raises
+        ------
+        InvalidValues
+            It is no tree of finite numbers, or one of them is out of the declared range.
+        InvalidParameter
+            The weight is not positive.
+        """
+        flat, rebuild = flatten(value)
+        if weight is None:
+            return cls(_in_units(flat, config), rebuild)
+        given: object = weight
+        if not isinstance(given, int | float) or not 0.0 < weight < math.inf:
+            raise InvalidParameter(f"weight must be a positive number, got {weight!r}")
+        both = np.concatenate([[float(weight)], weight * flat])
+        return cls(_in_units(both, config), lambda sums: rebuild(sums[1:] / sums[0]))
+
+    def answer(self, found: Answer, config: PeerConfig) -> Average:
+        """What the program gets."""
+        mean = self.read(config.units.to_values(found.twice) / 2.0)
+        bound = 0.5 * found.width * config.units.number
+        return Average(found.name, mean, found.contributors, len(found.contributors), bound)
+
+
+def _in_units(flat: npt.NDArray[np.float64], config: PeerConfig) -> Vector:
+    most = max(config.longest_topic, config.dimension)
+    if flat.size > most:
+        raise InvalidParameter(f"a topic's value must have at most longest_topic = {most} numbers, got {flat.size}")
+    return config.units.from_values(check_value(flat, dimension=flat.size, low=config.low, high=config.high))

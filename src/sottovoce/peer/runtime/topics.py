@@ -1,0 +1,331 @@
+"""Topics: any number of averages in one network, each with a name, a protocol of its own, and an end (R80 to R86).
+
+A topic begins here when this peer contributes to it. From then on it is a :class:`.conversation.Conversation` like the
+standing average, until all neighbours have the answer too; then its ledgers are deleted and only a record stays. Before
+and after, messages about it are answered with NOT_YET and CLOSED, without any state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
+from ...privacy.gaussian.account import Account
+from ..membership.config import PeerConfig
+from ..protocol import Protocol
+from ..protocol.messages import Message
+from ..protocol.noise import account_for
+from ..protocol.openings import answer_without_topic, topic_id
+from ..protocol.settings import TopicSettings
+from ..protocol.units import Vector
+from ..store.base import Store, TopicRecord
+from .conversation import Conversation, Surroundings
+from .keeping import Keeper
+
+__all__ = ["LINGER", "Answer", "Sources", "Topics"]
+
+LINGER = 86_400.0
+"""Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer."""
+
+KEPT_ANSWERS = 32
+"""R85: of so many topics, those that ended last, the answer itself is kept; of the others only who took part."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where noise and coins come from; see :class:`~sottovoce.peer.protocol.machine.Protocol`."""
+
+    draw: Callable[[int], Any]
+    coin: Callable[[int], Any]
+
+
+@dataclass(frozen=True, repr=False)
+class Answer:
+    """How a topic ended: the mean of these members, in units."""
+
+    name: str
+    twice: Vector
+    width: int
+    contributors: tuple[str, ...]
+
+
+class Topics:
+    """All topics of one peer.
+
+    Parameters
+    ----------
+    store
+        Where they are kept.
+    around
+        What all conversations of the peer share.
+    sources
+        Where noise and coins come from.
+    on_event
+        Told of what the protocols count.
+    failed
+        Told when a topic cannot go on because the store has failed.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        around: Surroundings,
+        sources: Sources,
+        *,
+        on_event: Callable[[str, str], None],
+        failed: Callable[[PeerError], None],
+    ) -> None:
+        self._store, self._around, self._sources = store, around, sources
+        self._on_event, self._failed = on_event, failed
+        self._records = dict(store.topics())
+        self._open: dict[bytes, Conversation] = {}
+        self._neighbours = set(around.config().neighbours)
+
+    # -- life -----------------------------------------------------------------------------------
+
+    def resume(self) -> None:
+        """R2: go on with the topics that were open when the process ended."""
+        for topic, record in list(self._records.items()):
+            if not record.ended and self._begin(topic, record, None) is None:
+                del self._records[topic]  # the process ended before the contribution was stored: it never was one
+
+    async def stop(self) -> None:
+        """End all background work; what is open goes on at the next start."""
+        for conversation in self._open.values():
+            await conversation.stop()
+            if conversation.keeper.failure is None:
+                conversation.keeper.commit()
+            await conversation.halt()
+
+    async def halt(self) -> None:
+        """Stop without storing anything."""
+        for conversation in self._open.values():
+            await conversation.halt()
+
+    def reconfigure(self, config: PeerConfig) -> None:
+        """R49: another roster. Those who are bound stay with whom they have."""
+        self._neighbours = set(config.neighbours)
+        for topic, conversation in self._open.items():
+            record = self._records[topic]
+            protocol = conversation.protocol
+            protocol.reconfigure(TopicSettings.of(config, dimension=record.dimension, missing=record.missing))
+            if not protocol.bound:
+                protocol.align(self._neighbours)
+            conversation.keeper.commit()
+            conversation.greet(protocol.state.edges)
+
+    def add(self, name: str) -> None:
+        """A new neighbour: for topics that begin from now on."""
+        self._neighbours.add(name)
+
+    def drop(self, name: str) -> None:
+        """R23: a neighbour is dropped, in open topics too."""
+        self._neighbours.discard(name)
+        for conversation in self._open.values():
+            self._leave_out(conversation, [name])
+
+    # -- messages -------------------------------------------------------------------------------
+
+    def hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
+        """A message about a topic; ``name`` is authenticated."""
+        conversation = self._open.get(message.topic)
+        if conversation is not None:
+            return conversation.talker.hear(name, message)
+        answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        if not self._around.contacts.admits(name, self._around.clock.now()):
+            self._around.observer.count("flood", name)
+            answer.set_result(None)
+            return answer
+        self._around.noticed(name, message)
+        record = self._records.get(message.topic)
+        told = replace(message, src=name)
+        contributors = None if record is None else record.contributors
+        answer.set_result(answer_without_topic(told, self._around.config(), contributors))
+        return answer
+
+    # -- averaging ------------------------------------------------------------------------------
+
+    async def average(self, name: str, value: Vector, *, missing: str, secret: str, patience: float | None) -> Answer:
+        """Contribute, and wait for the answer; see :meth:`sottovoce.peer.Peer.average`."""
+        topic = topic_id(name)
+        record = self._records.get(topic)
+        if record is None or not record.ended:
+            conversation = self._open.get(topic) or self._contribute(name, value, missing, secret)
+            _check_same(self._records[topic], conversation.protocol.state.value, value, missing)
+            await self._wait(name, conversation, patience)
+        return self._answer(self._records[topic], self._open.get(topic))
+
+    def _contribute(self, name: str, value: Vector, missing: str, secret: str) -> Conversation:
+        topic, carried = topic_id(name), self.shown(secret)
+        config = self._around.config()
+        busy = [self._records[other].name for other in self._open if self._records[other].secret == secret]
+        if busy and config.smallest_std is not None:
+            raise PeerError(f"secret {secret!r} has a budget and is in use for topic {busy[0]!r}: wait for its answer")
+        record = TopicRecord(name, len(value), missing, secret, carried=carried, information=carried)
+        TopicSettings.of(config, dimension=record.dimension, missing=missing)  # refuses before anything is stored
+        self._store.note_topic(topic, record)
+        self._records[topic] = record
+        begun = self._begin(topic, record, value)
+        assert begun is not None
+        return begun
+
+    def _begin(self, topic: bytes, record: TopicRecord, value: Vector | None) -> Conversation | None:
+        config = self._around.config()
+        store = self._store.topic(topic, record.dimension)
+        stored = store.load()
+        if stored is None and value is None:
+            return None
+        account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
+        protocol = Protocol.resume(
+            TopicSettings.of(config, dimension=record.dimension, missing=record.missing),
+            stored, value=value, account=account.carrying(record.carried), neighbours=self._neighbours,
+            topic=topic, draw=self._sources.draw, coin=self._sources.coin, stamp=self._around.clock.stamp,
+            on_event=self._on_event,
+        )  # fmt: skip
+        keeper = Keeper(protocol, store, self._around.observer, self._failed)
+        keeper.commit()
+        conversation = self._open[topic] = Conversation(keeper, self._around)
+        conversation.begin()
+        conversation.spawn(self._close_when_over, topic, conversation)
+        return conversation
+
+    async def _wait(self, name: str, conversation: Conversation, patience: float | None) -> None:
+        """Until there is an answer; with "drop", who is missing is left out after ``patience``."""
+        protocol, began = conversation.protocol, self._around.clock.now()
+
+        def ended() -> bool:
+            return protocol.declared or protocol.without_us
+
+        for _ in range(2 if protocol.settings.missing == "drop" else 1):
+            try:
+                async with asyncio.timeout(patience):
+                    await conversation.keeper.until(ended)
+            except TimeoutError:
+                protocol.follow()
+                if protocol.settings.missing == "drop":
+                    self._leave_out(conversation, self._silent(protocol))
+            if ended():
+                break
+        conversation.keeper.commit()
+        conversation.keeper.tell()
+        if protocol.declared:
+            return
+        if protocol.without_us:
+            await self._end(topic_id(name), conversation)
+            return
+        raise self._unfinished(name, protocol, self._around.clock.now() - began)
+
+    def _silent(self, protocol: Protocol) -> list[str]:
+        unreachable = (name for name in protocol.state.active if self._around.contacts.unreachable(name))
+        return sorted({*protocol.missing, *unreachable})
+
+    def _leave_out(self, conversation: Conversation, names: list[str]) -> None:
+        """R23, R51: these are not in it any more; they are told, again and again, by the conversation."""
+        for name in names:
+            conversation.protocol.drop(name)
+        conversation.keeper.commit()
+        conversation.keeper.tell()
+
+    def _unfinished(self, name: str, protocol: Protocol, seconds: float) -> TopicUnfinished:
+        near = self._silent(protocol)
+        far = sorted(set(self._around.config().roll).difference(self._names(protocol.rule.heard_of), near))
+        if near:
+            why = f"waiting for {', '.join(near)}, neighbours of this peer"
+        elif far and not protocol.bound:
+            why = f"no word yet of {', '.join(far)}"
+        else:
+            why = "all are there, and not agreed yet"
+        return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(near or far))
+
+    # -- the end --------------------------------------------------------------------------------
+
+    async def _close_when_over(self, topic: bytes, conversation: Conversation) -> None:
+        """R85: when all neighbours have the answer, or after a day, the ledgers are deleted."""
+        await conversation.keeper.until(lambda: conversation.protocol.declared)
+        try:
+            async with asyncio.timeout(LINGER):
+                await conversation.keeper.until(lambda: conversation.protocol.over)
+        except TimeoutError:
+            self._around.observer.log("warning", "a topic was closed before all neighbours had its answer")
+        await self._end(topic, conversation)
+
+    async def _end(self, topic: bytes, conversation: Conversation) -> None:
+        protocol = conversation.protocol
+        held = protocol.state.certificate if protocol.declared else None
+        heard = next(iter(protocol.ended.values()), 0)
+        record = replace(
+            self._records[topic],
+            information=protocol.state.account.information,
+            contributors=heard if held is None else held.contributors,
+            twice=None if held is None else held.twice,
+            width=0 if held is None else held.width,
+            ended=max(self._around.clock.stamp() >> 16, 1),
+        )
+        conversation.keeper.commit()
+        self._store.note_topic(topic, record)
+        self._records[topic] = record
+        self._open.pop(topic, None)
+        self._forget_old_answers()
+        conversation.keeper.tell()
+        await conversation.stop()
+
+    def _forget_old_answers(self) -> None:
+        answers = [(record.ended, topic) for topic, record in self._records.items() if record.twice is not None]
+        for _, topic in sorted(answers)[:-KEPT_ANSWERS]:
+            self._records[topic] = replace(self._records[topic], twice=None)
+            self._store.note_topic(topic, self._records[topic])
+
+    def _answer(self, record: TopicRecord, conversation: Conversation | None) -> Answer:
+        held = None if conversation is None else conversation.protocol.state.certificate
+        if held is not None:
+            record = replace(record, contributors=held.contributors, twice=held.twice, width=held.width)
+        names = self._names(record.contributors)
+        if record.twice is None and self._around.config().name in names:
+            raise TopicClosed(f"topic {record.name!r} has ended, and its answer is kept here no more")
+        if record.twice is None:
+            who = f"with {', '.join(names)}" if names else "by all neighbours"
+            raise TopicClosed(f"topic {record.name!r} was closed {who}, without an answer for this peer")
+        return Answer(record.name, record.twice, record.width, tuple(names))
+
+    def _names(self, members: int) -> list[str]:
+        config = self._around.config()
+        known = config.roll if len(config.roll) == config.members else [f"#{bit + 1}" for bit in range(config.members)]
+        return [known[bit] for bit in range(members.bit_length()) if members >> bit & 1]
+
+    # -- what was shown -------------------------------------------------------------------------
+
+    def shown(self, secret: str) -> float:
+        """R86: what all topics that name this secret have shown of it together, as in a privacy account."""
+        return sum(
+            self._information(topic, record) - record.carried
+            for topic, record in self._records.items()
+            if record.secret == secret
+        )
+
+    def accounts(self) -> Mapping[str, Account]:
+        """For each secret: what was shown of it, over all topics."""
+        config = self._around.config()
+        fresh = account_for(config.noise_std, config.noise_decay, config.smallest_std)
+        return {record.secret: fresh.carrying(self.shown(record.secret)) for record in self._records.values()}
+
+    def _information(self, topic: bytes, record: TopicRecord) -> float:
+        conversation = self._open.get(topic)
+        return record.information if conversation is None else conversation.protocol.state.account.information
+
+    def names(self) -> dict[str, str]:
+        """Every topic this peer knows of, and whether it is ``open`` or ``closed``."""
+        return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
+
+
+def _check_same(record: TopicRecord, contributed: Vector, value: Vector, missing: str) -> None:
+    if not np.array_equal(contributed, value):
+        raise InvalidParameter(
+            f"topic {record.name!r} has another contribution of this peer already; a contribution cannot be changed"
+        )
+    if record.missing != missing:
+        raise InvalidParameter(f"missing must be {record.missing!r} for topic {record.name!r}, got {missing!r}")

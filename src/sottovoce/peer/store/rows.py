@@ -1,0 +1,181 @@
+"""How a peer's state, and what it knows of its topics, stand in the rows of one SQLite table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...errors import UnusableStore
+from ...privacy.gaussian.account import Account
+from ..protocol.closing import Certificate
+from ..protocol.ledger import Edge
+from ..protocol.messages import Vector
+from ..protocol.parting import Parting
+from ..protocol.state import PeerState
+from .base import TopicRecord, changed_edges
+
+__all__ = ["AS_AFTER_A_LOST_DISK", "Rows", "topic_records"]
+
+AS_AFTER_A_LOST_DISK = (
+    "move the data folder away and start with the private value, as after a lost disk: neighbours give the ledger back"
+)
+
+
+class Rows:
+    """The rows of one topic's state."""
+
+    def __init__(self, db: sqlite3.Connection, topic: bytes) -> None:
+        self._db, self._topic = db, topic
+
+    def write(self, old: PeerState | None, new: PeerState) -> None:
+        """What differs."""
+        if old is None or old.value is not new.value:
+            self._put_vector("value", new.value)
+        if old is None or old.noise is not new.noise:
+            self._put_vector("noise", new.noise)
+        account = new.account
+        counts = (account.noise_std, account.noise_decay, account.budget, account.information, account.messages)
+        self._put_numbers("peer", (*counts, new.fresh, new.requests, new.last_sid))
+        written, deleted = changed_edges(old, new)
+        for name in written:
+            self._put_edge(name, None if old is None else old.edges.get(name), new.edges[name])
+        for name in deleted:
+            for kind in ("edge", "f", "g"):
+                self._delete(f"{kind} {name}")
+        self._put_partings({} if old is None else old.partings, new.partings)
+        if new.certificate is not None and (old is None or old.certificate is not new.certificate):
+            held = new.certificate
+            self._put("certificate", json.dumps((held.contributors, held.width, held.declared)), _bytes(held.twice))
+
+    def note(self, record: TopicRecord) -> None:
+        """What is kept about the topic itself; once it has ended, that is all."""
+        if record.ended:
+            self._db.execute("DELETE FROM state WHERE topic = ?", (self._topic,))
+        facts = (record.name, record.dimension, record.missing, record.secret, record.carried, record.information,
+                 record.contributors, record.width, record.ended)  # fmt: skip
+        self._put("topic", json.dumps(facts), None if record.twice is None else _bytes(record.twice))
+
+    def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
+        self._put_numbers(f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
+        if old is None or old.f is not new.f:
+            self._put_vector(f"f {name}", new.f)
+        if old is None or old.g is not new.g:
+            self._put_vector(f"g {name}", new.g)
+
+    def _put_partings(self, old: Mapping[str, Parting], new: Mapping[str, Parting]) -> None:
+        for name in old.keys() - new.keys():
+            self._delete(f"parting {name}")
+        for name, parting in new.items():
+            if old.get(name) != parting:
+                self._put_numbers(f"parting {name}", (parting.sid, parting.psid, parting.since))
+
+    def _put_numbers(self, what: str, numbers: tuple[float, ...]) -> None:
+        # As JSON: Python writes floats so that they are read back bit for bit, and whole numbers without a limit.
+        self._put(what, json.dumps(numbers), None)
+
+    def _put_vector(self, what: str, vector: Vector | None) -> None:
+        if vector is None:
+            self._delete(what)
+        else:
+            self._put(what, None, _bytes(vector))
+
+    def _put(self, what: str, numbers: str | None, data: memoryview | None) -> None:
+        changed = "UPDATE state SET numbers = ?, data = ?, checksum = ? WHERE topic = ? AND what = ?"
+        content = (numbers, data, _checksum(self._topic, what, numbers, data))
+        if self._db.execute(changed, (*content, self._topic, what)).rowcount == 0:
+            self._db.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?)", (self._topic, what, *content))
+
+    def _delete(self, what: str) -> None:
+        self._db.execute("DELETE FROM state WHERE topic = ? AND what = ?", (self._topic, what))
+
+    def load(self, dimension: int) -> PeerState | None:
+        """The whole state, or ``None`` if there is none.
+
+        All rows are checked, those of other topics too: in a damaged file a row may stand under a wrong name.
+        """
+        numbers: dict[str, Any] = {}
+        vectors: dict[str, Vector] = {}
+        for topic, what, text, data in _checked(self._db):
+            if topic != self._topic or what == "topic":
+                continue
+            if text is not None:
+                numbers[what] = json.loads(text)
+            if data is not None:
+                vectors[what] = _vector(what, data, dimension)
+        if "peer" not in numbers:
+            return None
+        std, decay, budget, information, draws, fresh, requests, last_sid = numbers["peer"]
+        if "value" not in vectors:
+            raise UnusableStore(f"the store holds no private value; {AS_AFTER_A_LOST_DISK}")
+        return PeerState(
+            vectors["value"],
+            Account(std, decay, budget=budget, information=information, messages=draws),
+            vectors.get("noise"),
+            fresh,
+            requests,
+            last_sid,
+            {name: _edge(name, row, vectors) for name, row in _named("edge ", numbers)},
+            {name: Parting(*row) for name, row in _named("parting ", numbers)},
+            _certificate(numbers.get("certificate"), vectors),
+        )
+
+
+def topic_records(db: sqlite3.Connection) -> dict[bytes, TopicRecord]:
+    """What is kept about each topic, by its id."""
+    found = {}
+    for topic, what, text, data in _checked(db):
+        if what == "topic":
+            name, dimension, missing, secret, carried, information, contributors, width, ended = json.loads(text)
+            twice = None if data is None else _vector(what, data, dimension)
+            found[topic] = TopicRecord(
+                name, dimension, missing, secret, carried, information, contributors, twice, width, ended
+            )
+    return found
+
+
+def _checked(db: sqlite3.Connection) -> Iterator[tuple[bytes, str, Any, Any]]:
+    for topic, what, text, data, checksum in db.execute("SELECT * FROM state"):
+        if checksum != _checksum(topic, what, text, data):
+            raise UnusableStore(f"a row in the store is damaged: its checksum does not fit; {AS_AFTER_A_LOST_DISK}")
+        yield topic, what, text, data
+
+
+def _certificate(numbers: Any, vectors: Mapping[str, Vector]) -> Certificate | None:
+    if numbers is None:
+        return None
+    contributors, width, declared = numbers
+    return Certificate(contributors, vectors["certificate"], width, declared)
+
+
+def _named(kind: str, rows: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return sorted((what.removeprefix(kind), row) for what, row in rows.items() if what.startswith(kind))
+
+
+def _edge(name: str, numbers: Any, vectors: Mapping[str, Vector]) -> Edge:
+    sid, psid, blank, parted, s, r = numbers
+    f, g = vectors.get(f"f {name}"), vectors.get(f"g {name}")
+    if not blank and (f is None or g is None):
+        raise UnusableStore(f"the ledger for neighbour {name!r} is incomplete; {AS_AFTER_A_LOST_DISK}")
+    return Edge(sid, psid, blank, s, f, r, g, parted)
+
+
+def _vector(what: str, data: bytes, dimension: int) -> Vector:
+    if len(data) != 8 * dimension:
+        raise UnusableStore(f"vector {what!r} has {len(data)} bytes, not {8 * dimension}; {AS_AFTER_A_LOST_DISK}")
+    return np.frombuffer(data, dtype="<i8").astype(np.int64, copy=False)
+
+
+def _bytes(vector: Vector) -> memoryview:
+    return np.ascontiguousarray(vector, dtype="<i8").data
+
+
+def _checksum(topic: bytes, what: str, numbers: str | None, data: bytes | memoryview | None) -> str:
+    """Of one row. It notices bit rot; it is no protection against whoever can write the file."""
+    seen = hashlib.sha256(repr((topic, what, numbers)).encode())
+    seen.update(b"" if data is None else data)
+    return seen.hexdigest()

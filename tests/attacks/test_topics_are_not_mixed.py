@@ -1,0 +1,144 @@
+"""Topics under everything that fails: whoever declares, declares the same members, and the mean of exactly those."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from sottovoce import graphs
+from sottovoce.graphs import Graph
+from sottovoce.testing import Conditions, SimulatedNetwork
+
+FAULTS = Conditions(loss=0.2, duplication=0.2, delay=0.02, crash=0.004, disk_loss=0.3)
+CALM = Conditions(delay=0.01)
+
+
+class Topic:
+    """One topic in a simulated network: late contributors, patience that ends, and what was declared so far."""
+
+    def __init__(self, graph: Graph, missing: str, seed: int, *, late: int = 0, conditions: Conditions = CALM) -> None:
+        self.random = random.Random(seed)
+        self.names = [f"p{node:02d}" for node in range(graph.num_nodes)]
+        pairs = [(self.names[a], self.names[b]) for a, b in graph.edges]
+        values = {name: self.random.uniform(-10.0, 10.0) for name in self.names}
+        self.net = SimulatedNetwork(
+            pairs, values, noise_std=1.0, noise_decay=0.6, seed=seed, members=len(self.names), diameter=4,
+            max_degree=int(graph.degrees.max()), missing=missing, conditions=conditions,
+        )  # fmt: skip
+        self.late = self.random.sample(self.names, late)
+        for name in self.late:
+            self.net.peers[name].crash(lose_disk=True)
+        self.declared: dict[str, int] = {}
+
+    def check(self) -> bool:
+        """Nothing that was ever declared contradicts anything else. Never true: it is asked after every event."""
+        for name, peer in self.net.peers.items():
+            held = None if peer.protocol is None else peer.protocol.state.certificate
+            if held is None or not held.declared or self.declared.get(name) == held.contributors:
+                continue
+            assert name not in self.declared, "declared twice"
+            assert held.contributors >> self.names.index(name) & 1
+            self.declared[name] = held.contributors
+            for other in self.declared.values():
+                assert other == held.contributors or other & held.contributors == 0, "two answers share a member"
+            members = [self.names[bit] for bit in range(len(self.names)) if held.contributors >> bit & 1]
+            values = [int(self.net.peers[member].origin.value[0]) for member in members]
+            assert abs(2 * Fraction(sum(values), len(values)) - int(held.twice[0])) <= held.width + 2
+        return False
+
+    def contribute(self) -> None:
+        """A late member contributes."""
+        if self.late:
+            self.net._restart(self.late.pop())
+
+    def lose_patience(self, name: str) -> None:
+        """One peer leaves out the neighbours that have not contributed, or do not answer."""
+        protocol = self.net.peers[name].protocol
+        if protocol is None:
+            return
+        for other in list(protocol.state.active):
+            gone = self.net.peers[other].protocol is None
+            if protocol.state.edges[other].blank or (gone and self.random.random() < 0.5):
+                self.net.disconnect(name, other)
+
+    def everybody_in_it_declares(self) -> bool:
+        """Whether all members of all sets have the answer."""
+        return bool(self.declared) and all(
+            self.declared.get(name) or not any(found >> bit & 1 for found in self.declared.values())
+            for bit, name in enumerate(self.names)
+        )
+
+
+def disturbed(graph: Graph, missing: str, seed: int, *, late: int) -> Topic:
+    """Two minutes in which members come late, patience ends here and there, and everything fails."""
+    topic = Topic(graph, missing, seed, late=late, conditions=FAULTS)
+    for _ in range(12):
+        topic.net.run(topic.random.uniform(0.5, 6.0), until=topic.check)
+        if topic.random.random() < 0.4:
+            topic.contribute()
+        if missing == "drop" and topic.random.random() < 0.5:
+            topic.lose_patience(topic.random.choice(topic.names))
+    return topic
+
+
+GRAPHS = [graphs.cycle(6), graphs.complete(5), graphs.random_geometric(9, seed=2), graphs.barbell(4)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whoever_declares_declares_the_same(seed: int) -> None:
+    """Loss, repetition, kills, lost disks, late members, lost patience: no two answers share a member."""
+    topic = disturbed(GRAPHS[seed % len(GRAPHS)], "drop", seed, late=2)
+    topic.net.heal()
+    topic.net.run(60.0, until=topic.check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6, 400))
+@pytest.mark.parametrize("missing", ["drop", "wait"])
+def test_whoever_declares_declares_the_same_many_times(seed: int, missing: str) -> None:
+    """The same, several hundred times, under both policies."""
+    topic = disturbed(GRAPHS[seed % len(GRAPHS)], missing, seed, late=seed % 4)
+    topic.net.heal()
+    topic.net.run(100.0, until=topic.check)
+
+
+def bereaved(graph: Graph, seed: int) -> Topic:
+    """A member dies for good when the first peer has found agreement, and its neighbours leave it out at once."""
+    topic = Topic(graph, "drop", seed, conditions=Conditions(loss=0.2, delay=0.05))
+
+    def certified() -> bool:
+        running = [peer.protocol for peer in topic.net.peers.values() if peer.protocol is not None]
+        return topic.check() or any(protocol.state.certificate is not None for protocol in running)
+
+    assert topic.net.run(500.0, until=certified)
+    topic.net.run(topic.random.expovariate(4.0), until=topic.check)
+    dead = topic.random.choice(topic.names)
+    topic.net.peers[dead].crash()
+    for name in topic.random.sample(topic.names, len(topic.names)):
+        topic.net.run(topic.random.expovariate(20.0), until=topic.check)
+        if topic.net.peers[name].protocol is not None and dead in topic.net.peers[name].protocol.state.edges:
+            topic.net.disconnect(name, dead)
+    topic.net.run(60.0, until=topic.check)
+    return topic
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_member_that_dies_while_the_answer_is_declared_is_in_it_for_all_or_for_none(seed: int) -> None:
+    """Whoever dies in that moment: those who have an answer have the same one, with or without it."""
+    topic = bereaved(GRAPHS[seed % len(GRAPHS)], seed)
+    assert len(set(topic.declared.values())) <= 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_waiting_ends_when_the_last_has_contributed(seed: int) -> None:
+    """With "wait" nobody declares before all members have contributed; then all declare, through all faults."""
+    topic = disturbed(graphs.random_geometric(8, seed=1), "wait", seed, late=1)
+    if topic.late:
+        assert topic.declared == {}
+    while topic.late:
+        topic.contribute()
+    topic.net.heal()
+    assert topic.net.run(600.0, until=lambda: topic.check() or topic.everybody_in_it_declares())
+    assert set(topic.declared.values()) == {2**8 - 1}

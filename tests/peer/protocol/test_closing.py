@@ -1,0 +1,85 @@
+"""How a topic ends: what binds a peer, what it follows, and what it still does for others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sottovoce.peer.protocol.closing import Agreement, Certificate, followed, renewed
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.testing import SimulatedNetwork
+
+NAMES = ["ada", "bob", "cyd", "dan"]
+
+
+def ring(missing: str, seed: int = 1) -> SimulatedNetwork:
+    pairs = list(zip(NAMES, NAMES[1:] + NAMES[:1], strict=True))
+    values = {name: 1.0 * k for k, name in enumerate(NAMES)}
+    return SimulatedNetwork(
+        pairs, values, noise_std=1.0, noise_decay=0.6, seed=seed, members=4, max_degree=2, diameter=2, missing=missing
+    )
+
+
+def protocols(net: SimulatedNetwork) -> list:  # type: ignore[type-arg]
+    return [peer.protocol for peer in net.peers.values() if peer.protocol is not None]
+
+
+def test_who_is_bound_lets_nobody_in_or_out() -> None:
+    """From its first certificate on a peer drops nobody and adds nobody."""
+    net = ring("drop")
+    assert net.run(300.0, until=lambda: any(protocol.bound for protocol in protocols(net)))
+    bound = next(protocol for protocol in protocols(net) if protocol.bound)
+    edges = dict(bound.state.edges)
+    assert bound.drop(next(iter(edges))) is None
+    assert bound.add("eve") is None
+    assert bound.state.edges == edges
+    assert bound.state.partings == {}
+
+
+def test_a_restart_does_not_unbind() -> None:
+    """The certificate is durable: whoever counted on it is not disappointed by a crash."""
+    net = ring("drop")
+    assert net.run(300.0, until=lambda: any(protocol.bound for protocol in protocols(net)))
+    name = next(name for name, peer in net.peers.items() if peer.protocol is not None and peer.protocol.bound)
+    peer = net.peers[name]
+    peer.disk = peer.protocol.state  # type: ignore[union-attr]
+    peer.crash()
+    peer.start()
+    assert peer.protocol is not None
+    assert peer.protocol.bound
+
+
+def test_who_is_bound_follows_a_neighbour_that_has_declared() -> None:
+    """With the rounds at a standstill the same set is enough; another set, or no certificate, is not."""
+    held = Certificate(0b0111, np.array([4]), 2)
+    assert followed(held, 0b0111).declared  # type: ignore[union-attr]
+    assert followed(held, 0b1111) is held
+    assert followed(None, 0b0111) is None
+    net = ring("drop")
+    assert net.run(300.0, until=lambda: all(protocol.bound for protocol in protocols(net)))
+    waiting = [protocol for protocol in protocols(net) if not protocol.declared]
+    for protocol in waiting:
+        protocol.declared_elsewhere = 0b1111
+        protocol.follow()
+        assert protocol.declared
+
+
+def test_what_was_declared_stays() -> None:
+    """No later agreement replaces an answer, whatever it finds."""
+    answer = Certificate(0b011, np.array([4]), 2, declared=True)
+    later = Agreement(np.array([9]), np.array([9]), contributors=0b111, ready=0b111)
+    assert renewed(answer, later, missing="drop", members=3) is answer
+    assert renewed(answer, later, missing="wait", members=3) is answer
+
+
+@pytest.mark.parametrize("missing", ["wait", "drop"])
+def test_with_the_answer_there_nothing_more_is_asked(missing: str) -> None:
+    """A peer that has declared sends greetings, which show no value, and no requests."""
+    net = ring(missing)
+    assert net.run(300.0, until=lambda: all(protocol.declared for protocol in protocols(net)))
+    assert {protocol.state.certificate.contributors for protocol in protocols(net)} == {0b1111}
+    for protocol in protocols(net):
+        protocol.pending = None
+        said = protocol.tick(protocol.state.active[0])
+        assert said.kind is Kind.HELLO
+        assert said.closed == 0b1111

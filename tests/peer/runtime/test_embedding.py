@@ -1,0 +1,151 @@
+"""Peers inside other programs: networks for their tests, loops over rounds, threads, kills, and one that learns."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
+from sottovoce.peer import Average, BlockingPeer
+from sottovoce.peer.runtime import topics
+from sottovoce.testing import LocalNetwork, run_virtually
+
+from .town import virtually
+
+THREE = ["ada", "bob", "cyd"]
+
+
+@virtually
+async def test_a_loop_over_rounds() -> None:
+    """Each round is a topic of its own, named after the loop and its number."""
+    async with LocalNetwork(THREE) as net:
+
+        async def halve(name: str) -> list[float]:
+            value, seen = float(THREE.index(name)), []
+            async for step in net[name].rounds("loop", 3):
+                value = (await step.average(value)).mean / 2.0
+                seen.append(round(value, 3))
+            return seen
+
+        assert await asyncio.gather(*map(halve, THREE)) == [[0.5, 0.25, 0.125]] * 3
+        assert sorted(net["ada"].topics()) == ["loop/1", "loop/2", "loop/3"]
+        with pytest.raises(InvalidParameter, match="count must be"):
+            await anext(net["ada"].rounds("loop", 0))
+
+
+@virtually
+async def test_members_join_and_leave_between_topics() -> None:
+    """Whoever is there contributes: with "drop" each topic names its own members."""
+    async with LocalNetwork(["ada", "bob", "cyd", "dan"]) as net:
+
+        async def average(topic: str, names: list[str]) -> set[tuple[str, ...]]:
+            calls = [net[name].average(1.0, topic=topic, timeout=10, missing="drop") for name in names]
+            return {answer.contributors for answer in await asyncio.gather(*calls)}
+
+        assert await average("one", ["ada", "bob", "cyd"]) == {("ada", "bob", "cyd")}
+        assert await average("two", ["bob", "cyd", "dan"]) == {("bob", "cyd", "dan")}
+        assert await average("three", net.names) == {("ada", "bob", "cyd", "dan")}
+
+
+@virtually
+async def test_a_cancelled_call_leaves_the_contribution_in_place() -> None:
+    """Whoever stops waiting has still contributed: the others get their answer, and so does a second call."""
+    async with LocalNetwork(THREE) as net:
+        first = asyncio.ensure_future(net["ada"].average(3.0, topic="t"))
+        await asyncio.sleep(0.5)
+        first.cancel()
+        others = await asyncio.gather(*(net[name].average(0.0, topic="t") for name in ("bob", "cyd")))
+        again = await net["ada"].average(3.0, topic="t")
+        assert {answer.mean for answer in others} == {again.mean}
+        assert abs(again.mean - 1.0) < 1e-3
+
+
+@virtually
+async def test_a_killed_process_and_a_lost_disk_do_not_change_the_mean() -> None:
+    """Killed with and without its disk while the topic is open, each peer contributes again and all agree."""
+    async with LocalNetwork(THREE, noise_decay=0.9) as net:
+        calls = [asyncio.ensure_future(net[name].average(1.0 * k, topic="t")) for k, name in enumerate(THREE)]
+        for lose_disk in (False, True):
+            await asyncio.sleep(2.0)
+            await net.kill("bob", lose_disk=lose_disk)
+            with pytest.raises(PeerError, match="stopped"):
+                await calls[1]
+            await net.start("bob")
+            calls[1] = asyncio.ensure_future(net["bob"].average(1.0, topic="t"))
+        found = await asyncio.gather(*calls)
+        assert {answer.number for answer in found} == {3}
+        assert all(abs(answer.mean - 1.0) <= answer.plus_minus for answer in found)
+
+
+@virtually
+async def test_closing_a_peer_ends_its_calls() -> None:
+    """A call that waits when its peer is closed does not hang: it says that the peer was stopped."""
+    async with LocalNetwork(THREE) as net:
+        waiting = asyncio.ensure_future(net["ada"].average(1.0, topic="t"))
+        await asyncio.sleep(1.0)
+        await net["ada"].close()
+        with pytest.raises(PeerError, match="what was contributed stays"):
+            await waiting
+
+
+@virtually
+async def test_old_answers_are_forgotten_and_their_names_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the last answers are kept; an older topic stays closed for ever, and no second average is made of it."""
+    monkeypatch.setattr(topics, "KEPT_ANSWERS", 2)
+    async with LocalNetwork(THREE) as net:
+        for number in range(4):
+            await asyncio.gather(*(net[name].average(1.0, topic=str(number)) for name in THREE))
+            await asyncio.sleep(20.0)
+        assert isinstance(await net["ada"].average(1.0, topic="3"), Average)
+        with pytest.raises(TopicClosed, match="kept here no more"):
+            await net["ada"].average(1.0, topic="0")
+
+
+def test_a_peer_in_a_thread() -> None:
+    """Plain Python: a blocking call gets the same answer as the others; a time-out is an ordinary exception."""
+    net = LocalNetwork(THREE, rate=50.0, timeout=0.5, noise_decay=0.3, grace=0.2)
+    ada = BlockingPeer(net.config("ada"), standing=False, make=lambda *_, **__: net.peer("ada"))
+    with pytest.raises(PeerError, match="use `with`"):
+        ada.average(1.0, topic="t")
+    with ada:
+        others = [ada._run(net.start(name)) for name in ("bob", "cyd")]
+        with pytest.raises(TopicUnfinished):
+            ada.average(1.0, topic="alone", timeout=0.3)
+        calls = [asyncio.run_coroutine_threadsafe(other.average(0.0, topic="t"), ada._loop) for other in others]
+        found = ada.average(3.0, topic="t", timeout=60)
+        assert {call.result(60).mean for call in calls} == {found.mean}
+        assert abs(found.mean - 1.0) < 1e-3
+        assert ada.topics() == {"alone": "open", "t": ada.topics()["t"]}
+        for other in others:
+            ada._run(other.close())
+    assert not ada._thread.is_alive()
+
+
+def example() -> ModuleType:
+    path = Path(__file__).parents[3] / "examples" / "learn_together.py"
+    spec = importlib.util.spec_from_file_location("learn_together", path)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    assert spec.loader is not None
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_twenty_parties_learn_what_a_server_would(rounds: int) -> None:
+    """With six of twenty processes killed on the way, every party ends with the server's model and its accuracy."""
+    together = example()
+    outcome = run_virtually(together.learn(rounds, share_killed=0.3))
+    assert outcome.kills == 6
+    for model in outcome.together:
+        assert all(np.abs(model[part] - outcome.server[part]).max() < 1e-3 for part in model)
+        assert {array.dtype for array in model.values()} == {np.dtype(np.float32)}
+    assert together.accuracy(outcome.together[0]) == pytest.approx(together.accuracy(outcome.server), abs=0.002)
+    assert together.accuracy(outcome.server) > together.accuracy(outcome.alone) + 0.1

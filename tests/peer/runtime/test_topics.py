@@ -1,0 +1,266 @@
+"""Topics between running peers, in virtual time: one answer for all, late refused, the missing left out or named."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InvalidParameter, InvalidValues, PeerError, TopicClosed, TopicUnfinished
+from sottovoce.peer import Average, Peer
+from sottovoce.peer.store import MemoryStore
+from sottovoce.testing.memory_transport import Faults
+
+from .town import Town, virtually
+
+
+def town(size: int = 5, **fields: Any) -> Town:
+    """A ring whose peers take part in topics only."""
+    return Town(size, members=size, **fields)
+
+
+@contextlib.asynccontextmanager
+async def open_town(here: Town, *names: str, standing: bool = False) -> AsyncIterator[dict[str, Peer]]:
+    async with contextlib.AsyncExitStack() as stack:
+        chosen = names or here.names
+        peers = {name: here.peer(name, value=... if standing else None) for name in chosen}
+        for peer in peers.values():
+            peer._takes_part = standing
+            await stack.enter_async_context(peer)
+        yield peers
+
+
+async def all_average(peers: dict[str, Peer], topic: str, values: dict[str, Any], **how: Any) -> dict[str, Average]:
+    names = [name for name in peers if name in values]
+    found = await asyncio.gather(*(peers[name].average(values[name], topic=topic, **how) for name in names))
+    return dict(zip(names, found, strict=True))
+
+
+@virtually
+async def test_all_get_the_mean_of_all_and_its_members() -> None:
+    """Five peers, one name: the same digits, the same five contributors, and nothing left but the record."""
+    here = town()
+    async with open_town(here) as peers:
+        values = {name: float(k * k) for k, name in enumerate(here.names)}
+        found = await all_average(peers, "2026-11/salaries", values)
+        assert {answer.mean for answer in found.values()} == {found["p0"].mean}
+        assert {answer.contributors for answer in found.values()} == {tuple(here.names)}
+        assert abs(found["p0"].mean - np.mean(list(values.values()))) <= found["p0"].plus_minus <= 0.0005
+        await asyncio.sleep(20.0)
+        for name, peer in peers.items():
+            assert peer.topics() == {"2026-11/salaries": "closed"}
+            assert here.stores[name]._topics == {}
+            assert peer._known_topics._open == {}
+
+
+@virtually
+async def test_topics_run_side_by_side_and_do_not_mix() -> None:
+    """Three topics of different dimensions at once, beside the standing average: each has its own mean."""
+    here = town()
+    async with open_town(here, standing=True) as peers:
+        one, two, three = await asyncio.gather(
+            all_average(peers, "numbers", {name: float(k) for k, name in enumerate(here.names)}),
+            all_average(peers, "vectors", {name: np.full(7, 10.0 * k) for k, name in enumerate(here.names)}),
+            all_average(peers, "trees", {name: {"w": [1.0 * k], "b": -1.0 * k} for k, name in enumerate(here.names)}),
+        )
+        assert abs(one["p1"].mean - 2.0) < 1e-3
+        assert np.abs(two["p2"].mean - 20.0).max() < 1e-3
+        assert abs(three["p3"].mean["w"][0] - 2.0) < 1e-3
+        assert abs(three["p3"].mean["b"] + 2.0) < 1e-3
+        await asyncio.gather(*(peer.settled(2000) for peer in peers.values()))
+        assert all(abs(peer.estimate - here.mean[0]) < 1e-3 for peer in peers.values())
+
+
+@virtually
+async def test_waiting_names_who_has_not_contributed() -> None:
+    """With "wait" there is no answer without the fifth; the error names it; when it comes the same call goes on."""
+    here = town()
+    async with open_town(here) as peers:
+        values = {name: float(k) for k, name in enumerate(here.names)}
+        first = {name: value for name, value in values.items() if name != "p4"}
+        waiting = [asyncio.ensure_future(peers[name].average(first[name], topic="t", timeout=30)) for name in first]
+        ended = await asyncio.gather(*waiting, return_exceptions=True)
+        assert all(isinstance(error, TopicUnfinished) for error in ended)
+        assert ended[0].missing == ("p4",)  # type: ignore[union-attr]
+        assert "p4" in str(ended[3])
+        found = await all_average(peers, "t", values, timeout=100)
+        assert {answer.number for answer in found.values()} == {5}
+
+
+@virtually
+async def test_the_missing_are_left_out_and_a_late_contribution_is_refused() -> None:
+    """With "drop" the others get their own mean after the time-out; who comes later is told so, and changes nothing."""
+    here = town()
+    async with open_town(here) as peers:
+        values = {name: float(k) for k, name in enumerate(here.names) if name != "p2"}
+        found = await all_average(peers, "t", values, timeout=20, missing="drop")
+        assert {answer.contributors for answer in found.values()} == {("p0", "p1", "p3", "p4")}
+        assert abs(found["p0"].mean - 2.0) < 1e-3
+        with pytest.raises(TopicClosed, match="without an answer for this peer"):
+            await peers["p2"].average(1000.0, topic="t", timeout=60, missing="drop")
+        again = await peers["p0"].average(values["p0"], topic="t", missing="drop")
+        assert again.mean == found["p0"].mean
+
+
+@virtually
+async def test_one_that_falls_silent_is_left_out_with_its_whole_contribution() -> None:
+    """It contributed, exchanged and died: the others agree on the mean without it."""
+    here = town(6, noise_decay=0.9)
+    async with open_town(here, *here.names[:5]) as peers:
+        values = {name: float(k) for k, name in enumerate(here.names)}
+        dying = here.peer("p5", value=None)
+        dying._takes_part = False
+        await dying.__aenter__()
+        calls = [peers[name].average(values[name], topic="t", timeout=60, missing="drop") for name in peers]
+        last = asyncio.ensure_future(dying.average(600.0, topic="t", missing="drop"))
+        answers = asyncio.gather(*calls)
+        await asyncio.sleep(3.0)
+        assert dying._known_topics._open
+        last.cancel()
+        await here.medium.members["p5"].close()
+        await dying._known_topics.stop()
+        found = await answers
+        assert {answer.contributors for answer in found} == {tuple(here.names[:5])}
+        assert abs(found[0].mean - 2.0) < 1e-3
+
+
+@virtually
+async def test_a_contribution_cannot_be_changed() -> None:
+    """Another value, or another policy, for the same name is refused before anything is sent."""
+    here = town()
+    async with open_town(here) as peers:
+        with pytest.raises(TopicUnfinished):
+            await peers["p0"].average(1.0, topic="t", timeout=1)
+        with pytest.raises(InvalidParameter, match="cannot be changed"):
+            await peers["p0"].average(2.0, topic="t", timeout=1)
+        with pytest.raises(InvalidParameter, match="missing must be 'wait'"):
+            await peers["p0"].average(1.0, topic="t", timeout=1, missing="drop")
+        for bad in ("", "x" * 257, "a\n", 3):
+            with pytest.raises(InvalidParameter, match="topic must be"):
+                await peers["p0"].average(1.0, topic=bad)  # type: ignore[arg-type]
+        with pytest.raises(InvalidValues, match="declared range"):
+            await peers["p0"].average(1e9, topic="u")
+        with pytest.raises(InvalidParameter, match="longest_topic"):
+            await peers["p0"].average(np.zeros(5000), topic="u")
+        assert peers["p0"].topics() == {"t": "open"}
+
+
+@virtually
+async def test_contributors_that_disagree_about_the_shape_are_told_both_sides() -> None:
+    """Two shapes under one name: refused, naming both peers and both dimensions, in the log and with no answer."""
+    here = town(3)
+    async with open_town(here) as peers:
+        calls = [peers[name].average(np.zeros(2 + (name == "p1")), topic="t", timeout=20) for name in here.names]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert all(isinstance(error, TopicUnfinished) for error in ended)
+        said = [str(fields.get("why")) for _, _, fields in here.observers["p0"].lines]
+        assert any("p0 has dimension 2 and p1 has 3" in why for why in said)
+
+
+@virtually
+async def test_a_topic_survives_the_death_of_the_process() -> None:
+    """One peer's process dies while the topic is open; restarted, it goes on by itself and gets the same answer."""
+    here = town(noise_decay=0.9)
+    async with open_town(here, "p0", "p1", "p2", "p3") as peers:
+        values = {name: float(k) for k, name in enumerate(here.names)}
+        dying = here.peer("p4", value=None)
+        dying._takes_part = False
+        await dying.__aenter__()
+        last = asyncio.ensure_future(dying.average(4.0, topic="t"))
+        calls = asyncio.gather(*(peers[name].average(values[name], topic="t") for name in peers))
+        await asyncio.sleep(2.0)
+        last.cancel()
+        kept = dict(here.stores["p4"]._topics)
+        await dying.close()
+        assert kept
+        here.stores["p4"]._topics.update({topic: _reopened(state) for topic, state in kept.items()})
+        again = here.peer("p4", value=None)
+        again._takes_part = False
+        async with again:
+            found = await calls
+            mine = await again.average(4.0, topic="t", timeout=100)
+        assert {answer.mean for answer in [*found, mine]} == {mine.mean}
+        assert mine.number == 5
+
+
+def _reopened(store: MemoryStore) -> MemoryStore:
+    fresh = MemoryStore()
+    fresh._state = store._state
+    return fresh
+
+
+@virtually
+async def test_weights_make_a_weighted_mean() -> None:
+    """Three hospitals of different size: the mean over patients, not over hospitals."""
+    here = town(3)
+    weights = {"p0": 10.0, "p1": 30.0, "p2": 60.0}
+    async with open_town(here) as peers:
+        calls = [peers[name].average(float(k), topic="t", weight=weights[name]) for k, name in enumerate(here.names)]
+        found = await asyncio.gather(*calls)
+        assert all(abs(answer.mean - 1.5) < 1e-4 for answer in found)
+        with pytest.raises(InvalidParameter, match="weight must be a positive number"):
+            await peers["p0"].average(1.0, topic="u", weight=0.0)
+
+
+@virtually
+async def test_accounts_add_up_over_the_topics_of_a_secret() -> None:
+    """The same secret in two topics is shown twice, and its account says so; another secret has its own."""
+    here = town(3)
+    async with open_town(here) as peers:
+        for topic, secret in (("a", "salary"), ("b", "salary"), ("c", "age")):
+            values = {name: float(k) for k, name in enumerate(here.names)}
+            await all_average(peers, topic, values, secret=secret)
+        await asyncio.sleep(60.0)
+        shown = {secret: account.information for secret, account in peers["p0"].accounts().items()}
+        parts = {record.name: record.information - record.carried for record in here.stores["p0"].topics().values()}
+        assert shown["salary"] == pytest.approx(parts["a"] + parts["b"])
+        assert parts["a"] > 0.0
+        assert shown["age"] == pytest.approx(parts["c"])
+
+
+@virtually
+async def test_a_budget_is_spent_by_all_topics_of_a_secret_together() -> None:
+    """What the first topic used up the second cannot use: its noise stays larger, and no two run at once."""
+    here = town(3, smallest_std=0.2)
+    async with open_town(here) as peers:
+        values = {name: float(k) for k, name in enumerate(here.names)}
+        calls = [asyncio.ensure_future(peers[name].average(values[name], topic="a", timeout=60)) for name in here.names]
+        await asyncio.sleep(0.5)
+        with pytest.raises(PeerError, match="in use for topic 'a'"):
+            await peers["p0"].average(1.0, topic="b")
+        await asyncio.gather(*calls, return_exceptions=True)
+        account = peers["p0"].accounts()["topics"]
+        assert 0.0 < account.information <= account.budget * (1 + 1e-12)
+
+
+@virtually
+async def test_loss_and_repetition_change_nothing() -> None:
+    """A fifth of all messages lost, a fifth repeated: the mean and the members are right, round after round."""
+    here = town(faults=Faults(loss=0.2, duplication=0.2, delay=0.02))
+    async with open_town(here) as peers:
+        for round_ in range(3):
+            values = {name: float(k + round_) for k, name in enumerate(here.names)}
+            found = await all_average(peers, f"round {round_}", values)
+            assert {answer.number for answer in found.values()} == {5}
+            assert all(abs(answer.mean - 2.0 - round_) <= answer.plus_minus for answer in found.values())
+
+
+@virtually
+async def test_an_ended_topic_costs_nothing() -> None:
+    """An hour after the last answer no task of a topic runs, and not one message was sent about it."""
+    here = town(3)
+    async with open_town(here) as peers:
+        await all_average(peers, "t", dict.fromkeys(here.names, 1.0))
+        await asyncio.sleep(60.0)
+        carried = []
+        for name in here.names:
+            transport, call = here.medium.members[name], here.medium.members[name].call
+            transport.call = lambda *a, _call=call: carried.append(a) or _call(*a)  # type: ignore[method-assign]
+        tasks = len(asyncio.all_tasks())
+        await asyncio.sleep(3600.0)
+        assert carried == []
+        assert len(asyncio.all_tasks()) == tasks
