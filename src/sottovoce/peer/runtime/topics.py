@@ -129,6 +129,12 @@ class Topics:
         for conversation in self._open.values():
             self._leave_out(conversation, [name])
 
+    async def quiet(self) -> None:
+        """Until no neighbour needs this peer any more for a topic whose answer is there."""
+        answered = [conversation for conversation in self._open.values() if conversation.protocol.declared]
+        for conversation in answered:
+            await conversation.keeper.until(lambda protocol=conversation.protocol: protocol.over)  # type: ignore[misc]
+
     # -- messages -------------------------------------------------------------------------------
 
     def hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
