@@ -134,6 +134,7 @@ class Topics:
         answered = [conversation for conversation in self._open.values() if conversation.protocol.declared]
         for conversation in answered:
             await conversation.keeper.until(lambda protocol=conversation.protocol: protocol.over)  # type: ignore[misc]
+            await conversation.said()
 
     # -- messages -------------------------------------------------------------------------------
 
@@ -264,6 +265,7 @@ class Topics:
                 await conversation.keeper.until(lambda: conversation.protocol.over)
         except TimeoutError:
             self._around.observer.log("warning", "a topic was closed before all neighbours had its answer")
+        await conversation.said()
         await self._end(topic, conversation)
 
     async def _end(self, topic: bytes, conversation: Conversation) -> None:
