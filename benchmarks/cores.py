@@ -32,7 +32,7 @@ def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, b
     values = np.random.default_rng(1).random(num_nodes)
     begun = sv.simulate(graph, values, method, num_steps=1, seed=1, record=[], threads=1, progress=False)
     alone, together = State.after(begun, 0), State.after(begun, 0)
-    teams.LEAST_CORES = teams.LEAST_NODES = 2  # also where simulate would not try
+    teams.LEAST_NODES = 2  # also where simulate would not try
     crew = _Crew(cores)
     runner = Runner(alone, np.empty(0, dtype=np.int64), crew, together=0)
     team = team_for(together, 10**9, crew)

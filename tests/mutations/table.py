@@ -103,7 +103,29 @@ TARGETS = (
     Target("sottovoce.peer.store.sqlite", _STORE),
 )
 
+_CHANGING = ("tests/agreement/test_changing_networks.py", "tests/simulation/changing")
 NAMED = (
+    Named(
+        "where an answer is lost, the end that was called is undone instead of the caller",
+        "sottovoce.simulation.changing.pairs.drive",
+        "undone = j if act == FIRST else i",
+        "undone = i if act == FIRST else j",
+        _CHANGING,
+    ),
+    Named(
+        "a stage is entered again wherever a span begins in it",
+        "sottovoce.simulation.changing.running.StagedRunner._begin",
+        "at == period.start",
+        "at >= period.start",
+        _CHANGING,
+    ),
+    Named(
+        "a record at the beginning of a stage belongs to that stage",
+        "sottovoce.simulation.changing.timetable.Timetable.seen_at",
+        "max(0, num_steps - 1)",
+        "num_steps",
+        _CHANGING,
+    ),
     Named(
         "a peer without noise shows its estimate, as after a lost disk",
         "sottovoce.peer.protocol.disclosure.shown_estimate",
@@ -345,8 +367,8 @@ NAMED = (
     Named(
         "the wanted error is compared with the unscaled error",
         "sottovoce.simulation.running.advance",
-        "runner.watched_span(at, end, stop_at * state.setup.scale)",
-        "runner.watched_span(at, end, stop_at)",
+        "runner.watched_span(at, until, stop_at * state.setup.scale)",
+        "runner.watched_span(at, until, stop_at)",
         _STOPPING,
     ),
     Named(

@@ -33,10 +33,8 @@ def test_vectors_find_the_same_edges():
 
 def test_a_team_computes_edges_too(monkeypatch):
     """Several threads on one run find the same edges."""
-    monkeypatch.setattr(team, "LEAST_CORES", 2)
     monkeypatch.setattr(team, "LEAST_NODES", 2)
     monkeypatch.setattr(team, "LEAST_STEPS", 1)
-    monkeypatch.setattr(team, "FEWEST", 1)
     runs = [sv.simulate(RING, VALUES, NOISY, num_steps=9000, seed=2, threads=threads) for threads in (1, 2)]
     np.testing.assert_array_equal(runs[0].tables, runs[1].tables)
 

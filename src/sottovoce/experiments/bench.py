@@ -183,7 +183,7 @@ def _growth() -> Iterator[Measurement]:
 
 def _large() -> Iterator[Measurement]:
     """Graphs beyond the caches, and one run on all cores, which is a matter of wall time."""
-    for n, degree in ((10**6, 16), (10**7, 8)):
+    for n, degree in ((10**5, 16), (10**6, 16), (10**7, 8)):
         graph = random_regular(n, degree, seed=1)
         label = f"n = {n:,}, degree {degree}"
         ways = {

@@ -1,6 +1,5 @@
-"""What threads in one kernel need from the machine: numbers that are read and written at once, and waiting.
-
-Numba has no public functions for it on the CPU. These are four instructions, each in a few lines.
+"""What kernels need from the machine and Numba has no public functions for: numbers that several threads read and
+write, waiting, and memory that is fetched before it is needed. Each is one instruction, in a few lines.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import register_jitable
 
-__all__ = ["TOGETHER", "arrive", "wait_for", "wait_for_all"]
+__all__ = ["TOGETHER", "count_one", "look", "pause", "prefetch", "put"]
 
-TOGETHER = sys.platform != "win32" and sys.byteorder == "little"
-"""Whether threads can run one kernel together: the C library must have ``sched_yield``, and marks have an order."""
+TOGETHER = sys.platform != "win32"
+"""Whether threads can wait for each other in kernels: the C library must have ``sched_yield``."""
 
 SPINS = 4000
-"""Looks at a barrier before the processor is offered to others: about two microseconds."""
+"""Looks at a number before the processor is offered to others: about two microseconds."""
 
 EIGHT = 8  # bytes of a counter
 
@@ -44,25 +43,53 @@ def _place(context: Any, builder: Any, array_type: Any, array: Any, index_type: 
 
 
 @intrinsic
-def arrive(_: Any, array: Any) -> Any:
+def look(_: Any, array: Any, index: Any) -> Any:
+    """``array[index]``; all that was done before it was written is seen from here on."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature.args[0], arguments[0], signature.args[1], arguments[1])
+        return builder.load_atomic(place, "seq_cst", EIGHT)
+
+    return array.dtype(array, index), code
+
+
+@intrinsic
+def put(_: Any, array: Any, index: Any, value: Any) -> Any:
+    """``array[index] = value``; all that was done before is seen by those who look there."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature.args[0], arguments[0], signature.args[1], arguments[1])
+        number = context.cast(builder, arguments[2], signature.args[2], signature.args[0].dtype)
+        builder.store_atomic(number, place, "seq_cst", EIGHT)
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), code
+
+
+@intrinsic
+def prefetch(_: Any, array: Any, index: Any) -> Any:
+    """Have ``array[index]`` brought to the cache, without waiting for it."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature.args[0], arguments[0], signature.args[1], arguments[1])
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        to_read, keep, data = (ir.Constant(number, each) for each in (0, 3, 1))
+        builder.call(function, [builder.bitcast(place, byte), to_read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, index), code
+
+
+@intrinsic
+def count_one(_: Any, array: Any) -> Any:
     """Count one more in ``array[0]``, and return how many there were; all that was done before is seen by others."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         zero = ir.Constant(ir.IntType(64), 0)
         place = _place(context, builder, signature.args[0], arguments[0], types.intp, zero)
         return builder.atomic_rmw("add", place, ir.Constant(ir.IntType(64), 1), "seq_cst")
-
-    return array.dtype(array), code
-
-
-@intrinsic
-def _arrived(_: Any, array: Any) -> Any:
-    """``array[0]``, and all that was done before it was written."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        zero = ir.Constant(ir.IntType(64), 0)
-        place = _place(context, builder, signature.args[0], arguments[0], types.intp, zero)
-        return builder.load_atomic(place, "seq_cst", EIGHT)
 
     return array.dtype(array), code
 
@@ -79,16 +106,8 @@ def _give_way(_: Any) -> Any:
 
 
 @register_jitable
-def wait_for(counter: Any, number: Any) -> None:
-    """Go on when so many have been counted."""
-    looks = 0
-    while _arrived(counter) < number:
-        looks += 1
-        if looks > SPINS:
-            _give_way()
-
-
-@register_jitable
-def wait_for_all(counter: Any, size: Any) -> None:
-    """Go on when all ``size`` threads are here. ``counter`` is one number that begins at 0."""
-    wait_for(counter, (arrive(counter) // size + 1) * size)
+def pause(looks: Any) -> Any:
+    """Between two looks at a number: after many of them the processor is offered to others. Returns ``looks`` + 1."""
+    if looks > SPINS:
+        _give_way()
+    return looks + 1

@@ -10,10 +10,10 @@ of it.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -58,8 +58,7 @@ def advance(
     began = time.perf_counter()
     begin = state.num_steps
     crew = _Crew(_useful_cores(state) if threads is None else threads)
-    alone = stop_at is not None or bool(state.keepers)
-    runner = runner_for(state, record, crew, together=0 if alone else end - begin)
+    runner = runner_for(state, record, crew, together=0 if state.keepers else end - begin)
     with crew.pool, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
         state.look(np.flatnonzero(state.steps_done == begin))
         if begin in record[:1]:
@@ -101,8 +100,8 @@ class Runner:
     """Runs spans of a state and fills its records."""
 
     def __init__(self, state: State, record: Indices, crew: _Crew, *, together: int) -> None:
-        """``together`` is the number of steps that a team may make."""
-        from .recording import NEVER, NUM_CARRIED, Sheet, outstanding_field, worth_carrying
+        """``together`` is the number of steps for which a team may draw ahead."""
+        from .recording import NEVER, NUM_CARRIED, Sheet, outstanding_field
         from .team import team_for
 
         setup = state.setup
@@ -129,8 +128,6 @@ class Runner:
         if team := team_for(state, together, crew):
             self.team = team
             self.team.prepare(sheet(*self.no_records))
-            close = worth_carrying(np.diff(self.record), graph.num_nodes)
-            self.close, self.far = np.flatnonzero(close), np.flatnonzero(~close)
         self.load()
 
     def load(self) -> None:
@@ -160,8 +157,7 @@ class Runner:
         rows = min(self._room(), max(1, CHUNK // (share * self.record_work)))
         enough = int(self.record[min(low + rows, len(self.record)) - 1])
         most = CHUNK if self.team is None else self.team.pace.most(CHUNK)
-        end = min(end, enough, self._turn(low))
-        until = self._until(at, end, max(256 // self.work, most // (share * self.work), 1))
+        until = self._until(at, min(end, enough), max(256 // self.work, most // (share * self.work), 1))
         high = int(np.searchsorted(self.record, until, side="right"))
         self._recorded(active, at, until, self.record[low : high + 1])
         self.state.steps_done[active] = until
@@ -239,14 +235,6 @@ class Runner:
         ahead = self.state.steps_done[~self.state.stopped & (self.state.steps_done > at)]
         return min(end, at + steps, int(ahead.min()) if len(ahead) else end)
 
-    def _turn(self, row: int) -> int:
-        """The step up to which either the team makes all steps, or the sequential driver, which can carry sums on."""
-        if self.team is None:
-            return int(self.record[-1])
-        others = self.far if self.carried[0, 0, -1] else self.close
-        ahead = np.searchsorted(others, row)
-        return int(self.record[others[ahead] if ahead < len(others) else -1])
-
     def _recorded(self, active: Indices, first: int, last: int, steps: Indices) -> None:
         """Make steps; all rows go to the recorder."""
         if len(steps) == 1:
@@ -269,9 +257,9 @@ class Runner:
     def _make(self, active: Indices, first: int, last: int, records: Rows) -> None:
         """Make steps on all cores: replicas are shared out, or coordinates where replicas are too few.
 
-        A team shares out the steps of one run, unless sums are carried from step to step.
+        A team draws ahead for a single run.
         """
-        if self.team is not None and not self.carried[0, 0, -1]:
+        if self.team is not None:
             alone = partial(self.drive, active, (0, 1), first, last, records)
             self.team.make(first, last, self.sheet(*records), alone)
             return
@@ -315,12 +303,11 @@ class _Crew:
         for future in [self.pool.submit(task) for task in tasks]:
             future.result()
 
-    def complete(self) -> bool:
-        """Whether all threads are there at once, as they must be before any of them waits for the others."""
-        everyone = threading.Barrier(self.size)
-        try:
-            self.run([partial(everyone.wait, 60.0)] * self.size)
-        except (RuntimeError, threading.BrokenBarrierError):  # the system gives us no more threads
-            everyone.abort()
-            return False
-        return True
+    def run_beside(self, work: Callable[[], object], helpers: Sequence[Callable[[], object]]) -> None:
+        """Do ``work`` in this thread, with as many helpers in others as the system gives us."""
+        futures = []
+        with suppress(RuntimeError):  # no more threads
+            futures += [self.pool.submit(helper) for helper in helpers]
+        work()
+        for future in futures:
+            future.result()

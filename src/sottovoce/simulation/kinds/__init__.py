@@ -49,8 +49,10 @@ class Kind(ABC):
         the :class:`~sottovoce.simulation.recording.Sheet` on which they record.
         """
 
-    def together(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]] | None:
-        """The driver for several threads on one replica, and its last arguments; ``None``: the kind has none."""
+    def helped(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
+        """The driver for one replica whose steps others draw ahead, what these others do, and the last arguments of
+        both but for their :class:`~.ahead.Shelf`; ``None``: the kind has none.
+        """
         return None
 
     def beside(self, method: Any, num_coordinates: int) -> bool:

@@ -1,7 +1,7 @@
 """Which two nodes an edge joins, for the drivers: looked up in a stored list, or computed.
 
-A driver is compiled for one pair of functions. What they take as ``edges`` is theirs: the ``(m, 2)`` list, or the
-number of nodes followed by the offsets of a :class:`~sottovoce.graphs.circulant.Circulant`.
+What the functions take as ``edges`` is the ``(m, 2)`` list, or the number of nodes followed by the offsets of a
+:class:`~sottovoce.graphs.circulant.Circulant`. The compiler knows which of them it is by its dimensions.
 """
 
 from __future__ import annotations
@@ -15,26 +15,21 @@ from numba.extending import register_jitable
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 
-__all__ = ["circulant_count", "circulant_ends", "edges_of", "stored_count", "stored_ends"]
+__all__ = ["count_of", "edges_of", "ends_of"]
+
+STORED = 2  # dimensions of a list
 
 u64 = np.uint64
 
 
 @register_jitable
-def stored_ends(edges: Any, edge: Any) -> Any:
-    """The two nodes of an edge, in the order in which they are stored."""
-    return u64(edges[edge, 0]), u64(edges[edge, 1])
+def ends_of(edges: Any, edge: Any) -> Any:
+    """The two nodes of an edge, in the order in which they are stored.
 
-
-@register_jitable
-def stored_count(edges: Any) -> Any:
-    """How many edges there are."""
-    return edges.shape[0]
-
-
-@register_jitable
-def circulant_ends(edges: Any, edge: Any) -> Any:
-    """The same for edge k·n + i of a circulant graph, i and i + offsets[k] modulo n: the smaller first."""
+    Edge k·n + i of a circulant graph joins i and i + offsets[k] modulo n: the smaller one is first.
+    """
+    if edges.ndim == STORED:
+        return u64(edges[edge, 0]), u64(edges[edge, 1])
     n = u64(edges[0])
     k = edge // n
     i = edge - k * n
@@ -45,14 +40,15 @@ def circulant_ends(edges: Any, edge: Any) -> Any:
 
 
 @register_jitable
-def circulant_count(edges: Any) -> Any:
+def count_of(edges: Any) -> Any:
     """How many edges there are."""
+    if edges.ndim == STORED:
+        return edges.shape[0]
     return edges[0] * (len(edges) - 1)
 
 
-def edges_of(graph: Graph | Circulant) -> tuple[dict[str, Any], npt.NDArray[Any]]:
-    """The functions that take their place in a driver, and what they take as ``edges``."""
+def edges_of(graph: Graph | Circulant) -> npt.NDArray[Any]:
+    """What the drivers take as ``edges``."""
     if isinstance(graph, Circulant):
-        rule = np.array([graph.num_nodes, *graph.offsets], dtype=np.int64)
-        return {"ends_of": circulant_ends, "count_of": circulant_count}, rule
-    return {}, graph.edges  # the drivers have those for a stored list
+        return np.array([graph.num_nodes, *graph.offsets], dtype=np.int64)
+    return graph.edges

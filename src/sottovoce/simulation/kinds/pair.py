@@ -2,7 +2,8 @@
 
 The driver takes a window of steps at a time: first all random words, then all draws (both loops are branch-free and
 vectorise), then the ends of the coming edges are fetched and touched, so that their cache misses overlap, and only
-then the updates run in order. The order of updates is the sequential one.
+then the updates run in order. The order of updates is the sequential one. Where helpers draw (:mod:`.ahead`), the nodes
+of the next window are fetched during the updates of this one.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.extending import register_jitable
 
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 from ...methods.base import VALUE, Array, PairMethod
+from ..atomics import prefetch
 from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
 from ..random.streams import Stream, edge_of, normals_of
 from ..recording import as_they_are, exchanged, good_enough, note, outstanding_field, summed, term, worth_carrying
-from . import Kind, functions_of, parts_of
-from .ends import edges_of, stored_count, stored_ends
-from .together import drive as drive_together
+from . import Kind, parts_of
+from .ahead import draw, help_out, summed_by_all, take
+from .ends import edges_of
 from .vectors import acting
 from .vectors import drive as drive_vectors
 
@@ -36,7 +39,26 @@ of the time goes into the draws."""
 
 update, uses_noise, lazy = PairMethod.update, PairMethod.uses_noise, PairMethod.lazy  # a method's own take
 shown, mass_field, outstanding = as_they_are, VALUE, -1  # their place in `drive`
-ends_of, count_of = stored_ends, stored_count  # likewise those of the graph
+helped = False
+
+NEAR = 2**12
+"""Numbers of nodes that need not be touched before: they are in the nearest cache anyway."""
+
+u64 = np.uint64
+
+
+@register_jitable
+def two(ends: Any, k: Any) -> Any:
+    """The nodes of a step of a window; without a sign they are indices that need no check."""
+    return u64(ends[0, k]), u64(ends[1, k])
+
+
+@register_jitable
+def fetch(nodes: Any, ends: Any, k: Any) -> None:
+    """Bring the nodes of a step of a window to the cache."""
+    i, j = two(ends, k)
+    prefetch(nodes, (i, VALUE))
+    prefetch(nodes, (j, VALUE))
 
 
 def drive(  # noqa: C901  (one loop)
@@ -52,16 +74,19 @@ def drive(  # noqa: C901  (one loop)
     edges: Any,
     accept: Any,
     alias: Any,
+    shelf: Any,
 ) -> None:
     """Make the steps. ``tables`` is ``(replicas, coordinates, nodes, fields)``, ``edges`` is ``(m, 2)``; ``accept``
     and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise. A record does not cut a
-    window: it interrupts the updates.
+    window: it interrupts the updates. Where others draw ahead, ``shelf`` is a :class:`~.ahead.Shelf`; otherwise it is
+    ``None``.
     """
-    words = np.empty((4, WINDOW), dtype=np.uint64)
-    fired = np.empty(WINDOW, dtype=np.uint64)
+    room = np.empty((4, WINDOW), dtype=np.uint64), np.empty(WINDOW, dtype=np.uint64)
+    source = edges, accept, alias, uses_noise
     draws = np.zeros((2, WINDOW))
-    ends = np.empty((2, WINDOW), dtype=np.uint64)
+    ends = np.empty((2, WINDOW), dtype=np.uint32)
     touched = np.empty(WINDOW)
+    end = first + (last - first - 1) // WINDOW * WINDOW  # where the last window begins
     steps = sheet.steps
     for r in active:
         for c in range(first_coordinate, last_coordinate):
@@ -69,25 +94,28 @@ def drive(  # noqa: C901  (one loop)
             total, lost, mass, mass_lost = kept[0], kept[1], kept[2], kept[3]
             largest, since, carrying = kept[4], kept[5], kept[6] != 0.0
             squared, masses = sheet.squared[:, r, c], sheet.masses[:, r, c]
-            row, due = 0, steps[0]
+            row, due, far = 0, steps[0], nodes.size > NEAR
             for start in range(first, last, WINDOW):
                 size = min(WINDOW, last - start)
-                fill_words(words, start, r, 0, seed)
-                fill_edges(words, fired, count_of(edges), accept, alias)
-                if uses_noise:
-                    if c > 0:
-                        fill_words(words, start, r, c, seed)
-                    fill_normals(words, draws)
-                for k in range(size):
-                    ends[0, k], ends[1, k] = ends_of(edges, fired[k])
-                for k in range(size):
-                    touched[k] = nodes[ends[0, k], VALUE] + nodes[ends[1, k], VALUE]
+                if helped:
+                    ends, draws = take(shelf, start, room, first, last, r, seed, source)
+                    coming = take(shelf, min(start + WINDOW, end), room, first, last, r, seed, source)[0]
+                else:
+                    draw(ends, draws, room, start, r, c, seed, source)
+                    for k in range(size if far else 0):
+                        i, j = two(ends, k)
+                        touched[k] = nodes[i, VALUE] + nodes[j, VALUE]
                 if not carrying and due > start + size:
                     for k in range(size):
-                        update(nodes, ends[0, k], ends[1, k], draws[0, k], draws[1, k], start + k, parameters)
+                        if helped:
+                            fetch(nodes, coming, k)
+                        i, j = two(ends, k)
+                        update(nodes, i, j, draws[0, k], draws[1, k], start + k, parameters)
                     continue
                 for k in range(size):
-                    i, j = ends[0, k], ends[1, k]
+                    if helped:
+                        fetch(nodes, coming, k)
+                    i, j = two(ends, k)
                     if carrying:
                         out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
                         out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
@@ -104,7 +132,11 @@ def drive(  # noqa: C901  (one loop)
                         note(sheet, row, r, c, shown(nodes, due, parameters))
                     else:
                         if not (carrying and good_enough(total, largest, due - since)):
-                            total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
+                            if helped:
+                                sums = summed_by_all(nodes, mean, mass_field, outstanding, shelf)
+                            else:
+                                sums = summed(nodes, mean, mass_field, outstanding)
+                            total, lost, mass, mass_lost = sums
                             largest, since = total, float(due)
                         squared[row], masses[row] = total + lost, mass + mass_lost
                         carrying = worth_carrying(steps[row + 1] - due, nodes.shape[0])
@@ -147,35 +179,36 @@ def normal_draws(out: Any, first: Any, replica: Any, domain: Any, seed: Any) -> 
             out[start + k, 1] = draws[1, k]
 
 
+def _parts(method: PairMethod) -> dict[str, Any]:
+    """What of a method takes its place in `drive`."""
+    fields = {"mass_field": method.mass_field, "outstanding": outstanding_field(method)}
+    return parts_of(method) | fields | {"uses_noise": type(method).uses_noise, "lazy": method.lazy}
+
+
 class Pair(Kind):
     """One edge fires per step."""
 
     weighted = True
 
     def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        joins, edges = edges_of(graph)
-        fields = {"mass_field": method.mass_field, "outstanding": outstanding_field(method)}
-        how = {"uses_noise": type(method).uses_noise, "lazy": method.lazy}
-        kernel = specialised(drive, **parts_of(method), **joins, **fields, **how)
-        return kernel, (edges, aliases.accept, aliases.alias)
+        kernel = specialised(drive, **_parts(method), helped=False)
+        return kernel, (edges_of(graph), aliases.accept, aliases.alias, None)
 
-    def together(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]] | None:
-        if not method.own_rows_only or method.lazy:
-            return None
-        joins, edges = edges_of(graph)
-        functions = functions_of(method)
-        kernel = specialised(drive_together, **functions, **joins, uses_noise=type(method).uses_noise)
-        return kernel, (edges, aliases.accept, aliases.alias)
+    def helped(
+        self, method: PairMethod, graph: Graph, aliases: AliasTable
+    ) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
+        making = specialised(drive, **_parts(method), helped=True)
+        helping = specialised(help_out, uses_noise=type(method).uses_noise)
+        return making, helping, (edges_of(graph), aliases.accept, aliases.alias)
 
     def beside(self, method: PairMethod, num_coordinates: int) -> bool:
         least = LEAST_NOISY if method.uses_noise else LEAST_COORDINATES
         return method.own_rows_only and not method.lazy and num_coordinates >= least
 
     def vectors(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        joins, edges = edges_of(graph)
-        parts = joins | {"act": acting(type(method).update), "num_fields": method.num_fields}
+        parts = {"act": acting(type(method).update), "num_fields": method.num_fields}
         kernel = specialised(drive_vectors, **parts, uses_noise=type(method).uses_noise)
-        return kernel, (edges, aliases.accept, aliases.alias)
+        return kernel, (edges_of(graph), aliases.accept, aliases.alias)
 
     def plain(
         self, method: PairMethod, graph: Graph, nodes: Array, parameters: Array, stream: Stream

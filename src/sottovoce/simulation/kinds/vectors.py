@@ -21,7 +21,7 @@ from ...methods.base import VALUE, PairMethod
 from ..compiling import compiled
 from ..random.kernels import WINDOW, fill_draws_at, fill_edges, fill_words
 from ..recording import exchanged, good_enough, term, two_sum, worth_carrying
-from .ends import stored_count, stored_ends
+from .ends import count_of, ends_of
 
 __all__ = ["acting", "drive", "note_rows"]
 
@@ -34,7 +34,6 @@ LANES = 1024
 """Draws that are made together, about."""
 
 uses_noise, num_fields = PairMethod.uses_noise, 1  # a method's own take their place in `drive`
-ends_of, count_of = stored_ends, stored_count  # likewise those of the graph
 
 
 def acting(update: Callable[..., None]) -> Callable[..., None]:
