@@ -106,7 +106,8 @@ def run_and_write(name: str, *, seed: int, replicas: int, fresh: int, out: Path,
     files += write_figure(figure, out / name, made)
     if not quiet:
         click.echo(f"{experiment.source}. Wrote " + ", ".join(str(path) for path in files))
-    return {"source": experiment.source, "seed": seed, "replicas": replicas, "panels": panels, "files": files}
+    told = {"source": experiment.source, "seed": seed, "replicas": replicas, "panels": panels, "files": files}
+    return told | {"provenance": made.as_dict()}
 
 
 def _write_tables(results: list[PanelResult], stem: Path) -> list[Path]:
