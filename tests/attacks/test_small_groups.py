@@ -1,4 +1,4 @@
-"""A study shows nothing of groups smaller than it declares, neither in its report nor in what peers contribute."""
+"""No value of a group smaller than a study declares is in its report, or in what peers contribute to it."""
 
 from __future__ import annotations
 
