@@ -82,6 +82,22 @@ def push_run(run):
         yield x.copy(), s.copy()
 
 
+def synchronous_run(run):
+    """x_i moves by Σ_j W_ij (x_j − x_i) over those whom it hears; a message is addressed by its entry in W."""
+    weights = run.method.mixing(GRAPH)
+    rows, columns = np.repeat(np.arange(N), np.diff(weights.indptr)), weights.indices
+    x = VALUES.copy()
+    for step in range(STEPS):
+        _, _, answering = situation(step)
+        if step == 400:
+            x += MOVED - VALUES
+            x[[3, 7]] = MOVED[[3, 7]]
+        heard = answering[rows] & answering[columns]
+        heard &= [not is_lost(step * len(rows) + k) for k in range(len(rows))]
+        x = x + np.bincount(rows, np.where(heard, weights.data * (x[columns] - x[rows]), 0.0))
+        yield x.copy(), x.copy()
+
+
 class Flows:
     """Flow updating as published: an estimate is the private value less all flows, and flows are told whole."""
 
@@ -140,8 +156,13 @@ def flow_run(run):
 
 @pytest.mark.parametrize(
     ("method", "independent"),
-    [(sv.StandardGossip(), pair_run), (sv.PushSum(), push_run), (sv.FlowUpdating(), flow_run)],
-    ids=["standard", "push-sum", "flow-updating"],
+    [
+        (sv.StandardGossip(), pair_run),
+        (sv.PushSum(), push_run),
+        (sv.FlowUpdating(), flow_run),
+        (sv.SynchronousAveraging(), synchronous_run),
+    ],
+    ids=["standard", "push-sum", "flow-updating", "synchronous"],
 )
 def test_mass_and_error_at_every_step(method, independent):
     """With lost messages, nodes that leave, return and stand still, and values that change."""
@@ -199,7 +220,7 @@ def test_tracking_a_mean_that_moves():
     graph, rho = sv.graphs.complete(n), 1 - 1 / (n - 1)
     rng = np.random.default_rng(1)
     c, b = rng.normal(size=n), rng.normal(size=n) + 0.5
-    stages = [sv.Stage(every * k, values=c + k * b) for k in range(moves)]
+    stages = [sv.Stage(), *(sv.Stage(every * k, values=c + k * b) for k in range(1, moves))]
     run = sv.simulate(
         graph, c, sv.StandardGossip(), num_steps=every * moves, seed=4, replicas=20_000, stages=stages,
         record=every * np.arange(1, moves + 1),

@@ -88,3 +88,9 @@ def test_a_parameter_in_a_label_is_short() -> None:
     assert brief(0.5) == "0.5"
     assert brief(np.array([0.5, 0.5])) == "0.5"
     assert brief(np.array([0.978111, 0.5])) == "0.5…0.9781"
+
+
+def test_nothing_is_said_to_be_nothing() -> None:
+    """``None`` is refused under its own name, and not as the NaN that NumPy makes of it."""
+    with pytest.raises(InvalidParameter, match=r"noise_decay must be a number or one number per node, got None"):
+        checked("noise_decay", None, low=0.0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sottovoce import graphs
 from sottovoce.errors import InvalidParameter
-from sottovoce.graphs.chances import Chances, node_clocks
+from sottovoce.graphs.chances import Chances, checked_probabilities, node_clocks
 
 from .strategies import connected_graphs
 
@@ -64,3 +64,18 @@ def test_clocks_need_a_rate_for_every_node(rates):
     """One number ≥ 0 per node, and one above 0."""
     with pytest.raises(InvalidParameter, match="rates must be"):
         node_clocks(graphs.cycle(3), rates)
+
+
+def test_probabilities_in_single_precision_are_taken():
+    """They sum to one in their own digits, and are made to in ours; what is off by more is refused."""
+    ring = graphs.cycle(300)
+    chances = np.random.default_rng(0).random(300).astype(np.float32)
+    chances /= chances.sum()
+    found = checked_probabilities(chances, 300)
+    assert found.dtype == np.float64
+    assert abs(found.sum() - 1) < 1e-14
+    assert Chances(ring, chances).alpha == pytest.approx(Chances(ring, found).alpha)
+    with pytest.raises(InvalidParameter, match=r"must sum to 1, got 1.0001"):
+        checked_probabilities(chances * np.float32(1.0001), 300)
+    with pytest.raises(InvalidParameter, match="must sum to 1"):
+        checked_probabilities(chances.astype(np.float64) * (1 + 1e-6), 300)

@@ -218,3 +218,11 @@ def test_commas_are_read_by_the_reader_for_large_files(tmp_path, monkeypatch):
     path.write_text("# title\n0,1\n1, 2\n")
     monkeypatch.setattr(files, "_lines", None)
     assert sv.Graph.from_file(path).edges.tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize("text", ["0 1\n1 2\n", "0,1\n1,2\n", "0, 1 # first\n1 2\n", "source,target\n0,1\n1,2\n"])
+def test_a_mark_of_the_byte_order_is_no_part_of_a_number(tmp_path, text):
+    """Windows editors put one in front of UTF-8 text; the graph is the same."""
+    path = tmp_path / "ring.txt"
+    path.write_text(text, encoding="utf-8-sig")
+    assert sv.Graph.from_file(path).edges.tolist() == [[0, 1], [1, 2]]

@@ -263,3 +263,20 @@ def test_what_methods_need_to_know():
     assert sv.SynchronousAveraging(np.eye(8)).needs().endswith("and the weights")
     assert sv.Nozari(1.0, 0.5).needs().endswith("and the largest degree")
     assert sv.Nozari(1.0, 0.5, weights="metropolis").needs() == sv.PushSum().needs() == "a common clock for the rounds"
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: sv.Nozari(q=0.2, s=0.8),
+            r"Nozari has no parameter q and s; it takes noise_scale, noise_decay, noise_sh",
+        ),
+        (lambda: sv.NoiseInsertion(sigma=1.0, noise_decay=0.9), "no parameter sigma; it takes noise_std, noise_decay"),
+        (lambda: sv.StandardGossip(noise_std=1.0), "StandardGossip has no parameter noise_std; it takes none"),
+    ],
+)
+def test_other_names_for_parameters_are_answered_with_ours(make, words):
+    """Whoever uses the letters of a paper is told what the parameters are called."""
+    with pytest.raises(errors.InvalidParameter, match=words):
+        make()

@@ -63,6 +63,7 @@ _TLS = ("tests/peer/transport/test_tls.py",)
 _STORE = ("tests/peer/store",)
 _UNITS = ("tests/peer/protocol/test_units.py",)
 _LIMITS = ("tests/peer/protocol/test_limits.py", "tests/peer/protocol/test_machine.py")
+_TOPICS = ("tests/peer/protocol/test_closing.py", "tests/attacks/test_topics_are_not_mixed.py")
 _LEDGER = ("tests/peer/protocol/test_ledger.py", "tests/peer/protocol/test_machine.py")
 _ROSTERS = ("tests/peer/membership/test_roster.py", "tests/peer/runtime/test_following.py")
 _RULES = (
@@ -102,7 +103,29 @@ TARGETS = (
     Target("sottovoce.peer.store.sqlite", _STORE),
 )
 
+_CHANGING = ("tests/agreement/test_changing_networks.py", "tests/simulation/changing")
 NAMED = (
+    Named(
+        "where an answer is lost, the end that was called is undone instead of the caller",
+        "sottovoce.simulation.changing.pairs.drive",
+        "undone = j if act == FIRST else i",
+        "undone = i if act == FIRST else j",
+        _CHANGING,
+    ),
+    Named(
+        "a stage is entered again wherever a span begins in it",
+        "sottovoce.simulation.changing.running.StagedRunner._begin",
+        "at == period.start",
+        "at >= period.start",
+        _CHANGING,
+    ),
+    Named(
+        "a record at the beginning of a stage belongs to that stage",
+        "sottovoce.simulation.changing.timetable.Timetable.seen_at",
+        "max(0, num_steps - 1)",
+        "num_steps",
+        _CHANGING,
+    ),
     Named(
         "a peer without noise shows its estimate, as after a lost disk",
         "sottovoce.peer.protocol.disclosure.shown_estimate",
@@ -293,6 +316,48 @@ NAMED = (
         ("tests/peer/protocol/test_machine.py",),
     ),
     Named(
+        "a topic is declared before all contributors are bound",
+        "sottovoce.peer.protocol.closing.renewed",
+        "found.contributors & ~found.ready == 0",
+        "True",
+        _TOPICS,
+    ),
+    Named(
+        "who holds a certificate leaves members out all the same",
+        "sottovoce.peer.protocol.members.Membership.drop",
+        "if edge is None or self.bound:",
+        "if edge is None:",
+        _TOPICS,
+    ),
+    Named(
+        "with wait, some members are enough",
+        "sottovoce.peer.protocol.closing.renewed",
+        "everyone = found.contributors.bit_count() == members",
+        "everyone = True",
+        _TOPICS,
+    ),
+    Named(
+        "a restart unbinds",
+        "sottovoce.peer.protocol.core.Core._heed_certificate",
+        'self.rule.bound = self.rule.bound or (held is not None and self.settings.missing == "drop")',
+        "pass",
+        _TOPICS,
+    ),
+    Named(
+        "whoever has declared lets others declare another set",
+        "sottovoce.peer.protocol.stopping.RangeRule._gather",
+        "None if self.only and self._gathered & ~self.only else interval",
+        "interval",
+        ("tests/peer/protocol/test_stopping.py",),
+    ),
+    Named(
+        "a second topic forgets what the first has shown of the secret",
+        "sottovoce.peer.runtime.topics.Topics.shown",
+        "if record.secret == secret",
+        "if False",
+        ("tests/peer/runtime/test_topics.py",),
+    ),
+    Named(
         "the kernel does not withdraw the old noise",
         "sottovoce.methods.noise_insertion.update",
         "shown_i = nodes[i, VALUE] + (fresh_i - nodes[i, OUTSTANDING])",
@@ -302,8 +367,8 @@ NAMED = (
     Named(
         "the wanted error is compared with the unscaled error",
         "sottovoce.simulation.running.advance",
-        "runner.watched_span(at, end, stop_at * state.setup.scale)",
-        "runner.watched_span(at, end, stop_at)",
+        "runner.watched_span(at, until, stop_at * state.setup.scale)",
+        "runner.watched_span(at, until, stop_at)",
         _STOPPING,
     ),
     Named(

@@ -322,3 +322,10 @@ def test_engine_works_outside_the_main_thread():
     thread.start()
     thread.join()
     np.testing.assert_array_equal(results[0], run().values)
+
+
+def test_stop_at_may_be_of_any_kind_of_number():
+    """Single precision and whole numbers are numbers."""
+    exact = run(num_steps=500, stop_at=float(np.float32(0.1)))
+    assert run(num_steps=500, stop_at=np.float32(0.1)).num_steps == exact.num_steps
+    assert run(num_steps=500, stop_at=1).num_steps == 0

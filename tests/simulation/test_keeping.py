@@ -156,7 +156,7 @@ def test_what_was_not_asked_for_is_not_there():
         ({"record_values": 0}, "record_values must be a whole number"),
         (
             {"num_steps": 10**6, "record_values": 10**6, "replicas": 10**4},
-            "would keep 1,000,001 × 10,000 × 1 × 14 numbers",
+            "would keep 1,000,000 × 10,000 × 1 × 14 numbers",
         ),
     ],
 )

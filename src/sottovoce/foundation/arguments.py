@@ -104,10 +104,11 @@ def checked(
 
 
 def _as_array(name: str, value: object) -> Array:
-    if not isinstance(value, bool | str | bytes):  # NumPy would read True and "1"
+    if value is not None and not isinstance(value, bool | str | bytes):  # NumPy would read None as NaN, True and "1"
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             return np.array(value, dtype=np.float64)
-    raise InvalidParameter(f"{name} must be a number or one number per node, got {type(value).__name__}")
+    got = "None" if value is None else type(value).__name__
+    raise InvalidParameter(f"{name} must be a number or one number per node, got {got}")
 
 
 def number(name: str, value: object, **interval: Any) -> float:

@@ -23,7 +23,7 @@ from .spectrum.ritz import assembled
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Chances", "both_ends", "node_clocks"]
+__all__ = ["Chances", "both_ends", "checked_probabilities", "node_clocks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,8 @@ class Chances:
 
     def __post_init__(self) -> None:
         if self.edge_probabilities is not None:
-            object.__setattr__(self, "edge_probabilities", _checked_probabilities(self.graph, self.edge_probabilities))
+            chances = checked_probabilities(self.edge_probabilities, self.graph.num_edges)
+            object.__setattr__(self, "edge_probabilities", chances / float(chances.sum()))
 
     @cached_property
     def edges(self) -> Array:
@@ -136,19 +137,28 @@ def both_ends(graph: Graph, per_edge: Array) -> Array:
     )
 
 
-def _checked_probabilities(graph: Graph, given: npt.ArrayLike) -> Array:
-    chances = np.asarray(given, dtype=np.float64)
-    if chances.shape != (graph.num_edges,):
+def checked_probabilities(edge_probabilities: npt.ArrayLike, num_edges: int) -> Array:
+    """A copy of the probabilities, one per edge, that may be given in single precision.
+
+    Raises
+    ------
+    InvalidParameter
+        If there is not one per edge, one is negative or not finite, or they do not sum to one: to nine digits, or to
+        those that numbers of fewer digits have. Such are divided by their sum.
+    """
+    given = np.asarray(edge_probabilities)
+    few_digits = given.dtype.kind == "f" and given.dtype.itemsize < 8
+    chances = np.array(given, dtype=np.float64)
+    if chances.shape != (num_edges,):
         raise InvalidParameter(
-            f"edge_probabilities must have one entry per edge ({graph.num_edges}), got shape {chances.shape}"
+            f"edge_probabilities must have one entry per edge ({num_edges}), got shape {chances.shape}"
         )
     if not np.all(chances >= 0):  # also refuses NaN
         raise InvalidParameter(f"edge_probabilities must be ≥ 0, got {chances.min():g}")
     total = float(chances.sum())
-    if not abs(total - 1.0) <= 1e-9:
+    if not abs(total - 1.0) <= (100.0 * float(np.finfo(given.dtype).eps) if few_digits else 1e-9):
         raise InvalidParameter(f"edge_probabilities must sum to 1, got {total:g}")
-    result: Array = chances / total
-    return result
+    return chances / total if few_digits else chances
 
 
 def _weighted_connectivity(graph: Graph, chances: Array) -> float:

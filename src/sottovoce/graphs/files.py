@@ -61,7 +61,7 @@ def _read_text(path: Path) -> npt.NDArray[np.int64] | list[list[str]]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # an empty file, or 1.0 read as 1
             pairs = np.loadtxt(
-                path, dtype=np.int64, comments="#", ndmin=2, encoding="utf-8", delimiter=_delimiter(path)
+                path, dtype=np.int64, comments="#", ndmin=2, encoding="utf-8-sig", delimiter=_delimiter(path)
             )
         if pairs.shape[1:] == (2,) and len(pairs):
             return pairs
@@ -77,7 +77,7 @@ def _read_text(path: Path) -> npt.NDArray[np.int64] | list[list[str]]:
 
 def _delimiter(path: Path) -> str | None:
     """A comma if the first line with numbers has one; ``None`` stands for spaces and tabs."""
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         first = next((text for line in file if (text := line.split("#", 1)[0].strip())), "")
     return "," if "," in first else None
 
@@ -107,10 +107,10 @@ def _read_names(path: Path) -> list[list[str]] | None:
 def _lines(path: Path) -> Iterator[tuple[int, tuple[int, int]]]:
     """(line number, pair) for every line that has one."""
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, start=1):
                 fields = line.split("#", 1)[0].replace(",", " ").split()
-                if not fields:
+                if not fields or [field.lower() for field in fields] == ["source", "target"]:
                     continue
                 try:
                     first, second = (int(f) for f in fields)

@@ -109,8 +109,9 @@ class Method(Value, ABC):
     assumes_equal_edges: ClassVar[bool] = False
     """Whether the guarantee is for edges that are equally likely only."""
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
+    def __new__(cls, *_: Any, **given: Any) -> Self:
         check_complete(cls)
+        _check_names(cls, given)
         return super().__new__(cls)
 
     # -- what a method says of itself ---------------------------------------------------------------
@@ -374,6 +375,18 @@ def check_complete(cls: type[Method]) -> None:
         for name, declared in vars(base).items():
             if isinstance(declared, staticmethod) and getattr(declared.__func__, "__isabstractmethod__", False):
                 _check_signature(cls, name, inspect.signature(declared.__func__))
+
+
+def _check_names(cls: type[Method], given: dict[str, Any]) -> None:
+    """Say what the parameters are called where somebody used other names, as the paper's letters."""
+    if not given or "__init__" not in vars(cls):
+        return
+    takes = dict(list(inspect.signature(cls.__init__).parameters.items())[1:])  # without self
+    unknown = [name for name in given if name not in takes]
+    if unknown and all(each.kind is not each.VAR_KEYWORD for each in takes.values()):
+        raise InvalidParameter(
+            f"{cls.__name__} has no parameter {' and '.join(unknown)}; it takes {', '.join(takes) or 'none'}"
+        )
 
 
 def _check_signature(cls: type[Method], name: str, declared: inspect.Signature) -> None:

@@ -88,6 +88,7 @@ class SynchronousAveraging(WeightedMethod):
 
     name: ClassVar[str] = "synchronous"
     num_fields: ClassVar[int] = 1
+    follows: ClassVar[tuple[int, ...]] = (VALUE,)
     send = staticmethod(send)
     receive = staticmethod(take_combined)
 

@@ -135,7 +135,7 @@ def legend_below(axes: Axes) -> None:
 
     labels = axes.get_legend_handles_labels()[1]
     figure: Any = axes.figure
-    entry = 0.6 + 0.058 * max(map(len, labels), default=0)  # inches: the line, then letters of eight points
+    entry = 0.5 + 0.055 * max(map(len, labels), default=0)  # inches: the line, then letters of eight points
     columns = int(min(4, len(labels), axes.bbox.width / figure.dpi // entry))
     below = offset_copy(axes.transAxes, figure, y=-38, units="points")  # under the numbers and words of the axis
     axes.legend(

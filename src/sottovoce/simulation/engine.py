@@ -10,18 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, Unsupported
-from ..foundation.arguments import whole
+from ..foundation.arguments import number, whole
 from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
+from ..graphs.chances import checked_probabilities
 from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
 from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
-from .keeping import Statistic, keep_statistic, keep_values
+from .keeping import Statistic, check_room, keep_statistic, keep_values
 from .kinds import kind_of
-from .random.aliases import alias_table, checked_probabilities
+from .random.aliases import alias_table
 from .random.streams import MAX_REPLICAS, check_seed
 from .running import advance
 from .solution import Setup, Solution
@@ -79,8 +80,7 @@ def simulate(
     stages
         How the network changes during the run: one :class:`~sottovoce.Stage` or several, in order. Messages that are
         lost, nodes that fail, links, clocks and values that change. Then errors and masses are those of the nodes that
-        are there, against the average of the values they have at the time. For pairwise methods, push-sum, and methods
-        that keep numbers for each neighbour; on the CPU.
+        are there, against the average of the values they have at the time. Not for sets of edges; on the CPU.
     record_values
         Steps at which to keep the values of all nodes, given as ``record`` is: :attr:`Solution.recorded_values`. They
         take 8 bytes for each step, replica, coordinate and node. ``None``: none.
@@ -185,6 +185,10 @@ def _keep(
     """Have values and a statistic kept, if they are wanted."""
     function, recorded = statistic
     if values is not None:
+        if isinstance(values, int):
+            check_room(
+                "record_values", min(values, end - begin), (*state.tables.shape[:2], state.setup.graph.num_nodes)
+            )
         steps = _record_steps(values, begin, end, state.setup.graph.num_nodes, name="record_values")
         state.values = keep_values(state, steps[steps > begin] if begin else steps)
     if function is not None:
@@ -275,8 +279,8 @@ def _notes(graph: Graph, method: Method, *, equal_edges: bool, changes: tuple[St
 
 
 def _check_how(stop_at: object, threads: int | None, device: str) -> None:
-    if stop_at is not None and not (isinstance(stop_at, int | float) and stop_at > 0):
-        raise InvalidParameter(f"stop_at must be a number > 0, got {stop_at!r}")
+    if stop_at is not None:
+        number("stop_at", stop_at, low=0.0, low_open=True)
     if threads is not None:
         whole("threads", threads, low=1, high=4096)
     if device not in {"cpu", "gpu"}:

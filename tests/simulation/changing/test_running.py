@@ -18,6 +18,7 @@ METHODS = [
     sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9),
     sv.PushSum(),
     sv.FlowUpdating(),
+    sv.SynchronousAveraging(),
 ]
 FAILING = [
     sv.Stage(loss=0.2),
@@ -64,6 +65,14 @@ def test_the_compiled_run_is_the_plain_one_step_by_step(method):
     for step in (1, 36, 37, 38, 64, 79, 80, 81, 120, 130, 131, 132, 160):
         run = simulated(method, step, replicas=2, record=[])
         np.testing.assert_allclose(run.tables[1, 0], plain[step - 1], rtol=0, atol=1e-12)
+
+
+def test_draws_of_synchronous_methods_stay_where_they_are():
+    """Noise that is drawn for every node in every round, with messages lost and nodes down."""
+    method, stages = sv.MoMurray(noise_std=1.0, noise_decay=0.9), [sv.Stage(loss=0.2), sv.Stage(7, down=[2], gone=[4])]
+    plain = list(run_plainly(GRAPH, VALUES, method, 20, 5, stages=stages))
+    run = simulated(method, 20, stages=stages)
+    np.testing.assert_allclose(run.tables[0, 0], plain[-1], rtol=0, atol=1e-12)
 
 
 @each_method

@@ -37,9 +37,10 @@ def run(stages, method=None, graph=GRAPH, values=VALUES, **how):
         (lambda: run(sv.Stage(edges=[(0, 1)], edge_probabilities=[0.5, 0.5])), r"one entry per edge \(1\)"),
         (lambda: run(sv.Stage(node_rates=[1.0, 2.0])), r"rates must be one number per node \(6\)"),
         (lambda: run(sv.Stage(node_rates=np.zeros(6))), "above 0 at some node"),
-        (lambda: run(sv.Stage(values={0: "x"})), "values of a stage must be numbers"),
-        (lambda: run(sv.Stage(values=np.ones((6, 2)))), r"the shape they had before, \(6,\), got \(6, 2\)"),
-        (lambda: run(sv.Stage(values={0: np.inf})), "must be finite"),
+        (lambda: run(sv.Stage(values={0: 1.0})), "values of the first stage must be None"),
+        (lambda: run([sv.Stage(), sv.Stage(5, values={0: "x"})]), "values of a stage must be numbers"),
+        (lambda: run([sv.Stage(), sv.Stage(5, values=np.ones((6, 2)))]), r"they had before, \(6,\), got \(6, 2\)"),
+        (lambda: run([sv.Stage(), sv.Stage(5, values={0: np.inf})]), "must be finite"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, words):
@@ -51,8 +52,8 @@ def test_what_makes_no_sense_is_refused(make, words):
 @pytest.mark.parametrize(
     ("stages", "method", "words"),
     [
-        (sv.Stage(loss=0.1), sv.SynchronousAveraging(), "all nodes act in rounds"),
-        (sv.Stage(loss=0.1), sv.BlockGossip(block_size=2), "sets of edges fire"),
+        (sv.Stage(loss=0.1), sv.BlockGossip(block_size=2), "in a set of edges is not defined"),
+        ([sv.Stage(), sv.Stage(9, values={0: 1.0})], sv.MoMurray(1.0, 0.9), "private value changes"),
         (sv.Stage(loss=0.1), sv.BinaryOracle(step_size=0.1), "an update reads more than two nodes"),
         (sv.Stage(edge_probabilities=np.ones(6) / 6), sv.PushSum(), "does not fire one edge at a time"),
         ([sv.Stage(), sv.Stage(9, values={0: 1.0})], sv.HeavyBallGossip(momentum=0.3), "private value changes"),
@@ -81,7 +82,7 @@ def test_private_values_are_not_shown():
     stage = sv.Stage(5, loss=0.25, down=[1, 2], gone=[3], values={0: 123.456})
     assert repr(stage) == "Stage(start=5, loss=0.25, down=2 nodes, gone=1 node, values=…)"
     with pytest.raises(InvalidInput) as caught:
-        run(sv.Stage(values={0: [123.456, 1.0]}))
+        run([sv.Stage(), sv.Stage(5, values={0: [123.456, 1.0]})])
     assert "123" not in str(caught.value)
 
 
@@ -121,11 +122,24 @@ def test_a_missing_file_is_refused(tmp_path):
         read_stages(tmp_path / "none.toml")
 
 
+def test_values_by_node_are_copied_and_read_by_their_index():
+    """Neither a dictionary that changes later nor the order of a pandas Series makes a difference."""
+    import pandas
+
+    given = {4: 2.5, 0: 1.5}
+    stages = [sv.Stage(), sv.Stage(5, values=given)]
+    series = [sv.Stage(), sv.Stage(5, values=pandas.Series([2.5, 1.5], index=[4, 0]))]
+    given[4] = 9.0
+    expected = (VALUES.sum() - 4 + 2.5 - 0 + 1.5) / 6
+    assert run(stages).true_mean == pytest.approx(expected)
+    assert run(series).true_mean == pytest.approx(expected)
+
+
 def test_names_serve_as_nodes():
     """Nodes and edges of a stage may be given by name."""
     graph = sv.Graph.from_edges([("ada", "bob"), ("bob", "carol")])
-    stage = sv.Stage(gone=["carol"], edges=[("bob", "ada")], values={"ada": 3.0})
-    found = sv.simulate(graph, [1.0, 2.0, 9.0], sv.StandardGossip(), num_steps=5, seed=1, stages=stage)
+    stages = [sv.Stage(), sv.Stage(2, gone=["carol"], edges=[("bob", "ada")], values={"ada": 3.0})]
+    found = sv.simulate(graph, [1.0, 2.0, 9.0], sv.StandardGossip(), num_steps=5, seed=1, stages=stages)
     assert found.true_mean == 2.5
     with pytest.raises(InvalidParameter, match="down must be one of ada, bob, carol, got 'dan'"):
         sv.simulate(graph, [1.0, 2.0, 9.0], sv.StandardGossip(), num_steps=5, seed=1, stages=sv.Stage(down=["dan"]))

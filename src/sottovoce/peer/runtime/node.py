@@ -182,7 +182,7 @@ class Peer(Living):
         """Why this peer does not work any more; empty as long as it does."""
         if self._keeper is not None and self._keeper.failure is not None:
             return str(self._keeper.failure)
-        if self._standing is None or not self._standing.ticking:
+        if self._standing is None or (self._takes_part and not self._standing.ticking):
             return "its own clock has stopped"
         return ""
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import Unsupported
-from ...methods.base import Array, Method, NeighbourMethod, PairMethod, PushMethod
+from ...methods.base import Array, Method, NeighbourMethod, PairMethod, PushMethod, RoundMethod
 from ..kinds import base_of, kind_of
 from ..random.streams import Stream
 from ..running import Runner
@@ -25,16 +25,20 @@ if TYPE_CHECKING:
 
 __all__ = ["StagedRunner", "check_stages", "plain_steps", "way_of"]
 
-MODULES: dict[type[Any], str] = {PairMethod: "pairs", PushMethod: "pushes", NeighbourMethod: "neighbours"}
+MODULES: dict[type[Any], str] = {
+    PairMethod: "pairs",
+    PushMethod: "pushes",
+    NeighbourMethod: "neighbours",
+    RoundMethod: "rounds",
+}
 
 
 def way_of(method: Method) -> ModuleType:
     """The module that runs this kind of method where something fails."""
     base = base_of(type(method))
     if base not in MODULES:
-        kind = "all nodes act in rounds" if method.in_rounds else "sets of edges fire"
         raise Unsupported(
-            f"stages are not for {method.name}: {kind}, and what a lost message does there is not defined"
+            f"stages are not for {method.name}: what a lost message does in a set of edges is not defined"
         )
     return import_module(f".{MODULES[base]}", __package__)
 
@@ -142,7 +146,8 @@ class StagedRunner(Runner):
 
 def _alike(one: Period, other: Period) -> bool:
     """Whether the same driver with the same arguments serves both: only private values differ."""
-    same = all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("counted", "able", "links"))
-    calls = np.array_equal(one.first_calls, other.first_calls)
+    names = ("counted", "able", "links", "first_calls")
+    both = ((getattr(one, name), getattr(other, name)) for name in names)
+    same = all(mine is yours or np.array_equal(mine, yours) for mine, yours in both)
     clocks = one.aliases is other.aliases or not (len(one.aliases.accept) or len(other.aliases.accept))
-    return same and calls and clocks and one.loss == other.loss
+    return same and clocks and one.loss == other.loss

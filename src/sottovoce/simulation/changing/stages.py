@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ class Stage:
         ``(n,)`` rate of each node's own clock, ≥ 0. When it ticks, the node calls a neighbour, all equally likely.
         Not together with ``edge_probabilities``.
     values
-        Private values from now on: ``(n,)`` or ``(n, d)``, or those that change, by node. ``None``: as before.
+        Private values from now on: ``(n,)`` or ``(n, d)``, or those that change, by node. ``None``: as before. The
+        first stage has none: a run begins with the values that it is given.
 
     Examples
     --------
@@ -72,8 +74,8 @@ class Stage:
                 put(self, name, _frozen(getattr(self, name)))
         if self.edge_probabilities is not None and self.node_rates is not None:
             raise InvalidParameter("edge_probabilities must be None where node_rates is given: both say what fires")
-        if self.values is not None and not isinstance(self.values, Mapping):
-            put(self, "values", _frozen(self.values))
+        if self.values is not None:
+            put(self, "values", _frozen_values(self.values))
 
     @property
     def unchanged(self) -> bool:
@@ -110,6 +112,10 @@ def as_stages(given: Stage | Iterable[Stage] | None) -> tuple[Stage, ...]:
             raise InvalidParameter(f"stages must be Stage objects, got {type(stage).__name__}")
     if stages and stages[0].start != 0:
         raise InvalidParameter(f"stages must begin at step 0, got {stages[0].start} as the first start")
+    if stages and stages[0].values is not None:
+        raise InvalidParameter(
+            "values of the first stage must be None: a run begins with the private_values of the call"
+        )
     for before, after in pairwise(stages):
         if after.start <= before.start:
             raise InvalidParameter(f"stages must start one after the other, got {before.start}, then {after.start}")
@@ -127,6 +133,13 @@ def _nodes(name: str, given: object) -> tuple[int | str, ...]:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InvalidParameter(f"{name} must be a list of nodes, got {type(given).__name__}")
     return tuple(node.item() if isinstance(node, np.generic) else node for node in given)
+
+
+def _frozen_values(given: Any) -> Any:
+    """A copy that cannot be changed: by node for a mapping or a pandas Series, in the order of the nodes otherwise."""
+    if isinstance(given, Mapping) or (hasattr(given, "index") and hasattr(given, "items")):
+        return MappingProxyType(dict(given.items()))
+    return _frozen(given)
 
 
 def _frozen(given: npt.ArrayLike) -> npt.NDArray[Any]:

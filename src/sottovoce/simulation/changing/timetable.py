@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues
-from ...graphs.chances import node_clocks
+from ...graphs.chances import checked_probabilities, node_clocks
 from ...graphs.graph import Graph
 from ...graphs.naming import node_number
 from ...methods.base import Array
-from ..random.aliases import AliasTable, alias_table, checked_probabilities
+from ..random.aliases import AliasTable, alias_table
 from ..values import checked_values, sums_of
 from .stages import Stage
 
@@ -97,10 +97,14 @@ class Timetable:
             If a stage does not fit the graph, or leaves no node or no edge.
         """
         ends = [*(stage.start for stage in stages[1:]), 2**62]
-        periods, values = [], private_values
-        for stage, end in zip(stages, ends, strict=True):
+        periods: list[Period] = []
+        values = private_values
+        for number, (stage, end) in enumerate(zip(stages, ends, strict=True)):
             values = _values(stage, graph, values)
-            periods.append(_period(stage, end, graph, values, edge_probabilities))
+            if number and _same_network(stages[number - 1], stage):  # thousands of stages may differ in values alone
+                periods.append(replace(periods[-1], start=stage.start, end=end, values=values))
+            else:
+                periods.append(_period(stage, end, graph, values, edge_probabilities))
         return cls(tuple(periods))
 
     @cached_property
@@ -128,6 +132,13 @@ def with_all_values(stages: Sequence[Stage], graph: Graph, private_values: Array
         values = _values(stage, graph, values)
         found.append(stage if stage.values is None else replace(stage, values=values))
     return tuple(found)
+
+
+def _same_network(one: Stage, other: Stage) -> bool:
+    """Whether two stages say the same of everything but values; arrays are not compared."""
+    same = (one.loss, one.down, one.gone) == (other.loss, other.down, other.gone)
+    arrays = ((stage.edges, stage.edge_probabilities, stage.node_rates) for stage in (one, other))
+    return same and all(array is None for each in arrays for array in each)
 
 
 def _period(stage: Stage, end: int, graph: Graph, values: Array, in_call: Array | None) -> Period:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter
+from ...graphs.chances import checked_probabilities
 from ...graphs.graph import Graph
 from ...methods.base import Array
 
-__all__ = ["AliasTable", "alias_table", "checked_probabilities"]
+__all__ = ["AliasTable", "alias_table"]
 
 TABLES_PER_GRAPH = 2
 """Kept with each graph, those used last: 16 bytes for every edge."""
@@ -27,27 +27,6 @@ class AliasTable:
 
     accept: Array
     alias: npt.NDArray[np.int64]
-
-
-def checked_probabilities(edge_probabilities: npt.ArrayLike, num_edges: int) -> Array:
-    """A copy of the probabilities, one per edge.
-
-    Raises
-    ------
-    InvalidParameter
-        If there is not one per edge, one is negative or not finite, or they do not sum to one.
-    """
-    probabilities = np.array(edge_probabilities, dtype=np.float64)
-    if probabilities.shape != (num_edges,):
-        raise InvalidParameter(
-            f"edge_probabilities must have one entry per edge ({num_edges}), got shape {probabilities.shape}"
-        )
-    if not np.all(probabilities >= 0):  # also refuses NaN
-        raise InvalidParameter(f"edge_probabilities must be ≥ 0, got {probabilities.min():g}")
-    total = float(probabilities.sum())
-    if not abs(total - 1.0) <= 1e-9:
-        raise InvalidParameter(f"edge_probabilities must sum to 1, got {total:g}")
-    return probabilities
 
 
 def alias_table(edge_probabilities: npt.ArrayLike | AliasTable | None, graph: Graph) -> AliasTable:
