@@ -91,6 +91,7 @@ def test_a_terminal_without_greek_letters_gets_words(encoding, tmp_path):
     for word in ("sigma = 1", "phi up to", "1/2||x - c"):
         assert word.replace("1/2", "½" if encoding == "latin-1" else "1/2") in text
     assert len({len(line) for line in text.splitlines() if line.startswith(("|", "+"))}) == 1
+    assert "||x - c||" in said("bound", "--help")  # not through a table
     assert "σ" in json.loads(said("simulate", "--json"))["method"]
 
 
@@ -239,10 +240,13 @@ def test_the_demo_names_itself_as_it_was_called(tmp_path, monkeypatch):
     assert program() == "sottovoce"
 
 
-def test_demo_makes_the_figure_and_says_what_it_shows(sottovoce, tmp_path):
-    """Figure, data and a table: each φ, whether it is free, and by how much the mean is off."""
+def test_demo_makes_the_figure_and_says_what_it_shows(sottovoce, tmp_path, monkeypatch):
+    """Figure, data and a table: each φ, whether it is free, and by how much the mean is off; at most 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = sottovoce("demo", "--out", tmp_path, "--fresh", 5)
     assert code == 0
+    prose = out.partition("Three things")[0].replace(str(tmp_path), "out")
+    assert [line for line in prose.splitlines() if len(line) > 80] == []
     assert {p.name for p in tmp_path.iterdir()} == {
         "figure-1.png", "figure-1.svg", "figure-1-cycle.csv", "figure-1-geometric.csv", "figure-1-cycle-fresh.csv",
         "figure-1-geometric-fresh.csv",

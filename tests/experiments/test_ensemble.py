@@ -112,7 +112,9 @@ def test_frames_files_and_figures_carry_the_numbers(found, tmp_path):
     last = frame[(frame.graph == 7) & (frame["values"] == 1) & (frame.schedule == 2)].relative_error.iloc[-1]
     assert last == found.relative_error[7, 1, 2, -1]
     assert frame.attrs["seed"] == 3
-    text = found.to_csv(tmp_path / "e.csv")
+    bare = found.to_csv(tmp_path / "e.csv")
+    text = (tmp_path / "e.csv").read_text(encoding="utf-8")
+    assert text.endswith(bare)
     head = [line for line in text.splitlines() if line.startswith("#")]
     assert "# seed: 3" in head
     assert "# graphs: rgg:20" in head

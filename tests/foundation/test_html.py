@@ -26,7 +26,7 @@ def shown() -> dict[str, str]:
 def test_a_notebook_shows_a_table_without_private_values(what: str) -> None:
     """Neither the private values nor what the nodes hold at the end are in it, and names cannot run as code."""
     text = shown()[what]
-    assert text.startswith("<table>")
+    assert "<table>" in text
     for value in (*VALUES, *RUN.values):
         assert f"{value:.4g}" not in text
     assert "<script>" not in text

@@ -63,6 +63,7 @@ _TLS = ("tests/peer/transport/test_tls.py",)
 _STORE = ("tests/peer/store",)
 _UNITS = ("tests/peer/protocol/test_units.py",)
 _LIMITS = ("tests/peer/protocol/test_limits.py", "tests/peer/protocol/test_machine.py")
+_TOPICS = ("tests/peer/protocol/test_closing.py", "tests/attacks/test_topics_are_not_mixed.py")
 _LEDGER = ("tests/peer/protocol/test_ledger.py", "tests/peer/protocol/test_machine.py")
 _ROSTERS = ("tests/peer/membership/test_roster.py", "tests/peer/runtime/test_following.py")
 _RULES = (
@@ -313,6 +314,48 @@ NAMED = (
         "self._links[name].news -= 1.0",
         "pass",
         ("tests/peer/protocol/test_machine.py",),
+    ),
+    Named(
+        "a topic is declared before all contributors are bound",
+        "sottovoce.peer.protocol.closing.renewed",
+        "found.contributors & ~found.ready == 0",
+        "True",
+        _TOPICS,
+    ),
+    Named(
+        "who holds a certificate leaves members out all the same",
+        "sottovoce.peer.protocol.members.Membership.drop",
+        "if edge is None or self.bound:",
+        "if edge is None:",
+        _TOPICS,
+    ),
+    Named(
+        "with wait, some members are enough",
+        "sottovoce.peer.protocol.closing.renewed",
+        "everyone = found.contributors.bit_count() == members",
+        "everyone = True",
+        _TOPICS,
+    ),
+    Named(
+        "a restart unbinds",
+        "sottovoce.peer.protocol.core.Core._heed_certificate",
+        'self.rule.bound = self.rule.bound or (held is not None and self.settings.missing == "drop")',
+        "pass",
+        _TOPICS,
+    ),
+    Named(
+        "whoever has declared lets others declare another set",
+        "sottovoce.peer.protocol.stopping.RangeRule._gather",
+        "None if self.only and self._gathered & ~self.only else interval",
+        "interval",
+        ("tests/peer/protocol/test_stopping.py",),
+    ),
+    Named(
+        "a second topic forgets what the first has shown of the secret",
+        "sottovoce.peer.runtime.topics.Topics.shown",
+        "if record.secret == secret",
+        "if False",
+        ("tests/peer/runtime/test_topics.py",),
     ),
     Named(
         "the kernel does not withdraw the old noise",

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import InvalidParameter
+from sottovoce.errors import InvalidParameter, Unsupported
 from sottovoce.privacy import CuriousNodes, EveryoneBut, Pooled, WireTap, attack, audit
 from sottovoce.privacy.analysers.model import exchange_model
+from sottovoce.privacy.analysers.round_transcripts import estimates as round_estimates
+from sottovoce.privacy.analysers.round_transcripts import messages
 from sottovoce.privacy.analysers.transcripts import estimates, transcript
 
 VIEWS = [
@@ -106,3 +108,96 @@ def test_estimates_are_not_printed() -> None:
     """An attack knows private values; its repr does not show them."""
     run = sv.simulate(sv.graphs.path(3), [12345.0, 12345.0, 12345.0], sv.StandardGossip(), num_steps=9, seed=2)
     assert "12345" not in repr(attack(run, CuriousNodes([0])))
+
+
+ROUNDS = [
+    sv.SynchronousAveraging(),
+    sv.MoMurray(noise_std=1.0, noise_decay=0.8),
+    sv.ManitaraHadjicostis(noise_std=[0.5, 1.0, 1.5, 2.0, 1.0, 0.5], num_rounds=[3, 5, 4, 6, 2, 3]),
+    sv.PairwiseCancelling(pair_noise_std=1.0, own_noise_std=0.3),
+    sv.IncrementalAveraging(noise_std=1.0, num_parts=4, own_noise_std=0.2),
+    sv.StateDecomposition(noise_std=1.0, secret_weight_std=0.0),
+    sv.Muffliato(noise_std=1.0, acceleration=1.0),
+]
+VECTORS = 400
+
+
+@pytest.mark.parametrize("view", [CuriousNodes([0]), CuriousNodes([1, 4]), EveryoneBut(3)], ids=lambda v: v.describe())
+@pytest.mark.parametrize("method", ROUNDS, ids=lambda method: method.label())
+def test_attack_on_rounds(method: sv.Method, view: sv.privacy.View) -> None:
+    """On messages of simulated rounds errors are as large as the audit says; what is called disclosed is found out."""
+    graph = sv.graphs.cycle(6)
+    values = np.random.default_rng(5).normal(0.5, 2.0, (6, VECTORS))
+    run = sv.simulate(graph, values, method, num_steps=9, seed=8)
+    found = attack(run, view, prior_std=2.0, prior_mean=0.5)
+    report = audit(graph, method, 9, view, prior_std=2.0)
+    decided = ~report.undecided
+    assert found.std[decided] == pytest.approx(report.posterior_std[decided], abs=1e-7)
+    known = found.std < 1e-6
+    assert np.abs(found.error[known]).max(initial=0.0) < 1e-4
+    square = np.mean(found.standard_score[~known] ** 2, axis=-1)
+    assert np.abs(square - 1.0).max(initial=0.0) < 5 * np.sqrt(2 / VECTORS)
+
+
+def test_attack_on_rounds_with_a_flat_prior() -> None:
+    """Without any belief averaging without noise gives every value away, and noise leaves what nobody heard unknown."""
+    graph, values = sv.graphs.path(4), [3.0, -1.0, 7.0, 2.0]
+    plain = sv.simulate(graph, values, sv.SynchronousAveraging(), num_steps=12, seed=1)
+    assert attack(plain, CuriousNodes([0]), prior_std=None).estimate == pytest.approx(np.array(values), abs=1e-6)
+    hidden = sv.simulate(graph, values, sv.MoMurray(noise_std=1.0, noise_decay=0.5), num_steps=1, seed=1)
+    found = attack(hidden, CuriousNodes([0]), prior_std=None)
+    assert np.isnan(found.estimate).tolist() == [False, False, True, True]
+    assert found.std[1] == pytest.approx(1.0)
+
+
+def test_the_attack_on_rounds_reads_only_what_the_view_heard() -> None:
+    """Replacing what is said by nodes that are no neighbours by NaN changes nothing."""
+    graph, view = sv.graphs.path(5), CuriousNodes([1])
+    method = sv.MoMurray(noise_std=1.0, noise_decay=0.8)
+    run = sv.simulate(graph, np.arange(5.0), method, num_steps=6, seed=2)
+    heard = messages(run, view.observers(graph), 0)
+    asked = {"prior": np.ones(5), "believed": np.zeros((5, 1))}
+    whole, _ = round_estimates(graph, method.releases(graph), view, heard, **asked)
+    heard[:, 3:] = np.nan
+    part, _ = round_estimates(graph, method.releases(graph), view, heard, **asked)
+    np.testing.assert_array_equal(whole, part)
+
+
+def test_attacks_differ_between_replicas() -> None:
+    """Every replica is attacked by its own messages."""
+    method = sv.MoMurray(noise_std=1.0, noise_decay=0.8)
+    run = sv.simulate(sv.graphs.cycle(5), np.arange(5.0), method, num_steps=6, seed=2, replicas=3)
+    found = attack(run, CuriousNodes([0]))
+    assert found.estimate.shape == (3, 5)
+    assert len(np.unique(found.estimate[:, 1])) == 3
+    alone = sv.simulate(sv.graphs.cycle(5), np.arange(5.0), method, num_steps=6, seed=2)
+    np.testing.assert_array_equal(found.estimate[0], attack(alone, CuriousNodes([0])).estimate)
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        (sv.Muffliato(noise_std=1.0), "muffliato: it states what its messages tell, not the messages; audit it"),
+        (sv.Pdmm(1.0), "pdmm, seen by curious node 0: linear in the values and noise"),
+        (sv.AsynchronousPdmm(1.0), "pdmm-asynchronous, seen by curious node 0: linear"),
+        (sv.ZipNoise(1.0, 0.5), "zip, seen by curious node 0: linear"),
+        (sv.ModularMasks(), "modular-masks, seen by curious node 0: sums modulo p only"),
+        (sv.FlowUpdating(), "flow-updating, seen by curious node 0: values in the clear"),
+        (sv.Nozari(1.0, 0.5), "nozari, seen by curious node 0: linear"),
+        (sv.GapOracle(0.1), "gap-oracle, seen by curious node 0: comparisons only"),
+    ],
+    ids=lambda given: given.name if isinstance(given, sv.Method) else "",
+)
+def test_what_is_not_attacked_says_so_in_one_sentence(method: sv.Method, why: str) -> None:
+    """The method, what it shows, and what is covered instead."""
+    run = sv.simulate(sv.graphs.cycle(5), np.arange(5.0), method, num_steps=3, seed=1)
+    with pytest.raises(Unsupported, match=f"the attack does not analyse {why}") as said:
+        attack(run, CuriousNodes([0]))
+    assert "\n" not in str(said.value)
+
+
+def test_a_wire_tap_hears_no_broadcast() -> None:
+    """Views that are not nodes are refused for rounds."""
+    run = sv.simulate(sv.graphs.cycle(5), np.arange(5.0), sv.SynchronousAveraging(), num_steps=3, seed=1)
+    with pytest.raises(Unsupported, match="does not analyse synchronous"):
+        attack(run, WireTap([0]))

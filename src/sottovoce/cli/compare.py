@@ -73,7 +73,7 @@ SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @click.option("--schedules", type=click.IntRange(min=1), default=6, show_default=True, help="In how many they listen.")
 @click.option(
     "--heard", type=click.IntRange(min=1),
-    help="For how many messages each way on an edge they listen.  [default: 40; 10 beyond 50 nodes]",
+    help="For how many messages each way on an edge they listen.  [default: 40; 20 beyond 50 nodes]",
 )  # fmt: skip
 @click.option("--prior-std", type=float, help="Their uncertainty beforehand.  [default: that of the private values]")
 @values_option
@@ -116,7 +116,7 @@ def command(
     made = found.provenance.by(command_line())
     written: list[Path] = []
     if plot_stem is not None:
-        written += _write_figures(found, without_suffix(plot_stem, ".png", ".svg"), made)
+        written += _write_figures(found, plot_stem, made)
     for path, write in (
         (csv_file, found.to_csv),
         (curves_file, found.curves_csv),
@@ -137,16 +137,12 @@ def command(
         click.echo(f"wrote {path}")
 
 
-def _write_figures(found: Comparison, stem: Path, made: Provenance) -> list[Path]:
-    from matplotlib.figure import Figure
-
-    figure = found.plot()
-    assert isinstance(figure, Figure)
-    written = write_figure(figure, stem, made)
+def _write_figures(found: Comparison, path: Path, made: Provenance) -> list[Path]:
+    written = write_figure(found.plot(), path, made)
     if any(found.calibrations):
-        axes = found.plot_frontier()
-        assert isinstance(axes.figure, Figure)
-        written += write_figure(axes.figure, stem.with_name(f"{stem.name}-frontier"), made)
+        bare = without_suffix(path, ".png", ".svg", ".pdf")
+        beside = bare.with_name(f"{bare.name}-frontier{path.name.removeprefix(bare.name)}")
+        written += write_figure(found.plot_frontier(), beside, made)
     return written
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from .output import json_option, print_json, seed_option
+from .output import json_option, print_json, say, seed_option
 from .reproduce import run_and_write
 
 EXPLANATION = """\
@@ -34,14 +34,15 @@ noise is felt somewhat before the threshold (`sottovoce bound` says from where);
 def command(seed: int, out: Path, fresh: int, as_json: bool) -> None:
     """Make Figure 1 of the paper and say what it shows, in under a minute."""
     if not as_json:
-        click.echo(EXPLANATION)
+        say(EXPLANATION)
+        click.echo()
     payload = run_and_write("figure-1", seed=seed, replicas=1, fresh=fresh, out=out, quiet=as_json)
     if as_json:
         print_json(payload)
         return
     rows = [row for panel in payload["panels"].values() for row in panel["rows"] if row["decay"] == "free"]
     worst = max(row["mean_offset"] for row in rows)
-    click.echo(
+    say(
         f"Every φ that leaves the proved rate alone recovered the true mean, off by at most {worst:.1e} "
         "(private values are in [0, 1])."
     )

@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -38,6 +39,7 @@ __all__ = [
     "plot_option",
     "print_json",
     "print_table",
+    "say",
     "seed_option",
     "values_option",
     "without_suffix",
@@ -154,6 +156,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
+
+
+def say(text: str) -> None:
+    """Prose on standard output, wrapped to the terminal (80 columns where there is none, at most 100)."""
+    width = min(shutil.get_terminal_size().columns, 100)
+    click.echo(click.wrap_text(text, width, preserve_paragraphs=True))
 
 
 def print_table(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InvalidParameter
-from .output import command_line, json_option, print_json, print_table, seed_option, write_figure
+from .output import command_line, json_option, print_json, print_table, say, seed_option, write_figure
 
 if TYPE_CHECKING:
     from ..experiments.panels import PanelResult
@@ -105,8 +105,11 @@ def run_and_write(name: str, *, seed: int, replicas: int, fresh: int, out: Path,
     made = Provenance.of(experiment=experiment.source, seed=seed, replicas=replicas, fresh=fresh).by(command_line())
     files += write_figure(figure, out / name, made)
     if not quiet:
-        click.echo(f"{experiment.source}. Wrote " + ", ".join(str(path) for path in files))
-    return {"source": experiment.source, "seed": seed, "replicas": replicas, "panels": panels, "files": files}
+        say(f"{experiment.source}. Wrote:")
+        for path in files:
+            click.echo(f"  {path}")
+    told = {"source": experiment.source, "seed": seed, "replicas": replicas, "panels": panels, "files": files}
+    return told | {"provenance": made.as_dict()}
 
 
 def _write_tables(results: list[PanelResult], stem: Path) -> list[Path]:

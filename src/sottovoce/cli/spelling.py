@@ -25,11 +25,12 @@ WORDS = {
 
 
 def _letters(text: str) -> str:
-    """Each sign in words; letters with accents lose them; what is left is a question mark."""
-    return "".join(
-        WORDS.get(sign) or unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode("ascii") or "?"
-        for sign in text
-    )
+    """Each sign in words; letters lose their accents; what has no letters is a question mark."""
+    return "".join(WORDS.get(sign) or _bare(sign) or "?" for sign in text if not unicodedata.combining(sign))
+
+
+def _bare(sign: str) -> str:
+    return unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode("ascii")
 
 
 def spelled(text: str, encoding: str) -> str:

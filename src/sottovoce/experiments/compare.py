@@ -113,20 +113,20 @@ class Comparison:
         )  # fmt: skip
 
     def to_markdown(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
-        """A Markdown table; also written to ``path`` if given. Where it comes from stands in a comment below it."""
-        made = (provenance or self.provenance).comments("").rstrip()
+        """A Markdown table; also written to ``path`` if given, above a comment that says where it comes from."""
+        made = (provenance or self.provenance).comments("").rstrip().replace("-->", "-- >")
         text = tables.markdown(*self.cells(), self.caption) + "".join(f"\n{note}\n" for note in self.notes)
-        return tables.write(f"{text}\n<!--\n{made.replace('--', '- -')}\n-->\n", path)
+        return tables.write(text, path, after=f"\n<!--\n{made}\n-->\n")
 
     def to_latex(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
-        """A LaTeX table (package booktabs); also written to ``path`` if given. It begins with comments."""
+        """A LaTeX table (package booktabs); also written to ``path`` if given, below comments that say where from."""
         made = (provenance or self.provenance).comments("%")
-        return tables.write(made + tables.latex(*self.cells(), self.caption, self.notes), path)
+        return tables.write(tables.latex(*self.cells(), self.caption, self.notes), path, before=made)
 
     def to_csv(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
-        """Every number unrounded, one line per method, after comments; also written to ``path`` if given."""
+        """Every number unrounded, one line per method; also written to ``path`` if given, below comments."""
         made = (provenance or self.provenance).comments()
-        return tables.write(made + tables.csv_text(self.records()), path)
+        return tables.write(tables.csv_text(self.records()), path, before=made)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The rows, unrounded; where they come from is in ``attrs``."""
@@ -139,14 +139,14 @@ class Comparison:
         return frame
 
     def curves_csv(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
-        """The curves: one line per method, replica and recorded step, after comments."""
+        """The curves: one line per method, replica and recorded step; also written to ``path``, below comments."""
         lines = [
             {"method": row.method, "replica": r, "step": step, "messages": sent, "relative_error": error}
             for row, run in zip(self.rows, self.runs, strict=True)
             for r, errors in enumerate(np.atleast_2d(run.relative_error).tolist())
             for step, sent, error in zip(run.steps.tolist(), run.transmissions.tolist(), errors, strict=True)
         ]
-        return tables.write((provenance or self.provenance).comments() + tables.csv_text(lines), path)
+        return tables.write(tables.csv_text(lines), path, before=(provenance or self.provenance).comments())
 
     def plot(self, methods: Sequence[str | Method] | None = None, ax: Axes | None = None) -> Figure | Axes:
         """Relative error against steps (left) and messages (right), or against messages on axes of one's own.
@@ -251,7 +251,7 @@ def compare(
         In how many schedules they listen: those of the first replicas.
     heard
         For how many messages each way on an edge they listen, on average: the same for every method. ``None``: 40, and
-        10 beyond 50 nodes, where an audit takes long.
+        20 beyond 50 nodes, where an audit takes long.
     prior_std
         How uncertain they are about the others beforehand. ``None``: the standard deviation of the private values.
 

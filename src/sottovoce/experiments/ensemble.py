@@ -114,9 +114,9 @@ class Ensemble:
         return frame
 
     def to_csv(self, path: str | Path | None = None, *, provenance: Provenance | None = None) -> str:
-        """The same as comma-separated text, after comments that say where it comes from; also written to ``path``."""
+        """The same as comma-separated text; also written to ``path``, below comments that say where it comes from."""
         made = self.provenance if provenance is None else provenance
-        return tables.write(made.comments() + tables.csv_text(self.records()), path)
+        return tables.write(tables.csv_text(self.records()), path, before=made.comments())
 
     def plot(self, ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Median against steps, with bands of 50 and 80 % of all runs."""

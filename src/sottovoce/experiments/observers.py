@@ -31,7 +31,7 @@ SCHEDULES = 6
 """The smallest and the largest of six independent numbers hold their median between them with probability 0.97."""
 ALL, SOME, FEW = 12, 50, 200
 """Up to so many nodes every node listens; up to so many six of them, drawn; up to so many three; beyond, none."""
-LONG, SHORT = 40, 10
+LONG, SHORT = 40, 20
 """For how many messages each way on an edge they listen, on average; the second beyond 50 nodes: it takes long."""
 KNOWN = 1e-6
 """Posterior over prior deviation below which a value counts as known exactly."""

@@ -178,8 +178,9 @@ def csv_text(records: Sequence[dict[str, Any]]) -> str:
     return stream.getvalue()
 
 
-def write(text: str, path: str | Path | None) -> str:
-    """Write ``text`` to ``path`` if there is one, and return it."""
+def write(text: str, path: str | Path | None, *, before: str = "", after: str = "") -> str:
+    """Write ``text`` to ``path`` if there is one, between what a file says of itself, and return it alone."""
     if path is not None:
-        write_atomically(Path(path), lambda temporary: temporary.write_text(text, encoding="utf-8"))
+        whole = before + text + after
+        write_atomically(Path(path), lambda temporary: temporary.write_text(whole, encoding="utf-8"))
     return text

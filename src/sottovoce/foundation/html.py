@@ -16,13 +16,13 @@ def html_table(
     Examples
     --------
     >>> html_table([["<b>", 1]], headings=["name", "count"])
-    '<table><thead><tr><th style="text-align:left">name</th><th>count</th></tr></thead><tbody><tr><td style="text-align:left">&lt;b&gt;</td><td>1</td></tr></tbody></table>'
+    '<div style="overflow-x:auto"><table><thead><tr><th style="text-align:left">name</th><th>count</th></tr></thead><tbody><tr><td style="text-align:left">&lt;b&gt;</td><td>1</td></tr></tbody></table></div>'
     """  # noqa: E501  one line, as it is returned
     head = f"<thead>{_row(headings, 'th')}</thead>" if headings else ""
     body = "".join(_row(row, "td") for row in rows)
     above = f'<caption style="text-align:left">{escape(caption)}</caption>' if caption else ""
     below = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    return f"<table>{above}{head}<tbody>{body}</tbody></table>{below}"
+    return f'<div style="overflow-x:auto"><table>{above}{head}<tbody>{body}</tbody></table></div>{below}'
 
 
 def _row(cells: Sequence[object], tag: str) -> str:

@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from ..errors import ProtocolViolation
 from ..peer.protocol import PeerState, Protocol, Settings
-from ..peer.protocol.messages import Message
+from ..peer.protocol.messages import DEFAULT_TOPIC, Message
+from ..peer.protocol.openings import topic_id
 from ..peer.protocol.settings import TopicSettings
 from ..peer.protocol.units import Unit, Vector
 from ..privacy.gaussian.account import Account
@@ -302,6 +303,7 @@ class SimulatedNetwork:
         protocol = Protocol(
             settings, state, draw=self._draws.standard_normal, coin=lambda count: self._draws.integers(2, size=count),
             stamp=self._stamp, recovering=recovering,
+            topic=topic_id("simulated") if settings.missing else DEFAULT_TOPIC,
         )  # fmt: skip
         protocol.align(self._neighbours(settings.name))  # an operator may have dropped some while the peer was down
         for other in set(protocol.state.partings).difference(self.peers):

@@ -64,6 +64,16 @@ def test_who_is_bound_follows_a_neighbour_that_has_declared() -> None:
         assert protocol.declared
 
 
+def test_waiting_needs_everybody() -> None:
+    """With "wait" agreement among some members is no answer and binds nobody; with "drop" it binds."""
+    found = Agreement(np.array([3]), np.array([5]), contributors=0b011, ready=0b011)
+    assert renewed(None, found, missing="wait", members=3) is None
+    assert renewed(None, found, missing="wait", members=2).declared  # type: ignore[union-attr]
+    some = found._replace(ready=0b001)
+    assert not renewed(None, some, missing="drop", members=3).declared  # type: ignore[union-attr]
+    assert renewed(None, found, missing="drop", members=3).declared  # type: ignore[union-attr]
+
+
 def test_what_was_declared_stays() -> None:
     """No later agreement replaces an answer, whatever it finds."""
     answer = Certificate(0b011, np.array([4]), 2, declared=True)

@@ -282,3 +282,41 @@ def test_the_clock_slows_down_once_the_neighbour_has_settled_too() -> None:
     rule.hear("1", Stop(4, *point), ["1"])
     assert rule.quiet(["1"])
     assert not rule.quiet(["1", "unheard"])
+
+
+def test_of_an_epoch_that_cannot_end_in_agreement_a_topic_tells_nothing() -> None:
+    """While a topic has no answer, an interval wider than the tolerance does not travel; afterwards it does."""
+    for restless in (True, False):
+        line = Line([0, 100], diameter=1, tolerance=10)
+        for rule in line.rules:
+            rule.restless = restless
+        seen = 0
+        for _ in range(20):
+            line.sweep()
+            stops = [told(rule, "x") for rule in line.rules]
+            seen = max(seen, *(0 if s.low is None or s.high is None else int(s.high[0] - s.low[0]) for s in stops))
+        assert seen == (0 if restless else 100)
+
+
+def test_who_is_bound_is_told_to_all() -> None:
+    """The set of those that let nobody in or out any more reaches everybody, and is gathered anew in every epoch."""
+    line = Line([0, 1, 2, 3], diameter=3, tolerance=10)
+    line.rules[0].bound = line.rules[2].bound = True
+    found = []
+    for _ in range(60):
+        line.sweep()
+        found += [rule.agreement() for rule in line.rules]
+    agreed = [agreement for agreement in found if agreement is not None]
+    assert {agreement.contributors for agreement in agreed} == {0b1111}
+    assert {agreement.ready for agreement in agreed} == {0b0101}
+
+
+def test_an_epoch_with_anybody_else_than_was_declared_ends_without_agreement() -> None:
+    """One peer has declared the first three; with the fourth among them nobody agrees any more."""
+    line = Line([0, 1, 2, 3], diameter=3, tolerance=10)
+    line.rules[0].only = 0b0111
+    found = []
+    for _ in range(60):
+        line.sweep()
+        found += [rule.agreement() for rule in line.rules]
+    assert found.count(None) == len(found)

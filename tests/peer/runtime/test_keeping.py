@@ -29,7 +29,7 @@ class Overheard(MemoryTransport):
 
     def note(self, message: Message | None) -> None:
         if message is not None:
-            state = self.store._state if isinstance(self.store, MemoryStore) else self.store._saved
+            state = self.store._state if isinstance(self.store, MemoryStore) else self.store._standing._saved
             self.said.append((message, state))
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sottovoce.errors import ProtocolViolation
-from sottovoce.peer.protocol.messages import COUNTER_LIMIT, Kind, Message, Stop
+from sottovoce.peer.protocol.messages import COUNTER_LIMIT, DEFAULT_TOPIC, Kind, Message, Stop
 from sottovoce.peer.protocol.terms import Terms
 from sottovoce.peer.transport import sottovoce_pb2 as pb
 from sottovoce.peer.transport.codec import Codec
@@ -32,11 +32,15 @@ def intervals(draw: st.DrawFn) -> tuple[np.ndarray | None, np.ndarray | None]:
 def messages(draw: st.DrawFn) -> Message:
     kind = draw(st.sampled_from(Kind))
     bounds = *draw(intervals()), *draw(intervals())
-    stop = Stop(draw(counters), *bounds, draw(sets), draw(sets)) if draw(st.booleans()) else None
+    stop = Stop(draw(counters), *bounds, *(draw(sets) for _ in range(4))) if draw(st.booleans()) else None
     numbers = st.floats(allow_nan=False, allow_infinity=False)
     terms = Terms(
-        2, draw(st.text(max_size=64)), DIMENSION, *(draw(numbers) for _ in range(6)), draw(st.integers(0, 99))
-    )
+        2, draw(st.text(max_size=64)), DIMENSION, *(draw(numbers) for _ in range(6)), draw(st.integers(0, 99)),
+        draw(st.sampled_from(["", "wait", "drop"])),
+    )  # fmt: skip
+    topic = draw(st.binary(min_size=16, max_size=16))
+    if kind is Kind.CLOSED and topic == DEFAULT_TOPIC:
+        topic = b"t" * 16
     return Message(
         kind,
         "a",
@@ -51,7 +55,8 @@ def messages(draw: st.DrawFn) -> Message:
         xid=draw(counters),
         x=draw(vectors) if kind is Kind.REQ else None,
         stop=stop,
-        topic=draw(st.binary(min_size=16, max_size=16)),
+        topic=topic,
+        closed=0 if topic == DEFAULT_TOPIC else draw(sets),
         roster=draw(counters),
         digest=draw(st.sampled_from([b"", b"d" * 32])),
         terms=terms if kind is Kind.HELLO and draw(st.booleans()) else None,

@@ -115,7 +115,7 @@ class Protocol(Membership):
         edge = self.state.edges[name]
         if name in self.ended or (edge.blank and self._links[name].not_yet):  # R81, R85
             return None
-        if edge.blank or edge.psid == 0 or self.declared:  # R84: with the answer there, nothing more need be shown
+        if edge.blank or edge.psid == 0 or self._has_said_enough(name):
             return self.greet(name)
         self.recovering = self.recovering and any(self.state.edges[other].blank for other in active)
         if self.recovering:  # R3
@@ -128,6 +128,10 @@ class Protocol(Membership):
         message = self._say(Kind.REQ, name, xid=self.state.requests, x=self.state.shown)
         self.pending = Pending(name, message, self.settings.retries)
         return message
+
+    def _has_said_enough(self, name: str) -> bool:
+        """R84: with the answer there no more need be shown, unless this end must find out whether they still agree."""
+        return self.declared and self._links[name].disagreement <= self.settings.tolerance_units
 
     def pause(self, uniform: float) -> float:
         """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
@@ -214,11 +218,9 @@ class Protocol(Membership):
         if found is not None:
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
         if m.closed:
-            self.declared_elsewhere = m.closed
+            self.declared_elsewhere = self._links[m.src].closed = m.closed
             self.rule.bound = self.settings.missing == "drop"  # whoever has declared it has counted on us
         self._hold(held)
-        if self.declared and m.closed == self.rule.only:
-            self._links[m.src].closed = True
 
     def _heed_end(self, m: Message) -> None:
         """R81, R85: the neighbour has not contributed yet; or it holds no ledger any more, because the topic is over.
@@ -227,10 +229,9 @@ class Protocol(Membership):
         """
         if m.kind is Kind.NOT_YET or not self.settings.missing:
             return
+        self._links[m.src].closed = m.closed
         self._hold(followed(self.state.certificate, m.closed))
-        if self.declared and m.closed == self.rule.only:
-            self._links[m.src].closed = True
-        elif not self.declared:
+        if not self.declared:
             self.ended[m.src] = m.closed
 
     def follow(self) -> None:

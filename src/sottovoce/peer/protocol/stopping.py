@@ -95,7 +95,8 @@ class RangeRule:
         self.only = 0
         """R84: the set that was declared; an epoch with anybody else ends without agreement. 0: none was."""
         self.restless = False
-        """R83: whether agreement is not the end, because the topic has not been declared yet."""
+        """R83: whether agreement is not the end, because the topic has not been declared yet. Of an epoch that cannot
+        end in agreement no interval is told then: nobody would make use of it, and long vectors are dear."""
         self._ready, self._ready_before = 0, 0
         self._agreement: Agreement | None = None
 
@@ -229,7 +230,8 @@ class RangeRule:
         if mine is None or other is None:
             self._interval = None
         else:
-            self._interval = (np.minimum(mine[0], other[0]), np.maximum(mine[1], other[1]))
+            union = (np.minimum(mine[0], other[0]), np.maximum(mine[1], other[1]))
+            self._interval = None if self.restless and _width(union) > self.tolerance else union
 
     def _advance(self, neighbours: Iterable[str]) -> None:
         """R34."""

@@ -153,7 +153,8 @@ class Living:
         self._started = self._clock.now()
         self._listen_to_the_dropped(self._transport)
         await self._transport.serve(self._hear, None if self._follower is None else self._follower.answer)
-        self._standing.begin()
+        if self._takes_part:
+            self._standing.begin()
         self._topics.resume()
 
     def _hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:

@@ -161,8 +161,19 @@ class Peer(Living):
         return self._known_topics.accounts()
 
     async def quiet(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - convenience
-        """Wait until all neighbours have settled too, so that none of them still needs this peer."""
-        await asyncio.wait_for(self._kept.until(lambda: self._protocol.quiet), timeout)
+        """Wait until no neighbour needs this peer any more: all have settled, and have the answers of its topics.
+
+        A program that ends should do so before, for a while: a neighbour that has not got an answer yet may need it.
+
+        Raises
+        ------
+        TimeoutError
+            Some still need it after ``timeout`` seconds.
+        """
+        async with asyncio.timeout(timeout):
+            if self._takes_part:
+                await self._kept.until(lambda: self._protocol.quiet)
+            await self._known_topics.quiet()
 
     async def failed(self) -> PeerError:
         """Wait until the peer has to stop because its store failed; return the reason."""
@@ -182,7 +193,7 @@ class Peer(Living):
         """Why this peer does not work any more; empty as long as it does."""
         if self._keeper is not None and self._keeper.failure is not None:
             return str(self._keeper.failure)
-        if self._standing is None or not self._standing.ticking:
+        if self._standing is None or (self._takes_part and not self._standing.ticking):
             return "its own clock has stopped"
         return ""
 

@@ -129,6 +129,13 @@ class Topics:
         for conversation in self._open.values():
             self._leave_out(conversation, [name])
 
+    async def quiet(self) -> None:
+        """Until no neighbour needs this peer any more for a topic whose answer is there."""
+        answered = [conversation for conversation in self._open.values() if conversation.protocol.declared]
+        for conversation in answered:
+            await conversation.keeper.until(lambda protocol=conversation.protocol: protocol.over)  # type: ignore[misc]
+            await conversation.said()
+
     # -- messages -------------------------------------------------------------------------------
 
     def hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
@@ -235,12 +242,18 @@ class Topics:
         near = self._silent(protocol)
         far = sorted(set(self._around.config().roll).difference(self._names(protocol.rule.heard_of), near))
         if near:
-            why = f"waiting for {', '.join(near)}, neighbours of this peer"
+            why = f"waiting for {', '.join(self._how_missing(other, protocol) for other in near)}"
         elif far and not protocol.bound:
             why = f"no word yet of {', '.join(far)}"
         else:
             why = "all are there, and not agreed yet"
         return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(near or far))
+
+    def _how_missing(self, name: str, protocol: Protocol) -> str:
+        """One neighbour, and since when it is missing."""
+        silence = self._around.contacts.silence(name, self._around.clock.now())
+        what = "not contributed" if protocol.state.edges[name].blank else "not answering"
+        return f"{name} ({what}, {'not heard yet' if silence is None else f'last heard {silence:.0f} s ago'})"
 
     # -- the end --------------------------------------------------------------------------------
 
@@ -252,6 +265,7 @@ class Topics:
                 await conversation.keeper.until(lambda: conversation.protocol.over)
         except TimeoutError:
             self._around.observer.log("warning", "a topic was closed before all neighbours had its answer")
+        await conversation.said()
         await self._end(topic, conversation)
 
     async def _end(self, topic: bytes, conversation: Conversation) -> None:

@@ -30,7 +30,7 @@ from .systems import System
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["audit", "checked_run", "final_posterior", "supports"]
+__all__ = ["audit", "checked_run", "final_posterior", "started", "supports"]
 
 AGREEMENT = 1e-5
 """Two ways through the same system may differ by this share of the prior deviation."""
@@ -90,7 +90,7 @@ def _followed(
     turned: bool = False,
 ) -> tuple[_Broadcasts | System, Array]:
     """The state after the last round, and the deviations after each recorded one."""
-    state = _started(question.graph, released, question.view, prior)
+    state = started(question.graph, released, question.view, prior)
     if turned and isinstance(state, System):
         state.turn()
     recorded = question.recorded
@@ -114,7 +114,8 @@ def _left_open(history: Array, again: Array, agreement: Array) -> npt.NDArray[np
     return np.asarray(apart.any(axis=0))
 
 
-def _started(graph: Graph, released: Rounds, view: View, prior: Array | None) -> _Broadcasts | System:
+def started(graph: Graph, released: Rounds, view: View, prior: Array | None) -> _Broadcasts | System:
+    """What is known before the first round; ``prior=None``: nothing."""
     kind = System if isinstance(released, LinearSystem) else _Broadcasts
     return kind(graph, released, view, prior)  # type: ignore[arg-type]
 
@@ -125,7 +126,7 @@ def _moves(run: Run) -> list[int] | range:
 
 def final_posterior(graph: Graph, released: Rounds, run: Run, view: View, prior: Array) -> Array:
     """``(n,)`` posterior deviations after the last round (or step)."""
-    state = _started(graph, released, view, prior)
+    state = started(graph, released, view, prior)
     for move in _moves(run):
         state.play(move)
     return state.std()
@@ -177,6 +178,10 @@ class _Broadcasts:
         out = np.zeros(len(self.watching))
         out[self.honest] = self.known.std(slice(0, self.size))
         return out
+
+    def speakers_heard(self) -> npt.NDArray[np.int64]:
+        """Who is heard in a round, in the order in which messages are taken in."""
+        return np.asarray(self.honest[self.heard])
 
     def _combine(self, block: int, parts: dict[int, Array]) -> None:
         """Make ``block`` the sum of matrices (or diagonals) times blocks."""

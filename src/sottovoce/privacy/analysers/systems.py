@@ -102,6 +102,10 @@ class System:
         out[self.honest] = self.known.std(slice(0, len(self.honest)))
         return out
 
+    def speakers_heard(self) -> Any:
+        """Who is heard in a round, in the order in which messages are taken in."""
+        return self.released.speakers[self.heard]
+
     def _matrices(self, played: LinearRound) -> tuple[scipy.sparse.csr_array, Array]:
         """What new rows and messages are of all that is known, and of independent draws; kept for rounds alike."""
         import scipy.sparse

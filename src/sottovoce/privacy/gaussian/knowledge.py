@@ -64,6 +64,10 @@ class Knowledge:
         self._diffuse = np.zeros((rows, 0)) if diffuse is None else diffuse.astype(np.float64)
         self._floor = np.zeros(rows)
 
+    def start_weights(self) -> Array:
+        """``(rows, d)`` how rows depend on the directions about which nothing is known."""
+        return self._diffuse.copy()
+
     @property
     def num_rows(self) -> int:
         """How many quantities are tracked."""
