@@ -29,7 +29,11 @@ def test_json_and_csv_are_the_points(capsys, tmp_path):
     assert code == 0
     assert [row.pop("efficient") for row in points] == [point in wanted.efficient() for point in wanted.points]
     assert points == wanted.rows()
-    head, *lines = (tmp_path / "a.csv").read_text().splitlines()
+    head, *lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    said = [line for line in lines if line.startswith("#")]
+    assert f"# graph: cycle(5), 5 nodes, 5 edges, digest {sv.graphs.cycle(5).fingerprint}" in said
+    assert any(line.startswith("# command: sottovoce frontier --graph cycle:5") for line in said)
+    lines = lines[len(said) :]
     assert head.startswith("# cycle(5), accuracy 0.1, prior_std 1, sottovoce ")
     assert [float(row["neighbour_std"]) for row in csv.DictReader(lines)] == [row["neighbour_std"] for row in points]
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import graph_option, json_option, plot_option, print_json, print_table, seed_option, write_figure
+from .output import (
+    command_line,
+    graph_option,
+    json_option,
+    plot_option,
+    print_json,
+    print_table,
+    seed_option,
+    write_figure,
+)
 
 if TYPE_CHECKING:
     from ..privacy import Frontier, Point
@@ -54,6 +63,7 @@ def command(
     \b
     sottovoce frontier --graph cycle:10 --accuracy 0.02 --plot frontier
     """
+    from ..experiments.provenance import Provenance
     from ..privacy import frontier
     from ..scenario.graphs import parse_graph
 
@@ -62,15 +72,17 @@ def command(
         graph, noise_stds=stds, noise_decays=decays, accuracy=accuracy, prior_std=prior_std, max_steps=max_steps,
         runs=runs, seed=seed,
     )  # fmt: skip
-    written = [] if plot_stem is None else write_figure(found.plot(), plot_stem)
+    grid = {"noise_std": list(stds), "noise_decay": list(decays), "max_steps": max_steps, "runs": runs}
+    made = Provenance.of(graph, seed=seed, accuracy=accuracy, prior_std=prior_std, **grid).by(command_line())
+    written = [] if plot_stem is None else write_figure(found.plot(), plot_stem, made)
     if csv_file is not None:
-        found.to_csv(csv_file)
+        found.to_csv(csv_file, comments=made.comments())
         written.append(csv_file)
     efficient = found.efficient()
     if as_json:
         asked = {"graph": graph.name, "accuracy": accuracy, "prior_std": prior_std, "seed": seed, "runs": runs}
         points = [dict(vars(point)) | {"efficient": point in efficient} for point in found.points]
-        print_json({**asked, "points": points, "files": written})
+        print_json({**asked, "points": points, "files": written, "provenance": made.as_dict()})
         return
     title = f"{graph.name}, root-mean-square error {accuracy:g}, values ± {prior_std:g}"
     print_table(title, COLUMNS, [_cells(point, efficient) for point in found.points], notes=_notes(found, written))

@@ -108,7 +108,8 @@ def run_and_write(name: str, *, seed: int, replicas: int, fresh: int, out: Path,
         say(f"{experiment.source}. Wrote:")
         for path in files:
             click.echo(f"  {path}")
-    return {"source": experiment.source, "seed": seed, "replicas": replicas, "panels": panels, "files": files}
+    told = {"source": experiment.source, "seed": seed, "replicas": replicas, "panels": panels, "files": files}
+    return told | {"provenance": made.as_dict()}
 
 
 def _write_tables(results: list[PanelResult], stem: Path) -> list[Path]:

@@ -76,13 +76,13 @@ class Frontier:
                 best = point.neighbour_std
         return kept
 
-    def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the points, a line each; what was asked stands above them in comments."""
+    def to_csv(self, path: str | PathLike[str], *, comments: str = "") -> None:
+        """Write the points, a line each; what was asked stands above them in comments, with yours below it."""
         rows = self.rows()
         asked = (
             f"# {self.graph.name}, accuracy {self.accuracy:g}, prior_std {self.prior_std:g}, sottovoce {__version__}"
         )
-        lines = [asked, ",".join(rows[0])]
+        lines = [asked, *comments.splitlines(), ",".join(rows[0])]
         lines += [",".join("" if cell is None else str(cell) for cell in row.values()) for row in rows]
         write_atomically(Path(path), lambda draft: draft.write_text("\n".join(lines) + "\n", encoding="utf-8"))
 

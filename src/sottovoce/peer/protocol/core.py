@@ -118,8 +118,12 @@ class Core:
 
     @property
     def over(self) -> bool:
-        """R85: whether all neighbours have the answer too, so that the ledgers are needed no more."""
-        return self.declared and all(self._links[name].closed for name in self.state.active)
+        """R85: whether all neighbours have the answer too, and know of ours, so that the ledgers are needed no more."""
+        return (
+            self.declared
+            and not self._to_tell
+            and all(self._links[name].closed == self.rule.only for name in self.state.active)
+        )
 
     @property
     def without_us(self) -> bool:
