@@ -119,11 +119,9 @@ class Core:
     @property
     def over(self) -> bool:
         """R85: whether all neighbours have the answer too, and know of ours, so that the ledgers are needed no more."""
-        return (
-            self.declared
-            and not self._to_tell
-            and all(self._links[name].closed == self.rule.only for name in self.state.active)
-        )
+        active = self.state.active
+        told = self._to_tell.isdisjoint(active)
+        return self.declared and told and all(self._links[name].closed == self.rule.only for name in active)
 
     @property
     def without_us(self) -> bool:
