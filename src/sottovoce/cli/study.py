@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,9 +137,8 @@ async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout
             return await peer.average(value, topic=topic, timeout=timeout, secret=f"study {study.name}")
 
         found = await run_study(study, table, average, topic=topic, high=config.high)
-        until = time.monotonic() + LINGER
-        while "open" in peer.topics().values() and time.monotonic() < until:  # noqa: ASYNC110
-            await asyncio.sleep(0.1)
+        with contextlib.suppress(TimeoutError):
+            await peer.quiet(LINGER)
         return found
 
 

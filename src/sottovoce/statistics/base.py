@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..errors import InvalidFile
 from .columns import Categories, Numbers
 from .exact import Whole
@@ -51,6 +53,11 @@ class Statistic(ABC):
         """All combinations of words."""
         return list(product(*(tuple((column.name, place) for place in range(len(column.words))) for column in self.by)))
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Words of each column in ``by``; one where there is none."""
+        return tuple(len(column.words) for column in self.by) or (1,)
+
     def words(self, cell: Cell) -> Row:
         """The words of a cell, by column."""
         columns = {column.name: column for column in self.by}
@@ -79,11 +86,12 @@ def factor(column: Numbers) -> Numbers:
     return column
 
 
-def withheld(counts: Sequence[int], smallest: int) -> list[bool]:
-    """Which of these groups are not shown: those of 1 to ``smallest`` − 1 rows.
+def withheld(counts: Sequence[int], smallest: int, shape: Sequence[int] = ()) -> list[bool]:
+    """Which of these groups are not shown: those of 1 to ``smallest`` − 1 rows, and what would give them away.
 
-    If that is one group alone, its count would follow from the number of all rows; so the smallest of the others is
-    withheld with it. A group without rows is shown as empty.
+    In a table of several columns (``shape``: words of each), and in a list, the total of each line may be known. So
+    where one group of a line is withheld alone, the smallest of the others goes with it. Groups without rows are shown
+    as empty.
 
     Examples
     --------
@@ -91,10 +99,23 @@ def withheld(counts: Sequence[int], smallest: int) -> list[bool]:
     [True, True, False, False]
     >>> withheld([10, 2, 3, 0], 5)
     [False, True, True, False]
+    >>> withheld([10, 2, 30, 20, 40, 50], 5, (2, 3))
+    [True, True, False, True, True, False]
     """
-    hidden = [0 < count < smallest for count in counts]
-    if sum(hidden) == 1:
-        others = [(count, place) for place, count in enumerate(counts) if count >= smallest]
-        if others:
-            hidden[min(others)[1]] = True
-    return hidden
+    table = np.array(counts, dtype=np.int64).reshape(tuple(shape) or len(counts))
+    hidden = (table > 0) & (table < smallest)
+    lines = [line for axis in range(table.ndim) for line in _lines(table.shape, axis)]
+    while True:
+        before = hidden.sum()
+        for line in lines:
+            others = np.where(hidden[line] | (table[line] == 0), np.iinfo(np.int64).max, table[line])
+            if hidden[line].sum() == 1 and others.min() < np.iinfo(np.int64).max:
+                hidden[line] |= np.arange(len(others)) == others.argmin()
+        if hidden.sum() == before:
+            return [bool(each) for each in hidden.ravel()]
+
+
+def _lines(shape: Sequence[int], axis: int) -> list[tuple[int | slice, ...]]:
+    """The lines of a table along one axis."""
+    places = [[slice(None)] if k == axis else range(size) for k, size in enumerate(shape)]
+    return list(product(*places))

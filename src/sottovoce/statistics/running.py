@@ -146,9 +146,9 @@ async def _counts(study: Study, table: Table, sums: _Sums) -> tuple[dict[Cell, i
     return dict(zip(cells, found, strict=False)), dict(zip(names, found[len(cells) :], strict=True))
 
 
-def _shown(study: Study, counts: Sequence[int]) -> list[bool]:
+def _shown(study: Study, statistic: Statistic, counts: Sequence[int]) -> list[bool]:
     """Which cells of a statistic may be decoded."""
-    hidden = withheld(counts, study.smallest_group)
+    hidden = withheld(counts, study.smallest_group, statistic.shape)
     return [count > 0 and not h for count, h in zip(counts, hidden, strict=True)]
 
 
@@ -158,7 +158,7 @@ async def _values(study: Study, table: Table, sums: _Sums, cells: dict[Cell, int
     most: list[int] = []
     for statistic in study.statistics:
         counts = [cells[cell] for cell in statistic.cells]
-        for cell, shown in zip(statistic.cells, _shown(study, counts), strict=True):
+        for cell, shown in zip(statistic.cells, _shown(study, statistic, counts), strict=True):
             limits = statistic.most()
             features: list[Whole] = statistic.features(table.where(cell)) if shown else []
             own += [exact_sum(feature) for feature in features] or [0] * len(limits)
@@ -172,7 +172,7 @@ async def _values(study: Study, table: Table, sums: _Sums, cells: dict[Cell, int
 
 def _decoded(study: Study, statistic: Statistic, counts: Sequence[int], sums: Sequence[Sequence[int]]) -> list[Row]:
     rows: list[Row] = []
-    for cell, count, shown, own in zip(statistic.cells, counts, _shown(study, counts), sums, strict=True):
+    for cell, count, shown, own in zip(statistic.cells, counts, _shown(study, statistic, counts), sums, strict=True):
         words = statistic.words(cell)
         if not shown:
             rows.append(words | {"count": 0 if count == 0 else None})
