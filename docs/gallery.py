@@ -116,7 +116,9 @@ def _run_cell(source: str, namespace: dict[str, Any], name: str) -> Iterator[Out
 
 def _shown(value: object) -> dict[str, str]:
     shown = {"text/plain": repr(value)}
-    html = getattr(value, "_repr_html_", None)
+    png, html = getattr(value, "_repr_png_", None), getattr(value, "_repr_html_", None)
+    if png is not None:
+        return shown | {"image/png": base64.b64encode(png()).decode("ascii")}
     return shown | {"text/html": html()} if html is not None else shown
 
 

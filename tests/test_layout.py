@@ -107,6 +107,11 @@ def test_a_peer_starts_light() -> None:
     assert loaded_after("import sottovoce.peer").isdisjoint({"numba", "scipy", "networkx", "matplotlib"})
 
 
+def test_statistics_start_light() -> None:
+    """They are for the processes of peers."""
+    assert loaded_after("import sottovoce.statistics").isdisjoint({"numba", "scipy", "networkx", "matplotlib"})
+
+
 @pytest.mark.parametrize("name", sottovoce.__all__)
 def test_public_names_exist(name: str) -> None:
     """Every public name can be reached."""

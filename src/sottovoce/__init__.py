@@ -41,7 +41,7 @@ from .methods import (
 from .methods.registry import our_methods
 
 if TYPE_CHECKING:
-    from . import experiments, methods, peer, plotting, privacy, simulation, testing, theory
+    from . import experiments, methods, peer, plotting, privacy, simulation, statistics, testing, theory
     from .experiments.compare import compare
     from .experiments.ensemble import ensemble
     from .experiments.sweep import sweep
@@ -56,7 +56,17 @@ _LAZY = {
     "ensemble": "experiments.ensemble",
     "simulate": "simulation",
 }
-_SUBPACKAGES = {"experiments", "methods", "peer", "plotting", "privacy", "simulation", "testing", "theory"}
+_SUBPACKAGES = {
+    "experiments",
+    "methods",
+    "peer",
+    "plotting",
+    "privacy",
+    "simulation",
+    "statistics",
+    "testing",
+    "theory",
+}
 
 __all__ = [
     "AcceleratedGossip",
@@ -101,6 +111,7 @@ __all__ = [
     "privacy",
     "simulate",
     "simulation",
+    "statistics",
     "sweep",
     "testing",
     "theory",

@@ -454,7 +454,7 @@ def test_plots_come_straight_from_the_dataset(tmp_path, capsys):
     sweep(spec, store=tmp_path / "o", executor=Here())
     for extra in (["--by", "noise_decay"], ["--heatmap", "--steps-to", "1e-3"]):
         with pytest.raises(SystemExit) as stop:
-            main(["plot", str(tmp_path / "o"), "--out", str(tmp_path / "figure"), *extra])
+            main(["plot", str(tmp_path / "o"), "--out", str(tmp_path / "figure.png"), *extra])
         assert stop.value.code == 0
         assert (tmp_path / "figure.png").stat().st_size > 5000
         (tmp_path / "figure.png").unlink()

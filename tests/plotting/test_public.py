@@ -119,6 +119,14 @@ def test_a_comparison_on_axes_of_ones_own(axes):
         sv.plotting.plot_comparison(found, axes, methods=["magic"])
 
 
+def test_a_whole_figure_is_shown_once_in_a_notebook():
+    """It is a picture when it is the value of a cell, and pyplot does not show it a second time."""
+    plt.close("all")
+    found = sv.compare(GRAPH, VALUES, METHODS[:2], num_steps=20, seed=1, replicas=2)
+    assert found.plot()._repr_png_().startswith(b"\x89PNG")
+    assert plt.get_fignums() == []
+
+
 def test_pairs_of_axes_are_taken_as_pairs(axes):
     """Figures of two panels draw on two given axes; one is refused."""
     who = sv.privacy.exposure(GRAPH, METHODS[1], RUNS[1].fired_edges())

@@ -34,6 +34,7 @@ COMMANDS = {
     "plot": ("plot", "Draw the runs of a sweep."),
     "bench": ("bench", "How fast this machine runs it."),
     "audit": ("audit", "What an observer learns about everyone's private value."),
+    "study": ("study", "Statistics of tables whose rows stay with their owners."),
     "network": ("network", "Create, run and watch a network of peers."),
     "peer": ("peer", "Start, inspect and stop one peer."),
     "studio": ("studio", "A page where you watch private gossip happen."),

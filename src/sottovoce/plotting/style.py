@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from io import BytesIO
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -60,12 +62,24 @@ def line_styles() -> Iterator[dict[str, Any]]:
 def new_figure(
     columns: int = 1, rows: int = 1, *, width: float = 5.4, height: float = 4.0
 ) -> tuple[Figure, list[Axes]]:
-    """A figure for a file, which no window system knows of; its axes in reading order, laid out without overlaps."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    """A figure that no window system knows of; its axes in reading order, laid out without overlaps."""
+    figure = _figure_class()(figsize=(width * columns, height * rows), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
     return figure, list(grid.reshape(-1))
+
+
+@cache
+def _figure_class() -> type[Figure]:
+    """A figure that a notebook shows, once, when it is the value of a cell, whether or not pyplot is in use."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            drawn = BytesIO()
+            self.savefig(drawn, format="png", dpi=110)
+            return drawn.getvalue()
+
+    return ShownFigure
 
 
 def axes_for(

@@ -102,7 +102,7 @@ class Kernel:
     def first_call(self, name: str, *, what: str = "method") -> Iterator[None]:
         """Around a call that does nothing but compile: say once that this takes a while, and explain a failure."""
         marker = cache_directory() / f"{self.fingerprint.digest}.compiled"
-        if news := not (getattr(self.run, "signatures", True) or marker.exists()):
+        if news := not (getattr(self.run, "overloads", True) or marker.exists()):
             often = "once, " if self.fingerprint.durable else ""
             sys.stderr.write(f"sottovoce: compiling the kernel for {name} ({often}a few seconds)\n")
             sys.stderr.flush()

@@ -290,19 +290,29 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
 def _record_steps(record: Record, begin: int, end: int, num_nodes: int, name: str = "record") -> npt.NDArray[np.int64]:
     """Sorted distinct steps in [begin, end]."""
     if record is None:
-        record = int(np.clip(2 * (end - begin) // num_nodes, 100, 500))
+        record = min(max(2 * (end - begin) // num_nodes, 100), 500)
     if isinstance(record, int | np.integer):
         count = whole(name, record, low=1, high=10**8)
-        return _ascending(np.linspace(begin, end, min(count, end - begin) + 1).round().astype(np.int64))
+        return _evenly(begin, end, count)
     steps = _ascending(np.asarray(record).ravel())
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
         raise InvalidParameter(f"{name} must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
     return steps.astype(np.int64)
 
 
+def _evenly(begin: int, end: int, count: int) -> npt.NDArray[np.int64]:
+    """``begin``, and ``count`` steps up to ``end``, or all of them if they are fewer. Copies of a long list would take
+    longer than to record it.
+    """
+    if count >= end - begin:
+        return np.arange(begin, end + 1)
+    steps = np.linspace(begin, end, count + 1)
+    return _ascending(np.rint(steps, out=steps).astype(np.int64))
+
+
 def _ascending(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Sorted, each once; what is so already costs a look."""
-    if np.all(steps[1:] > steps[:-1]):
+    if (steps[1:] > steps[:-1]).all():
         return steps
     ordered = np.sort(steps)
     once: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] > ordered[:-1])]

@@ -33,6 +33,9 @@ NUMBERS = (bool, int, float, complex, np.generic)
 DESCRIBED = (*NUMBERS, str, bytes, frozenset, NoneType, EllipsisType, np.dtype, numba.types.Type)
 """What its own ``repr`` tells apart."""
 
+SIMPLE = frozenset({bool, int, float, complex, str, bytes, NoneType})
+"""Types of which a tuple tells all items apart as well."""
+
 OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
 VERSIONS = f"{sys.implementation.cache_tag} {np.__version__} {numba.__version__}"
 MISSING = object()
@@ -71,6 +74,9 @@ class Fingerprint:
             self._say("module", value.__name__)
             self._add_parts(value, names)
         elif isinstance(value, tuple | list):
+            if SIMPLE.issuperset(map(type, value)):  # most of them: said at once
+                self._say(type(value).__qualname__, "simple", *value)
+                return
             self._say(type(value).__qualname__, len(value))
             for item in value:
                 self.add(item, names)

@@ -35,9 +35,8 @@ async def averages(configs: dict[str, Path], topic: str, values: dict[str, objec
             for name, path in configs.items()
         }
         found = await asyncio.gather(*(peers[name].average(values[name], topic=topic, timeout=90) for name in NAMES))
-        async with asyncio.timeout(60):
-            while any(set(peer.topics().values()) != {"closed"} for peer in peers.values()):
-                await asyncio.sleep(0.05)
+        await asyncio.gather(*(peer.quiet(60) for peer in peers.values()))
+        await asyncio.sleep(0.2)
     return dict(zip(NAMES, found, strict=True))
 
 

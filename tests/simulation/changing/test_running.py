@@ -108,6 +108,19 @@ def test_every_record_is_that_of_a_run_which_ends_there(method):
         assert ended.mean_offset == pytest.approx(off.mean(), rel=1e-12, abs=1e-13)
 
 
+@each_method
+def test_nothing_passes_where_there_is_no_link(method):
+    """A ring in two halves, by links or by nodes that are gone: each half ends at its own average, as if alone."""
+    ring, values = sv.graphs.cycle(8), np.arange(8.0) ** 2
+    inside = [e for e in ring.edges.tolist() if e not in ([0, 7], [3, 4])]
+    halves = sv.simulate(ring, values, method, num_steps=6_000, seed=1, stages=sv.Stage(edges=inside))
+    np.testing.assert_allclose(halves.values[:4], values[:4].mean(), rtol=1e-9)
+    np.testing.assert_allclose(halves.values[4:], values[4:].mean(), rtol=1e-9)
+    apart = sv.simulate(ring, values, method, num_steps=6_000, seed=1, stages=sv.Stage(gone=[3, 7]))
+    np.testing.assert_allclose(apart.values[:3], values[:3].mean(), rtol=1e-9)
+    np.testing.assert_allclose(apart.values[4:7], values[4:7].mean(), rtol=1e-9)
+
+
 def test_the_average_that_is_meant_follows_the_stages():
     """True mean and presence are those of the last step made."""
     means = [simulated(METHODS[0], step).true_mean for step in (37, 38, 131, 132)]

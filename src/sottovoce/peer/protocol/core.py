@@ -118,8 +118,10 @@ class Core:
 
     @property
     def over(self) -> bool:
-        """R85: whether all neighbours have the answer too, so that the ledgers are needed no more."""
-        return self.declared and all(self._links[name].closed for name in self.state.active)
+        """R85: whether all neighbours have the answer too, and know of ours, so that the ledgers are needed no more."""
+        active = self.state.active
+        told = self._to_tell.isdisjoint(active)
+        return self.declared and told and all(self._links[name].closed == self.rule.only for name in active)
 
     @property
     def without_us(self) -> bool:

@@ -218,11 +218,9 @@ class Protocol(Membership):
         if found is not None:
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
         if m.closed:
-            self.declared_elsewhere = m.closed
+            self.declared_elsewhere = self._links[m.src].closed = m.closed
             self.rule.bound = self.settings.missing == "drop"  # whoever has declared it has counted on us
         self._hold(held)
-        if self.declared and m.closed == self.rule.only:
-            self._links[m.src].closed = True
 
     def _heed_end(self, m: Message) -> None:
         """R81, R85: the neighbour has not contributed yet; or it holds no ledger any more, because the topic is over.
@@ -231,10 +229,9 @@ class Protocol(Membership):
         """
         if m.kind is Kind.NOT_YET or not self.settings.missing:
             return
+        self._links[m.src].closed = m.closed
         self._hold(followed(self.state.certificate, m.closed))
-        if self.declared and m.closed == self.rule.only:
-            self._links[m.src].closed = True
-        elif not self.declared:
+        if not self.declared:
             self.ended[m.src] = m.closed
 
     def follow(self) -> None:

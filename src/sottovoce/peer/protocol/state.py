@@ -148,7 +148,7 @@ class Link:
     """R30: it did not answer a request, and nothing has been heard of it since."""
     not_yet: bool = False
     """R81: it said that it has not contributed, and has not greeted since."""
-    closed: bool = False
-    """R84: it has declared the same answer as this peer."""
+    closed: int = 0
+    """R84: the set that it has declared as this topic's answer; 0: it has not."""
     openings: TokenBucket = field(default_factory=lambda: TokenBucket(OPENINGS_PER_HOUR / 3600.0, FIRST_OPENINGS))
     """R53: how often this edge may be opened. One that is lost starts the noise afresh, so each is paid for before."""

@@ -68,6 +68,10 @@ class BlockingPeer:
         """As :meth:`Peer.average`. Interrupted, the call ends at once and the contribution stays."""
         return self._run(self._running.average(value, **how))
 
+    def quiet(self, timeout: float | None = None) -> None:
+        """As :meth:`Peer.quiet`."""
+        self._run(self._running.quiet(timeout))
+
     def topics(self) -> dict[str, str]:
         """As :meth:`Peer.topics`."""
         return self._running.topics()

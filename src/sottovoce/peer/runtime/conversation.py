@@ -69,6 +69,7 @@ class Conversation:
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._clockwork: asyncio.Task[None] | None = None
+        self._news: set[asyncio.Task[None]] = set()
 
     @property
     def protocol(self) -> Protocol:
@@ -101,6 +102,10 @@ class Conversation:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    async def said(self) -> None:
+        """Wait until the news that is under way has been told, or has failed to be."""
+        await asyncio.gather(*self._news, return_exceptions=True)
 
     async def halt(self) -> None:
         """As :meth:`stop`, and nothing is stored any more; whoever waits is told so."""
@@ -148,7 +153,10 @@ class Conversation:
             await self.keeper.until(lambda: any(map(self.protocol.has_news, self.protocol.state.active)))
             for greeting in self.protocol.news():
                 if greeting.dst not in self._around.callers:
-                    self.spawn(self.talker.talk, greeting)
+                    task = self.spawn(self.talker.talk, greeting)
+                    self._news.add(task)
+                    task.add_done_callback(self._news.discard)
+            self.keeper.tell()
 
     async def _sleep_unless_unsettled(self, seconds: float, *, quiet: bool) -> bool:
         """Sleep; a settled peer wakes early when that ends. Returns whether it did."""

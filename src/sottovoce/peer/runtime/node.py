@@ -161,8 +161,19 @@ class Peer(Living):
         return self._known_topics.accounts()
 
     async def quiet(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - convenience
-        """Wait until all neighbours have settled too, so that none of them still needs this peer."""
-        await asyncio.wait_for(self._kept.until(lambda: self._protocol.quiet), timeout)
+        """Wait until no neighbour needs this peer any more: all have settled, and have the answers of its topics.
+
+        A program that ends should do so before, for a while: a neighbour that has not got an answer yet may need it.
+
+        Raises
+        ------
+        TimeoutError
+            Some still need it after ``timeout`` seconds.
+        """
+        async with asyncio.timeout(timeout):
+            if self._takes_part:
+                await self._kept.until(lambda: self._protocol.quiet)
+            await self._known_topics.quiet()
 
     async def failed(self) -> PeerError:
         """Wait until the peer has to stop because its store failed; return the reason."""

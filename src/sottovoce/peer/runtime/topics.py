@@ -129,6 +129,13 @@ class Topics:
         for conversation in self._open.values():
             self._leave_out(conversation, [name])
 
+    async def quiet(self) -> None:
+        """Until no neighbour needs this peer any more for a topic whose answer is there."""
+        answered = [conversation for conversation in self._open.values() if conversation.protocol.declared]
+        for conversation in answered:
+            await conversation.keeper.until(lambda protocol=conversation.protocol: protocol.over)  # type: ignore[misc]
+            await conversation.said()
+
     # -- messages -------------------------------------------------------------------------------
 
     def hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
@@ -258,6 +265,7 @@ class Topics:
                 await conversation.keeper.until(lambda: conversation.protocol.over)
         except TimeoutError:
             self._around.observer.log("warning", "a topic was closed before all neighbours had its answer")
+        await conversation.said()
         await self._end(topic, conversation)
 
     async def _end(self, topic: bytes, conversation: Conversation) -> None:

@@ -42,7 +42,7 @@ from . import sottovoce_pb2 as pb
 from .admission import Admission
 from .base import CallFailed, FailureReason, Handler, Observer, Quiet, RosterHandler, SilentObserver
 from .codec import Codec
-from .options import channel_options, longest, server_options
+from .options import channel_options, hide_callers_that_hung_up, longest, server_options
 
 if TYPE_CHECKING:
     Context = aio.ServicerContext[bytes, bytes]
@@ -102,6 +102,7 @@ class GrpcTransport:
             raise TransportError("this transport is already serving")
         self._handler, self._rosters = handler, rosters
         if self._listen is not None:
+            hide_callers_that_hung_up()
             await self._open(self._listen)
 
     async def _open(self, address: str) -> None:

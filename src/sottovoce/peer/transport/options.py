@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+
 from .codec import Codec
 
-__all__ = ["channel_options", "longest", "server_options"]
+__all__ = ["channel_options", "hide_callers_that_hung_up", "longest", "server_options"]
 
 Options = list[tuple[str, int | str]]
 
@@ -59,3 +61,15 @@ def channel_options(codec: Codec, name: str, backoff_max: float) -> Options:
         ("grpc.min_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", max(100, int(1000 * backoff_max))),
     ]
+
+
+def hide_callers_that_hung_up() -> None:
+    """Keep gRPC from logging a traceback when a caller is gone before its answer is: that is the caller's affair.
+
+    Whatever else gRPC has to say is logged as ever. May be called again.
+    """
+    logging.getLogger("grpc._cython.cygrpc").addFilter(_is_not_about_a_caller)
+
+
+def _is_not_about_a_caller(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("ExecuteBatchError raised in core by servicer method")

@@ -1,0 +1,151 @@
+"""``sottovoce study``: check a study and one's own rows, take part in it, and show its report again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .output import print_json
+
+if TYPE_CHECKING:
+    from ..statistics import Report, Study, Table
+
+__all__ = ["command"]
+
+STUDY = click.argument("study", type=click.Path(path_type=Path))
+FILES = click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object for machines.")
+HTML = click.option("--html", "page", type=click.Path(path_type=Path), help="Also write a page with bars here.")
+
+LINGER = 60.0
+"""Seconds to stay for neighbours that do not have the last answer yet."""
+
+
+@click.group()
+def command() -> None:
+    """Statistics of tables whose rows stay with their owners."""
+
+
+@command.command()
+@STUDY
+@FILES
+@JSON
+def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
+    """Check STUDY, and whether the CSV FILES fit it. All parties must see the same digest."""
+    from ..statistics import Study
+
+    declared = Study.load(study)
+    tables = {str(path): declared.read(path) for path in files}
+    seen = {path: {"rows": table.num_rows, "clipped": dict(table.clipped)} for path, table in tables.items()}
+    if as_json:
+        print_json({"study": declared.name, "digest": declared.digest, "files": seen})
+        return
+    click.echo(f"Study {declared.name}: {len(declared.columns)} columns, {len(declared.statistics)} statistics.")
+    click.echo(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
+    for path, table in tables.items():
+        moved = ", ".join(f"{count} of {name}" for name, count in table.clipped.items() if count)
+        click.echo(f"{path} fits: {table.num_rows} rows" + (f"; moved to a bound: {moved}" if moved else ""))
+
+
+@command.command()
+@STUDY
+@FILES
+@click.option("--peer", "config", type=click.Path(path_type=Path), help="This party's peer.toml.")
+@click.option("--topic", help="What the parties call this run of the study; a name is used once.")
+@click.option("--timeout", type=click.FloatRange(min=0.0, min_open=True), help="Seconds to wait for each sum.")
+@click.option("--trial", is_flag=True, help="All parties' FILES here, without a network and without privacy.")
+@click.option("--out", type=click.Path(path_type=Path), help="Also write the report as JSON here.")
+@HTML
+@JSON
+def run(
+    study: Path,
+    files: tuple[Path, ...],
+    config: Path | None,
+    topic: str | None,
+    timeout: float | None,
+    trial: bool,
+    out: Path | None,
+    page: Path | None,
+    as_json: bool,
+) -> None:
+    """Take part in STUDY with the rows of one CSV file, and print what all parties find.
+
+    With --trial, run it over made-up or public files of all parties on this machine.
+    """
+    from ..errors import InvalidParameter
+    from ..statistics import Study, run_together
+
+    declared = Study.load(study)
+    if not trial and (config is None or topic is None or len(files) != 1):
+        raise InvalidParameter("study run needs --peer, --topic and one file; or --trial and the files of all parties")
+    if trial and (len(files) < 2 or len({path.stem for path in files}) != len(files)):
+        raise InvalidParameter("--trial needs at least two files, with different names")
+    tables = {path.stem: declared.read(path) for path in files}
+    if trial:
+        report = run_together(declared, tables)
+    else:
+        assert config is not None
+        assert topic is not None
+        report = asyncio.run(_with_peer(declared, next(iter(tables.values())), config, topic, timeout))
+    _write(report, out, page)
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        click.echo(report.to_text(), nl=False)
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@HTML
+@JSON
+def report(file: Path, page: Path | None, as_json: bool) -> None:
+    """Show the report in FILE, as `study run --out` wrote it."""
+    from ..errors import InvalidFile
+    from ..foundation.files import write_atomically
+    from ..statistics.report import page_of, text_of
+
+    try:
+        content: Any = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
+    text = text_of(content)
+    if page is not None:
+        write_atomically(page, lambda temporary: temporary.write_text(page_of(content), encoding="utf-8"))
+    if as_json:
+        print_json(content)
+    else:
+        click.echo(text, nl=False)
+
+
+async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> Report:  # noqa: ASYNC109
+    """The report of the network to which a peer belongs."""
+    from ..errors import ConfigError
+    from ..peer import Peer, PeerConfig
+    from ..statistics import run_study
+
+    config = PeerConfig.load(path)
+    if config.low > 0:
+        raise ConfigError(f"a study needs a network whose values may be 0; low is {config.low:g} in this one")
+    async with Peer(config, standing=False) as peer:
+
+        async def average(value: list[float], *, topic: str) -> Any:
+            return await peer.average(value, topic=topic, timeout=timeout, secret=f"study {study.name}")
+
+        found = await run_study(study, table, average, topic=topic, high=config.high)
+        until = time.monotonic() + LINGER
+        while "open" in peer.topics().values() and time.monotonic() < until:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+        return found
+
+
+def _write(report: Report, out: Path | None, page: Path | None) -> None:
+    from ..foundation.files import write_atomically
+
+    for target, text in ((out, report.to_json()), (page, report.to_html())):
+        if target is not None:
+            write_atomically(target, lambda temporary, text=text: temporary.write_text(text, encoding="utf-8"))  # type: ignore[misc]

@@ -1,0 +1,106 @@
+"""Histograms, quantiles and extremes from histograms, and shares of words: from counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import ClassVar
+
+import numpy as np
+
+from .base import Row, Statistic, withheld
+from .columns import Categories, Numbers
+from .exact import Whole, rounded
+from .table import Table
+
+__all__ = ["Extremes", "Histogram", "Proportion", "Quantiles"]
+
+
+@dataclass(frozen=True)
+class Histogram(Statistic):
+    """How many values lie in each of ``bins`` equal parts of the declared range; the upper bound is in the last.
+
+    With one more bin than there are units between the bounds, each value has a bin of its own.
+    """
+
+    column: Numbers
+    bins: int
+
+    kind: ClassVar[str] = "histogram"
+
+    @property
+    def edges(self) -> list[int]:
+        """Units at which the bins begin, and one past the last: bin b has those from edge b to below edge b + 1."""
+        parts = min(self.bins, self.column.span)
+        return [*(-(-b * self.column.span // parts) for b in range(self.bins)), self.column.span + 1]
+
+    def features(self, table: Table) -> list[Whole]:
+        places = np.searchsorted(np.array(self.edges[1:]), table.columns[self.column.name], side="right")
+        return [(places == b).astype(np.int64) for b in range(self.bins)]
+
+    def most(self) -> list[int]:
+        return [1] * self.bins
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        hidden = withheld(sums, smallest)
+        return [self._bounds(b) | {"count": None if hidden[b] else sums[b]} for b in range(self.bins)]
+
+    def _bounds(self, b: int) -> Row:
+        """What a bin begins with, and what it lies below; the last one ends with the upper bound."""
+        low, high = self.edges[b], min(self.edges[b + 1], self.column.span)
+        return {"from": rounded(self.column.value(Fraction(low))), "to": rounded(self.column.value(Fraction(high)))}
+
+
+@dataclass(frozen=True)
+class Quantiles(Histogram):
+    """The bins in which quantiles lie: the smallest value that is not below a share p of all values."""
+
+    probabilities: tuple[Fraction, ...]
+
+    kind: ClassVar[str] = "quantiles"
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        below = list(accumulate(sums))
+        found = [next(b for b in range(self.bins) if below[b] >= p * count and below[b]) for p in self.probabilities]
+        return [{"probability": float(p)} | self._bounds(b) for p, b in zip(self.probabilities, found, strict=True)]
+
+
+@dataclass(frozen=True)
+class Extremes(Histogram):
+    """The bins in which the lowest and the highest values lie.
+
+    The ends are drawn in until as many values as the smallest group lie in them: one person's value is not shown.
+    """
+
+    kind: ClassVar[str] = "extremes"
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        enough = max(1, smallest)
+        low = next(b for b, below in enumerate(accumulate(sums)) if below >= enough)
+        high = next(b for b, above in enumerate(accumulate(reversed(sums))) if above >= enough)
+        ends = {"lowest": self._bounds(low), "highest": self._bounds(self.bins - 1 - high)}
+        return [{"end": end, "values": enough} | bounds for end, bounds in ends.items()]
+
+
+@dataclass(frozen=True)
+class Proportion(Statistic):
+    """The share of each word of a column."""
+
+    column: Categories
+
+    kind: ClassVar[str] = "proportion"
+
+    def features(self, table: Table) -> list[Whole]:
+        return [(table.columns[self.column.name] == place).astype(np.int64) for place in range(len(self.column.words))]
+
+    def most(self) -> list[int]:
+        return [1] * len(self.column.words)
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        rows: list[Row] = []
+        for word, found, hidden in zip(self.column.words, sums, withheld(sums, smallest), strict=True):
+            share = None if hidden else rounded(Fraction(found, count))
+            rows.append({self.column.name: word, "count": None if hidden else found, "share": share})
+        return rows

@@ -1,0 +1,126 @@
+"""Count, sum, mean, variance, covariance and correlation: from sums and sums of products, exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import ClassVar
+
+from .base import Row, Statistic
+from .columns import Numbers
+from .exact import Whole, rounded
+from .table import Table
+
+__all__ = ["Correlation", "Count", "Mean", "Sum", "Variance"]
+
+
+@dataclass(frozen=True)
+class Count(Statistic):
+    """How many rows there are."""
+
+    kind: ClassVar[str] = "count"
+
+    def features(self, table: Table) -> list[Whole]:
+        return []
+
+    def most(self) -> list[int]:
+        return []
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        return [{"count": count}]
+
+
+@dataclass(frozen=True)
+class Sum(Statistic):
+    """The sum of a column."""
+
+    column: Numbers
+
+    kind: ClassVar[str] = "sum"
+
+    def features(self, table: Table) -> list[Whole]:
+        return [table.columns[self.column.name]]
+
+    def most(self) -> list[int]:
+        return [self.column.span]
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        total = count * Fraction(self.column.low) + self.column.size(Fraction(sums[0]))
+        return [{"count": count, "sum": rounded(total)}]
+
+
+@dataclass(frozen=True)
+class Mean(Sum):
+    """The mean of a column."""
+
+    kind: ClassVar[str] = "mean"
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        return [{"count": count, "mean": rounded(self.column.value(Fraction(sums[0], count)))}]
+
+
+@dataclass(frozen=True)
+class Variance(Statistic):
+    """Mean, variance (divided by n − 1) and standard deviation of a column."""
+
+    column: Numbers
+
+    kind: ClassVar[str] = "variance"
+
+    def features(self, table: Table) -> list[Whole]:
+        units = table.columns[self.column.name]
+        return [units, units * units]
+
+    def most(self) -> list[int]:
+        return [self.column.span, self.column.span**2]
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        row: Row = {"count": count, "mean": rounded(self.column.value(Fraction(sums[0], count)))}
+        variance = None
+        if count > 1:
+            scale = Fraction(self.column.unit) ** 2
+            variance = rounded((sums[1] - Fraction(sums[0] ** 2, count)) / (count - 1) * scale)
+        deviation = None if variance is None else math.sqrt(variance)
+        return [row | {"variance": variance, "standard deviation": deviation}]
+
+
+@dataclass(frozen=True)
+class Correlation(Statistic):
+    """Covariance (divided by n − 1) and correlation of each pair of columns."""
+
+    columns: tuple[Numbers, ...]
+
+    kind: ClassVar[str] = "correlation"
+
+    @property
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(combinations_with_replacement(range(len(self.columns)), 2))
+
+    def features(self, table: Table) -> list[Whole]:
+        units = [table.columns[column.name] for column in self.columns]
+        return [*units, *(units[i] * units[j] for i, j in self._pairs)]
+
+    def most(self) -> list[int]:
+        spans = [column.span for column in self.columns]
+        return [*spans, *(spans[i] * spans[j] for i, j in self._pairs)]
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        size = len(self.columns)
+        products = dict(zip(self._pairs, sums[size:], strict=True))
+        spread = {(i, j): both - Fraction(sums[i] * sums[j], count) for (i, j), both in products.items()}
+        return [self._row(count, i, j, spread) for i, j in self._pairs if i != j]
+
+    def _row(self, count: int, i: int, j: int, spread: dict[tuple[int, int], Fraction]) -> Row:
+        one, other = self.columns[i], self.columns[j]
+        covariance = correlation = None
+        if count > 1:
+            covariance = rounded(spread[i, j] / (count - 1) * Fraction(one.unit) * Fraction(other.unit))
+        if spread[i, i] and spread[j, j]:
+            correlation = rounded(spread[i, j]) / math.sqrt(rounded(spread[i, i] * spread[j, j]))
+        return {
+            "first": one.name, "second": other.name, "count": count,
+            "covariance": covariance, "correlation": correlation,
+        }  # fmt: skip

@@ -1,0 +1,224 @@
+"""Linear regression from sums of products, and logistic regression by Newton's steps, one exchange each.
+
+A column of words stands for a term of its own for each word but the first. Sums are whole numbers and equations are
+solved exactly, so all parties find the same coefficients to the last digit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .base import Row, Statistic
+from .columns import Categories, Column, Numbers
+from .exact import Whole, inverse, rounded
+from .table import Table
+
+__all__ = ["Linear", "Logistic", "Term"]
+
+SCALE = 2**30
+"""Steps between 0 and 1 in which a row's part of a Newton step is counted."""
+CLOSE = 1e-8
+"""A Newton step that changes no coefficient by more, where predictors range over [0, 1], is the last."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A predictor: a column of numbers, or one word of a column of words. ``None``: the constant."""
+
+    column: Column | None = None
+    place: int = 0
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        if self.column is None:
+            return "constant"
+        if isinstance(self.column, Categories):
+            return f"{self.column.name} = {self.column.words[self.place]}"
+        return self.column.name
+
+    @property
+    def span(self) -> int:
+        """The largest number it has."""
+        return self.column.span if isinstance(self.column, Numbers) else 1
+
+    @property
+    def unit(self) -> Fraction:
+        """What one step of it means."""
+        return Fraction(self.column.unit) if isinstance(self.column, Numbers) else Fraction(1)
+
+    @property
+    def begin(self) -> Fraction:
+        """The value at 0."""
+        return Fraction(self.column.low) if isinstance(self.column, Numbers) else Fraction(0)
+
+    def of(self, table: Table) -> Whole:
+        """``(rows,)`` its numbers."""
+        if self.column is None:
+            return np.ones(table.num_rows, dtype=np.int64)
+        found = table.columns[self.column.name]
+        return (found == self.place).astype(np.int64) if isinstance(self.column, Categories) else found
+
+
+def _terms(predictors: Sequence[Column]) -> list[Term]:
+    """The constant, then the terms of each predictor."""
+    terms = [Term()]
+    for column in predictors:
+        places = range(1, len(column.words)) if isinstance(column, Categories) else range(1)
+        terms += [Term(column, place) for place in places]
+    return terms
+
+
+def _symmetric(size: int, numbers: Sequence[Fraction]) -> list[list[Fraction]]:
+    """A matrix from its upper triangle, row by row."""
+    entries = dict(zip(combinations_with_replacement(range(size), 2), numbers, strict=True))
+    return [[entries[min(i, j), max(i, j)] for j in range(size)] for i in range(size)]
+
+
+def _times(matrix: Sequence[Sequence[Fraction]], vector: Sequence[Fraction]) -> list[Fraction]:
+    return [sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in matrix]
+
+
+def _dot(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(one, other, strict=True)), Fraction(0))
+
+
+def _at_true_zero(terms: Sequence[Term], scales: Sequence[Fraction]) -> list[Fraction]:
+    """What to multiply coefficients with, to find the constant for predictors that are counted from zero."""
+    return [Fraction(1), *(-term.begin / scale for term, scale in zip(terms[1:], scales[1:], strict=True))]
+
+
+@dataclass(frozen=True)
+class Linear(Statistic):
+    """Least squares: coefficients with standard errors, and R²."""
+
+    outcome: Numbers
+    predictors: tuple[Column, ...]
+
+    kind: ClassVar[str] = "linear"
+
+    @property
+    def terms(self) -> list[Term]:
+        """The constant first."""
+        return _terms(self.predictors)
+
+    def features(self, table: Table) -> list[Whole]:
+        columns = [*(term.of(table) for term in self.terms), table.columns[self.outcome.name]]
+        return [one * other for one, other in combinations_with_replacement(columns, 2)]
+
+    def most(self) -> list[int]:
+        spans = [*(term.span for term in self.terms), self.outcome.span]
+        return [one * other for one, other in combinations_with_replacement(spans, 2)]
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        terms = self.terms
+        size = len(terms)
+        if count <= size:
+            return [{"term": term.label, "coefficient": None, "standard error": None} for term in terms]
+        whole = _symmetric(size + 1, list(map(Fraction, sums)))
+        inverted = inverse([row[:size] for row in whole[:size]])
+        right, squares = [row[size] for row in whole[:size]], whole[size][size]
+        found = _times(inverted, right)
+        left = squares - _dot(found, right)
+        variance = left / (count - size)
+        unit = Fraction(self.outcome.unit)
+        constant = _at_true_zero(terms, [term.unit for term in terms])
+        rows: list[Row] = []
+        for place, term in enumerate(terms):
+            way = constant if place == 0 else [Fraction(int(k == place)) / term.unit for k in range(size)]
+            value = _dot(way, found) * unit + (Fraction(self.outcome.low) if place == 0 else 0)
+            error = variance * _dot(way, _times(inverted, way)) * unit**2
+            rows.append(
+                {"term": term.label, "coefficient": rounded(value), "standard error": math.sqrt(rounded(error))}
+            )
+        total = squares - right[0] ** 2 / count
+        fit = rounded(1 - left / total) if total else None
+        return [*rows, {"term": "R²", "coefficient": fit, "standard error": None}]
+
+
+@dataclass(frozen=True)
+class Logistic(Statistic):
+    """How predictors change the odds of the second of two words: coefficients with standard errors.
+
+    Each row's part of a step is rounded to 2⁻³⁰ before it is summed.
+    """
+
+    outcome: Categories
+    predictors: tuple[Column, ...]
+    rounds: int
+
+    kind: ClassVar[str] = "logistic"
+
+    @property
+    def terms(self) -> list[Term]:
+        """The constant first."""
+        return _terms(self.predictors)
+
+    def features(self, table: Table) -> list[Whole]:
+        return []
+
+    def most(self) -> list[int]:
+        return []
+
+    def step_features(self, table: Table, coefficients: Sequence[float]) -> list[Whole]:
+        """What each row adds to the slope, moved up by one so that it is positive, and to the second derivatives."""
+        columns = [term.of(table) / term.span for term in self.terms]
+        odds: npt.NDArray[np.float64] = sum(
+            (c * column for c, column in zip(coefficients, columns, strict=True)), np.zeros(table.num_rows)
+        )
+        chance = 1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0)))
+        off = table.columns[self.outcome.name] - chance
+        steps = [_counted(off * column) + SCALE for column in columns]
+        pairs = combinations_with_replacement(columns, 2)
+        return [*steps, *(_counted(chance * (1.0 - chance) * one * other) for one, other in pairs)]
+
+    def step_most(self) -> list[int]:
+        """The largest number that a row can add to each of them."""
+        size = len(self.terms)
+        return [2 * SCALE] * size + [SCALE] * (size * (size + 1) // 2)
+
+    def step(
+        self, count: int, sums: Sequence[int], coefficients: Sequence[float]
+    ) -> tuple[list[float], list[list[Fraction]], bool]:
+        """The next coefficients, the inverse of the second derivatives, and whether nothing changes any more."""
+        size = len(self.terms)
+        slope = [Fraction(total - count * SCALE, SCALE) for total in sums[:size]]
+        inverted = inverse(_symmetric(size, [Fraction(total, SCALE) for total in sums[size:]]))
+        change = [rounded(c) for c in _times(inverted, slope)]
+        return (
+            [c + d for c, d in zip(coefficients, change, strict=True)],
+            inverted,
+            all(abs(d) <= CLOSE for d in change),
+        )
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        raise NotImplementedError  # from the last step: `found`
+
+    def found(self, coefficients: Sequence[float] | None, inverted: Sequence[Sequence[Fraction]]) -> list[Row]:
+        """The result after the last step; ``None``: steps went on for ever."""
+        terms = self.terms
+        if coefficients is None:
+            return [{"term": term.label, "coefficient": None, "standard error": None} for term in terms]
+        exact = [Fraction(c) for c in coefficients]
+        scales = [term.unit * term.span for term in terms]
+        rows: list[Row] = []
+        for place, term in enumerate(terms):
+            one = [Fraction(int(k == place)) / scales[place] for k in range(len(terms))]
+            way = _at_true_zero(terms, scales) if place == 0 else one
+            error = rounded(_dot(way, _times(inverted, way)))
+            rows.append(
+                {"term": term.label, "coefficient": rounded(_dot(way, exact)), "standard error": math.sqrt(error)}
+            )
+        return rows
+
+
+def _counted(parts: npt.NDArray[np.float64]) -> Whole:
+    return np.rint(parts * SCALE).astype(np.int64)

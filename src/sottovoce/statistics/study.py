@@ -1,0 +1,248 @@
+"""A study: the columns that every party has, the statistics that are asked for, and the smallest group to be shown.
+
+It is declared in one TOML file, the same at all parties: its digest is compared before anything is contributed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidFile
+from .base import Statistic, factor
+from .columns import Categories, Column, Numbers, column_from
+from .counting import Extremes, Histogram, Proportion, Quantiles
+from .moments import Correlation, Count, Mean, Sum, Variance
+from .regression import Linear, Logistic
+from .table import Table, read_table
+
+__all__ = ["KINDS", "Study"]
+
+MOST_ROWS, MOST_BINS, MOST_ROUNDS = 10**9, 10_000, 100
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is asked, of which columns.
+
+    Parameters
+    ----------
+    name
+        Letters, digits, ``-`` and ``_``: part of the names of its topics.
+    smallest_group
+        Cells, bins and words with fewer rows than this, over all parties, are not shown.
+    most_rows
+        The most rows that one party may have; it decides how much room sums need.
+    columns, statistics
+        By name.
+    digest
+        Of everything that the file says; not of comments and order of keys.
+    """
+
+    name: str
+    smallest_group: int
+    most_rows: int
+    columns: Mapping[str, Column]
+    statistics: tuple[Statistic, ...]
+    digest: str
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Study:
+        """Read a study's TOML.
+
+        Raises
+        ------
+        InvalidFile
+            It cannot be read, or something in it is missing, unknown or impossible.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidFile(f"{path} cannot be read ({type(error).__name__})") from None
+        return cls.from_text(text, str(path))
+
+    @classmethod
+    def from_text(cls, text: str, where: str = "the study") -> Study:
+        """The same from text; ``where`` it is from, for messages."""
+        try:
+            given = tomllib.loads(text)
+            return _study(given)
+        except tomllib.TOMLDecodeError as error:
+            raise InvalidFile(f"{where} is not TOML: {error}") from None
+        except InvalidFile as error:
+            raise InvalidFile(f"{where}: {error}") from None
+
+    def read(self, path: str | PathLike[str]) -> Table:
+        """A party's rows, checked."""
+        return read_table(path, self.columns, most_rows=self.most_rows)
+
+
+def _study(given: Mapping[str, Any]) -> Study:
+    for key in given:
+        if key not in {"study", "columns", "statistics"}:
+            raise InvalidFile(f"unknown table {key!r}; known are study, columns and statistics")
+    head = _Keys("study", given.get("study"))
+    name = head.take("name", str)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", name):
+        raise InvalidFile("study.name must be at most 40 letters, digits, - and _")
+    smallest = head.whole("smallest_group", low=1, high=MOST_ROWS)
+    most_rows = head.whole("most_rows", low=1, high=MOST_ROWS)
+    head.end()
+    columns = {key: column_from(key, each) for key, each in _table("columns", given).items()}
+    statistics = tuple(_statistic(key, each, columns) for key, each in _table("statistics", given).items())
+    digest = hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode()).hexdigest()
+    return Study(name, smallest, most_rows, columns, statistics, digest)
+
+
+def _table(name: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    table = given.get(name)
+    if not isinstance(table, Mapping) or not table:
+        raise InvalidFile(f"there must be at least one table [{name}.…]")
+    return table
+
+
+class _Keys:
+    """The keys of one table, each taken once."""
+
+    def __init__(self, where: str, given: Any) -> None:
+        if not isinstance(given, Mapping):
+            raise InvalidFile(f"there must be a table [{where}]")
+        self.where, self._left = where, dict(given)
+
+    def take(self, key: str, kind: type[Any], default: Any = None) -> Any:
+        value = self._left.pop(key, default)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise InvalidFile(f"{self.where}.{key} must be given, as {'text' if kind is str else kind.__name__}")
+        return value
+
+    def whole(self, key: str, *, low: int, high: int, default: int | None = None) -> int:
+        value: int = self.take(key, int, default)
+        if not low <= value <= high:
+            raise InvalidFile(f"{self.where}.{key} must be in [{low}, {high}], got {value}")
+        return value
+
+    def end(self) -> None:
+        for key in self._left:
+            raise InvalidFile(f"{self.where} has an unknown key {key!r}")
+
+
+class _Choice(_Keys):
+    """The keys of a statistic, with the columns that they name."""
+
+    def __init__(self, name: str, given: Any, columns: Mapping[str, Column]) -> None:
+        super().__init__(f"statistics.{name}", given)
+        self.name, self._columns = name, columns
+        self.kind: str = self.take("kind", str)
+
+    def by(self) -> tuple[Categories, ...]:
+        names = self.take("by", list, [])
+        return tuple(self._words(f"by[{place}]", name) for place, name in enumerate(names))
+
+    def words(self, key: str) -> Categories:
+        return self._words(key, self.take(key, str))
+
+    def numbers(self, key: str) -> Numbers:
+        return self._numbers(key, self.take(key, str))
+
+    def several(self, key: str, least: int) -> tuple[Column, ...]:
+        names = self.take(key, list)
+        if len(names) < least or len(set(map(str, names))) != len(names):
+            raise InvalidFile(f"{self.where}.{key} must be at least {least} different columns")
+        return tuple(self._column(f"{key}[{place}]", name) for place, name in enumerate(names))
+
+    def bins(self) -> int:
+        return self.whole("bins", low=1, high=MOST_BINS)
+
+    def _column(self, key: str, name: Any) -> Column:
+        if name not in self._columns:
+            raise InvalidFile(f"{self.where}.{key} must be one of {', '.join(self._columns)}, got {name!r}")
+        return self._columns[name]
+
+    def _words(self, key: str, name: Any) -> Categories:
+        column = self._column(key, name)
+        if not isinstance(column, Categories):
+            raise InvalidFile(f"{self.where}.{key} must be a column with categories, and {name!r} has none")
+        return column
+
+    def _numbers(self, key: str, name: Any) -> Numbers:
+        column = self._column(key, name)
+        if not isinstance(column, Numbers):
+            raise InvalidFile(f"{self.where}.{key} must be a column of numbers, and {name!r} has categories")
+        return column
+
+
+def _binned(column: Numbers, bins: int, where: str) -> tuple[Numbers, int]:
+    if bins > column.span + 1:
+        raise InvalidFile(f"{where}.bins must be at most {column.span + 1}, one for each unit, got {bins}")
+    return column, bins
+
+
+def _quantiles(choice: _Choice) -> Statistic:
+    by, column, bins = choice.by(), choice.numbers("column"), choice.bins()
+    given = choice.take("probabilities", list)
+    try:
+        shares = tuple(Fraction(str(p)) for p in given)
+    except ValueError:
+        shares = ()
+    if not shares or not all(0 < p <= 1 for p in shares):
+        raise InvalidFile(f"{choice.where}.probabilities must be numbers in (0, 1]")
+    return Quantiles(choice.name, by, *_binned(column, bins, choice.where), shares)
+
+
+def _correlation(choice: _Choice) -> Statistic:
+    by, columns = choice.by(), choice.several("columns", 2)
+    if not all(isinstance(column, Numbers) for column in columns):
+        raise InvalidFile(f"{choice.where}.columns must be columns of numbers")
+    return Correlation(choice.name, by, tuple(factor(column) for column in columns if isinstance(column, Numbers)))
+
+
+def _predictors(choice: _Choice, outcome: Column) -> tuple[Column, ...]:
+    columns = choice.several("predictors", 1)
+    if outcome in columns:
+        raise InvalidFile(f"{choice.where}.predictors must not have the outcome among them")
+    return tuple(factor(column) if isinstance(column, Numbers) else column for column in columns)
+
+
+def _linear(choice: _Choice) -> Statistic:
+    outcome = factor(choice.numbers("outcome"))
+    return Linear(choice.name, (), outcome, _predictors(choice, outcome))
+
+
+def _logistic(choice: _Choice) -> Statistic:
+    outcome, rounds = choice.words("outcome"), choice.whole("rounds", low=1, high=MOST_ROUNDS, default=25)
+    if len(outcome.words) != 2:
+        raise InvalidFile(f"{choice.where}.outcome must be a column with two categories")
+    return Logistic(choice.name, (), outcome, _predictors(choice, outcome), rounds)
+
+
+KINDS: dict[str, Callable[[_Choice], Statistic]] = {
+    "count": lambda c: Count(c.name, c.by()),
+    "sum": lambda c: Sum(c.name, c.by(), c.numbers("column")),
+    "mean": lambda c: Mean(c.name, c.by(), c.numbers("column")),
+    "variance": lambda c: Variance(c.name, c.by(), factor(c.numbers("column"))),
+    "correlation": _correlation,
+    "histogram": lambda c: Histogram(c.name, c.by(), *_binned(c.numbers("column"), c.bins(), c.where)),
+    "quantiles": _quantiles,
+    "extremes": lambda c: Extremes(c.name, c.by(), *_binned(c.numbers("column"), c.bins(), c.where)),
+    "proportion": lambda c: Proportion(c.name, c.by(), c.words("column")),
+    "linear": _linear,
+    "logistic": _logistic,
+}
+"""What a study can ask for, and how it is declared."""
+
+
+def _statistic(name: str, given: Any, columns: Mapping[str, Column]) -> Statistic:
+    choice = _Choice(name, given, columns)
+    if choice.kind not in KINDS:
+        raise InvalidFile(f"{choice.where}.kind must be one of {', '.join(KINDS)}, got {choice.kind!r}")
+    statistic = KINDS[choice.kind](choice)
+    choice.end()
+    return statistic

@@ -1,0 +1,73 @@
+"""``sottovoce study``: check, run and report, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sottovoce.cli.main import main
+
+from ..statistics import made
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A study and four parties' files."""
+    declared = made.study()
+    made.tables(declared, tmp_path)
+    (tmp_path / "pay.toml").write_text(made.HEAD.format(smallest=5) + made.EVERYTHING)
+    return tmp_path
+
+
+def sottovoce(capsys, *arguments: object) -> tuple[int, str, str]:
+    """Exit code and what was printed."""
+    try:
+        main([str(argument) for argument in arguments])
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_check_says_digest_and_rows(capsys, folder):
+    """For people and for machines."""
+    code, out, _ = sottovoce(capsys, "study", "check", folder / "pay.toml", folder / "ada.csv")
+    assert code == 0
+    assert "ada.csv fits: 40 rows" in out
+    code, out, _ = sottovoce(capsys, "study", "check", folder / "pay.toml", folder / "ada.csv", "--json")
+    assert json.loads(out)["digest"] == made.study(smallest=5).digest
+
+
+def test_a_trial_writes_a_report_that_is_shown_again(capsys, folder):
+    """The same text from the run and from its file; a page beside it."""
+    files = [folder / f"{name}.csv" for name in made.PARTIES]
+    where = ["--out", folder / "r.json", "--html", folder / "r.html"]
+    code, out, _ = sottovoce(capsys, "study", "run", folder / "pay.toml", *files, "--trial", *where)
+    assert code == 0
+    assert out.startswith("160 rows of 4 contributors: ada, bob, cyd, dan")
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    code, again, _ = sottovoce(capsys, "study", "report", folder / "r.json", "--html", folder / "again.html")
+    assert (code, again) == (0, out)
+    assert (folder / "again.html").read_text(encoding="utf-8") == page
+    assert "<svg" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["check", "no.toml"], "no.toml cannot be read"),
+        (["check", "pay.toml", "no.csv"], "no.csv cannot be read as CSV"),
+        (["run", "pay.toml", "ada.csv"], "needs --peer, --topic and one file; or --trial"),
+        (["run", "pay.toml", "ada.csv", "--trial"], "--trial needs at least two files"),
+        (["report", "pay.toml"], "cannot be read as a report"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(capsys, folder, monkeypatch, arguments, message):
+    """Files that are not there or not what they should be, and options that do not go together."""
+    monkeypatch.chdir(folder)
+    code, _, err = sottovoce(capsys, "study", *arguments)
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1

@@ -1,0 +1,114 @@
+"""A study over parties finds what the same statistic finds on all rows together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import pytest
+from scipy.optimize import minimize
+
+from . import made
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Everything, with nothing hidden."""
+    return made.found(tmp_path_factory.mktemp("tables"))
+
+
+def test_counts_sums_and_means_are_those_of_all_rows(report):
+    """For every group, to the last digit of the unit."""
+    rows = made.pooled()
+    sizes = rows.groupby(["gender", "job"]).size()
+    assert {(row["gender"], row["job"]): row["count"] for row in report["people"]} == sizes.to_dict()
+    sums = rows.groupby("job")["salary"].sum()
+    assert {row["job"]: row["sum"] for row in report["total"]} == pytest.approx(sums.to_dict(), abs=1e-4)
+    means = rows.groupby("gender")["salary"].mean()
+    assert {row["gender"]: row["mean"] for row in report["pay"]} == pytest.approx(means.to_dict(), rel=1e-13)
+
+
+def test_variances_and_correlations_are_those_of_all_rows(report):
+    """Divided by n − 1, as pandas does."""
+    rows = made.pooled()
+    groups = rows.groupby("job")["salary"]
+    assert {row["job"]: row["variance"] for row in report["spread"]} == pytest.approx(groups.var().to_dict(), rel=1e-12)
+    deviations = {row["job"]: row["standard deviation"] for row in report["spread"]}
+    assert deviations == pytest.approx(groups.std().to_dict(), rel=1e-12)
+    (both,) = report["both"]
+    assert both["covariance"] == pytest.approx(rows["salary"].cov(rows["age"]), rel=1e-12)
+    assert both["correlation"] == pytest.approx(rows["salary"].corr(rows["age"]), rel=1e-12)
+
+
+def test_histograms_count_as_numpy_does(report):
+    """Equal bins over the declared range, the upper bound in the last one."""
+    counts, edges = np.histogram(made.pooled()["salary"], bins=8, range=(0, 200_000))
+    assert [row["count"] for row in report["bands"]] == counts.tolist()
+    assert [row["from"] for row in report["bands"]] == edges[:-1].tolist()
+
+
+def test_quantiles_and_extremes_lie_in_their_bins(report):
+    """A bin for each year: exactly; a hundred bins of salary: to their width."""
+    rows = made.pooled()
+    exact = np.quantile(rows["age"], [0.05, 0.5, 0.9], method="inverted_cdf")
+    assert [row["from"] for row in report["years"]] == exact.tolist()
+    (median,) = report["coarse"]
+    assert median["from"] <= np.quantile(rows["salary"], 0.5, method="inverted_cdf") < median["to"]
+    assert median["to"] - median["from"] == 2_000
+    assert [row["from"] for row in report["ends"]] == [rows["age"].min(), rows["age"].max()]
+
+
+def test_shares_are_those_of_all_rows(report):
+    """For each gender."""
+    shares = pandas.crosstab(made.pooled()["gender"], made.pooled()["job"], normalize="index").stack()
+    assert {(row["gender"], row["job"]): row["share"] for row in report["jobs"]} == pytest.approx(shares.to_dict())
+
+
+def design(columns: list[str]) -> np.ndarray:
+    """A constant, numbers as they are, and a column for each word but the first."""
+    rows = made.pooled()
+    words = {"gender": ["m"], "job": ["clerk", "smith"]}
+    parts = [np.ones(len(rows))]
+    for name in columns:
+        parts += [(rows[name] == word) * 1.0 for word in words[name]] if name in words else [rows[name]]
+    return np.column_stack(parts)
+
+
+def test_linear_regression_is_that_of_all_rows(report):
+    """Coefficients, standard errors and R² by the textbook's formulas."""
+    x, y = design(["age", "gender", "job"]), made.pooled()["salary"].to_numpy()
+    coefficients, *_ = np.linalg.lstsq(x, y, rcond=None)
+    left = ((y - x @ coefficients) ** 2).sum()
+    errors = np.sqrt(left / (len(y) - x.shape[1]) * np.diag(np.linalg.inv(x.T @ x)))
+    *rows, fit = report["model"]
+    assert [row["term"] for row in rows] == ["constant", "age", "gender = m", "job = clerk", "job = smith"]
+    np.testing.assert_allclose([row["coefficient"] for row in rows], coefficients, rtol=1e-9)
+    np.testing.assert_allclose([row["standard error"] for row in rows], errors, rtol=1e-9)
+    assert fit["coefficient"] == pytest.approx(1 - left / ((y - y.mean()) ** 2).sum(), rel=1e-10)
+
+
+def test_logistic_regression_is_that_of_all_rows(report):
+    """Coefficients maximise the likelihood of all rows; standard errors come from its curvature there."""
+    x, y = design(["age", "job", "salary"]), (made.pooled()["gender"] == "m").to_numpy()
+    scale = np.abs(x).max(axis=0)
+
+    def loss(b):
+        odds = x / scale @ b
+        return np.logaddexp(0, odds).sum() - odds[y].sum()
+
+    best = minimize(loss, np.zeros(x.shape[1]), method="BFGS", options={"gtol": 1e-9}).x
+    chance = 1 / (1 + np.exp(-(x / scale @ best)))
+    errors = np.sqrt(np.diag(np.linalg.inv((x * (chance * (1 - chance))[:, None]).T @ x)))
+    np.testing.assert_allclose([row["coefficient"] for row in report["who"]], best / scale, rtol=1e-4)
+    np.testing.assert_allclose([row["standard error"] for row in report["who"]], errors, rtol=1e-4)
+
+
+def test_what_cannot_be_found_is_said(tmp_path):
+    """Outcomes that a predictor separates have no best coefficient: none is given, instead of a large one."""
+    declared = made.study(
+        '[statistics.who]\nkind = "logistic"\noutcome = "gender"\npredictors = ["age"]\nrounds = 30\n'
+    )
+    lines = ["age,salary,gender,job", *(f"{20 + k},1,{'f' if k < 20 else 'm'},cook" for k in range(40))]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    table = declared.read(tmp_path / "a.csv")
+    rows = made.run_together(declared, {"a": table, "b": table})["who"]
+    assert [row["coefficient"] for row in rows] == [None, None]

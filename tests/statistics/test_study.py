@@ -1,0 +1,67 @@
+"""A study that cannot be is refused with the place in its file."""
+
+from __future__ import annotations
+
+import pytest
+
+from sottovoce.errors import InvalidFile
+from sottovoce.statistics import Study
+
+from . import made
+
+ONE = '[statistics.x]\nkind = "{kind}"\n'
+
+
+@pytest.mark.parametrize(
+    ("statistics", "message"),
+    [
+        ("", r"at least one table \[statistics"),
+        (ONE.format(kind="mode"), "statistics.x.kind must be one of count, sum, .*got 'mode'"),
+        (ONE.format(kind="mean"), "statistics.x.column must be given, as text"),
+        (ONE.format(kind="mean") + 'column = "wage"', "statistics.x.column must be one of salary, .*got 'wage'"),
+        (ONE.format(kind="mean") + 'column = "job"', "must be a column of numbers, and 'job' has categories"),
+        (ONE.format(kind="count") + 'by = ["age"]', r"by\[0\] must be a column with categories, and 'age' has none"),
+        (ONE.format(kind="count") + "bins = 3", "statistics.x has an unknown key 'bins'"),
+        (ONE.format(kind="histogram") + 'column = "age"\nbins = 66', "bins must be at most 65, one for each unit"),
+        (ONE.format(kind="quantiles") + 'column = "age"\nbins = 5\nprobabilities = [2]', r"numbers in \(0, 1\]"),
+        (ONE.format(kind="correlation") + 'columns = ["age", "age"]', "at least 2 different columns"),
+        (ONE.format(kind="logistic") + 'outcome = "job"\npredictors = ["age"]', "a column with two categories"),
+        (ONE.format(kind="linear") + 'outcome = "age"\npredictors = ["age"]', "must not have the outcome among them"),
+        ("[more]\nx = 1", "unknown table 'more'"),
+    ],
+)
+def test_a_statistic_that_cannot_be_is_refused(statistics, message):
+    """Unknown kinds, keys and columns; columns of the wrong kind; numbers out of range."""
+    with pytest.raises(InvalidFile, match=message):
+        made.study(statistics)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "pay"', 'name = "p/y"', "study.name must be at most 40 letters"),
+        ("smallest_group = 1", "smallest_group = 0", r"smallest_group must be in \[1, "),
+        ("smallest_group = 1", "", "study.smallest_group must be given"),
+        ('unit = "0.01"', "unit = 0", "low < high, and a unit > 0 that divides"),
+        ('unit = "0.01"', "unit = 0.3", "a unit > 0 that divides"),
+        ('unit = "0.01"', "unit = true", "columns.salary.unit must be a decimal number"),
+        ('unit = "0.01"', 'unit = "1e-5"', "too many for products"),
+        ("high = 80", "high = 1e30", "more than 2\\^52 units"),
+        ('["f", "m"]', '["f", "f"]', "at least two different words"),
+        ("low = 16", "low = 16\nlow = 17", "is not TOML"),
+    ],
+)
+def test_columns_and_head_that_cannot_be_are_refused(old, new, message):
+    """Names, groups, units and bounds."""
+    text = made.HEAD.format(smallest=1) + made.EVERYTHING
+    with pytest.raises(InvalidFile, match=message):
+        Study.from_text(text.replace(old, new))
+
+
+def test_the_digest_is_that_of_what_is_said():
+    """Comments and the order of keys do not count; a bound does."""
+    text = made.HEAD.format(smallest=1) + made.EVERYTHING
+    same = text.replace("low = 16\nhigh = 80", "high = 80  # years\nlow = 16")
+    assert same != text
+    assert Study.from_text(text).digest == Study.from_text(same).digest
+    assert Study.from_text(text).digest != Study.from_text(text.replace("high = 80", "high = 81")).digest

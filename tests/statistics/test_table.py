@@ -1,0 +1,60 @@
+"""A party's file is refused where it does not fit, with line and column and never with what is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from sottovoce.errors import InvalidFile
+
+from . import made
+
+HEADER = "age,salary,gender,job"
+SECRET = "41871.23"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"200,{SECRET},f,cook", r"line 3, column 'age': the cell is outside 16 … 80"),
+        (f"30,-{SECRET},f,cook", r"line 3, column 'salary': the cell is outside 0 … 200000"),
+        (f"30,{SECRET}x,f,cook", r"line 3, column 'salary': the cell is not a number"),
+        ("30,nan,f,cook", r"line 3, column 'salary': the cell is not finite"),
+        ("30,inf,f,cook", r"line 3, column 'salary': the cell is not finite"),
+        ("30,,f,cook", r"line 3, column 'salary': the cell is empty"),
+        (f"30,{SECRET},d,cook", r"line 3, column 'gender': the cell is none of f, m"),
+        (f"30,{SECRET},,cook", r"line 3, column 'gender': the cell is empty"),
+        (f"30,{SECRET},f", r"line 3 has 3 cells, the header 4"),
+    ],
+)
+def test_a_cell_that_does_not_fit_is_named_and_not_shown(tmp_path, line, message):
+    """The first line is the header, so the second row is line 3."""
+    (tmp_path / "a.csv").write_text(f"{HEADER}\n30,1000,f,cook\n{line}")
+    with pytest.raises(InvalidFile, match=message) as error:
+        made.study().read(tmp_path / "a.csv")
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("age,salary,gender\n", "no column 'job'"),
+        ("age,age,salary,gender,job\n", "more than one column 'age'"),
+        (HEADER + "\n" + "30,1,f,cook\n" * 501, "has 501 rows; the study allows most_rows = 500"),
+        (HEADER + "\n" + "9,1,f,cook\n" * 7, "and 2 more"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused(tmp_path, text, message):
+    """Missing and doubled columns, too many rows, many faults."""
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(InvalidFile, match=message):
+        made.study().read(tmp_path / "a.csv")
+
+
+def test_numbers_are_clipped_only_where_declared_and_counted(tmp_path):
+    """And rounded to the unit, ties to even; other columns are left alone."""
+    text = made.HEAD.format(smallest=1).replace('unit = "0.01"', 'unit = "0.01"\nclip = true') + made.EVERYTHING
+    (tmp_path / "a.csv").write_text("\ufeff" + HEADER + ",x\n30,-5,f,cook,?\n30,1e9,f,cook,?\n30,7.125,f,cook,?\n")
+    table = made.Study.from_text(text).read(tmp_path / "a.csv")
+    assert table.columns["salary"].tolist() == [0, 20_000_000, 712]
+    assert table.clipped == {"salary": 2, "age": 0}
