@@ -17,7 +17,7 @@ RING = sv.graphs.cycle(6)
 
 
 def watched(graph=RING, **change):
-    how = {"schedules": 3, "heard": 10, "prior_std": 1.0, "seed": 2} | change
+    how = {"schedules": 2, "heard": 6, "prior_std": 1.0, "seed": 2} | change
     return Observers.chosen(graph, None, **how)
 
 
@@ -43,7 +43,7 @@ def test_two_nodes_have_a_closed_form():
 def test_more_noise_never_tells_more(method):
     """What every observer is left with of every neighbour grows with the factor, in every schedule."""
     seen = watched()
-    left = [seen.left(method.with_noise(factor), 10**6) for factor in (0.25, 0.5, 1.0, 2.0, 4.0)]
+    left = [seen.left(method.with_noise(factor), 10**6) for factor in (0.3, 1.0, 3.0)]
     assert (np.diff(left, axis=0) >= -1e-9).all()
 
 
