@@ -64,7 +64,7 @@ def channel_options(codec: Codec, name: str, backoff_max: float) -> Options:
 
 
 def hide_callers_that_hung_up() -> None:
-    """Keep gRPC from logging a traceback when a caller is gone before its answer is: that is the caller's affair.
+    """Keep gRPC from logging a traceback when a caller is gone before its answer is: that is no fault of ours.
 
     Whatever else gRPC has to say is logged as ever. May be called again.
     """
