@@ -192,7 +192,7 @@ def test_names_on_the_command_line(tmp_path, capsys):
             main(arguments)
         assert ended.value.code == 0
         found = json.loads(capsys.readouterr().out)
-    assert found["observer"] == 1
+    assert found["observers"] == ["bob"]
     with pytest.raises(SystemExit) as ended:
         main(["audit", *where, "--observer", "carol"])
     assert "Curious carol" in capsys.readouterr().out
