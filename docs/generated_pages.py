@@ -25,6 +25,7 @@ PACKAGES = {
     "privacy": "Privacy",
     "experiments": "Experiments",
     "plotting": "Plotting",
+    "statistics": "Statistics of tables that stay apart",
     "peer": "The networked peer",
     "studio": "Studio",
     "testing": "For tests of your own",
@@ -32,7 +33,7 @@ PACKAGES = {
 }
 """Package → title of its page, in reading order."""
 
-ENGINE_ONLY = {"Solution": "aliases, as_dict, parameters, records, scale, without_records"}
+ENGINE_ONLY = {"Solution": "aliases, as_dict, drift, parameters, records, scale, totals, without_records"}
 """Members that are public among our modules and of no use to others."""
 
 

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pandas
 
-from sottovoce.statistics import Report, Study, Table, run_together
+from sottovoce.statistics import Study, StudyReport, Table, run_together
 
 HEAD = """
 [study]
@@ -116,7 +116,7 @@ def pooled() -> pandas.DataFrame:
     return pandas.concat(frames().values(), ignore_index=True)
 
 
-def found(folder, statistics: str = EVERYTHING, smallest: int = 1) -> Report:
+def found(folder, statistics: str = EVERYTHING, smallest: int = 1) -> StudyReport:
     """The report over all parties."""
     declared = study(statistics, smallest)
     return run_together(declared, tables(declared, folder))

@@ -13,7 +13,7 @@ import click
 from .output import print_json
 
 if TYPE_CHECKING:
-    from ..statistics import Report, Study, Table
+    from ..statistics import Study, StudyReport, Table
 
 __all__ = ["command"]
 
@@ -122,7 +122,7 @@ def report(file: Path, page: Path | None, as_json: bool) -> None:
         click.echo(text, nl=False)
 
 
-async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> Report:  # noqa: ASYNC109
+async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> StudyReport:  # noqa: ASYNC109
     """The report of the network to which a peer belongs."""
     from ..errors import ConfigError
     from ..peer import Peer, PeerConfig
@@ -142,7 +142,7 @@ async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout
         return found
 
 
-def _write(report: Report, out: Path | None, page: Path | None) -> None:
+def _write(report: StudyReport, out: Path | None, page: Path | None) -> None:
     from ..foundation.files import write_atomically
 
     for target, text in ((out, report.to_json()), (page, report.to_html())):

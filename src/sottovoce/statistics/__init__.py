@@ -6,9 +6,9 @@ parties. A study declares several of them over the same columns.
 
 from __future__ import annotations
 
-from .report import Report, Result
+from .report import Result, StudyReport
 from .running import PlainSum, run_study, run_together
 from .study import Study
 from .table import Table
 
-__all__ = ["PlainSum", "Report", "Result", "Study", "Table", "run_study", "run_together"]
+__all__ = ["PlainSum", "Result", "Study", "StudyReport", "Table", "run_study", "run_together"]

@@ -15,7 +15,7 @@ from ..errors import InvalidFile
 from .base import Row
 from .study import Study
 
-__all__ = ["Report", "Result", "page_of", "text_of"]
+__all__ = ["Result", "StudyReport", "page_of", "text_of"]
 
 FORMAT = "sottovoce-study-1"
 BARS = {"histogram": "count", "proportion": "share", "mean": "mean", "count": "count"}
@@ -43,7 +43,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Report:
+class StudyReport:
     """All results of a study.
 
     Parameters

@@ -22,7 +22,7 @@ from ..errors import InvalidFile, InvalidParameter, NumericalFailure
 from .base import Cell, Row, Statistic, withheld
 from .exact import Cutting, Whole, exact_sum
 from .regression import Logistic
-from .report import Report, Result
+from .report import Result, StudyReport
 from .study import Study
 from .table import Table
 
@@ -56,7 +56,7 @@ Average = Callable[..., Awaitable[Answered]]
 """Called with a list of floats and ``topic=``."""
 
 
-async def run_study(study: Study, table: Table, average: Average, *, topic: str, high: float) -> Report:
+async def run_study(study: Study, table: Table, average: Average, *, topic: str, high: float) -> StudyReport:
     """Take part in a study with one's own rows, and find what all parties find.
 
     Parameters
@@ -92,7 +92,7 @@ async def run_study(study: Study, table: Table, average: Average, *, topic: str,
         else:
             rows = _decoded(study, statistic, counts, values[statistic.name])
         results.append(Result(statistic.name, statistic.kind, tuple(rows)))
-    return Report(study, sums.contributors, cells[()], clipped, tuple(results))
+    return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results))
 
 
 @dataclass
@@ -236,7 +236,7 @@ class PlainSum:
         return _Plain(mean, self._names, count)
 
 
-def run_together(study: Study, tables: dict[str, Table], *, topic: str = "trial", high: float = 2.0**20) -> Report:
+def run_together(study: Study, tables: dict[str, Table], *, topic: str = "trial", high: float = 2.0**20) -> StudyReport:
     """Run a study over the tables of all parties in one process: what the network's report will say.
 
     Parameters
@@ -250,7 +250,7 @@ def run_together(study: Study, tables: dict[str, Table], *, topic: str = "trial"
     """
     plain = PlainSum(list(tables))
 
-    async def everybody() -> list[Report]:
+    async def everybody() -> list[StudyReport]:
         calls = [run_study(study, table, plain.average, topic=topic, high=high) for table in tables.values()]
         return await asyncio.gather(*calls)
 
