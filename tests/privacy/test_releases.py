@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-import random
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter, InvalidValues
 from sottovoce.privacy import Release, ReleaseCost
-from sottovoce.testing import LocalNetwork, run_virtually
 
 Floats = npt.NDArray[np.float64]
 AGREED: dict[str, Any] = {
@@ -121,29 +118,6 @@ def test_error_beside_the_central_server() -> None:
     release = Release(**AGREED)
     assert release.error(10) / release.central_error(10) == pytest.approx(math.sqrt(10 / 8))
     assert release.error(8) == pytest.approx(release.central_error(8))
-
-
-def test_a_network_has_the_error_of_a_central_server() -> None:
-    """Ten peers, 400 numbers: the mean's error is within 1.1 of what a server adds for the same ε; all are told it."""
-    size, names = 400, [f"p{k}" for k in range(10)]
-    release = Release(epsilon=40.0, delta=1e-6, low=0.0, high=1.0, unit="0.000001", honest=10, dimension=size)
-    source = random.Random(3)
-    values = {name: np.round(np.array([source.random() for _ in range(size)]), 6) for name in names}
-
-    async def together() -> list[Any]:
-        async with LocalNetwork(names, seed=5) as net:
-            calls = [
-                net[name].average(release.contribution(values[name], below=source.randrange).value, topic="all")
-                for name in names
-            ]
-            return await asyncio.gather(*calls)
-
-    answers = run_virtually(together())
-    off = answers[0].mean - np.mean(list(values.values()), axis=0)
-    ratio = math.sqrt(float(np.mean(off**2))) / release.central_error(10)
-    assert 1.0 / 1.1 < ratio < 1.1
-    assert all(np.array_equal(answer.mean, answers[0].mean) for answer in answers)
-    assert release.epsilon_reached(answers[0].number) <= 40.0
 
 
 def test_contributions_are_whole_units() -> None:
