@@ -101,14 +101,15 @@ def test_methods_in_rounds_are_audited_round_by_round(page: Open) -> None:
 
 
 def test_guesses_are_the_optimal_attack(page: Open) -> None:
-    """At the step that was asked for, under the method and under standard gossip."""
+    """At the step that was asked for, under every method that an attack covers, and under standard gossip."""
     with page() as socket:
         visitor = Visitor(socket)
-        visitor.set_up(methods=[NOISY, "synchronous"])
+        visitor.set_up(methods=[NOISY, "synchronous", "push-sum"])
         visitor.say(type="guess", node=4, prior=0.3, centre=0.5, step=90)
         answer = visitor.until("guess")
     asked = read_scenario(SMALL, Limits())
-    for found, method in zip(answer["lanes"], (asked.methods[0], None, sv.StandardGossip()), strict=True):
+    methods = (asked.methods[0], sv.SynchronousAveraging(), None, sv.StandardGossip())
+    for found, method in zip(answer["lanes"], methods, strict=True):
         if method is None:
             assert found is None
             continue
