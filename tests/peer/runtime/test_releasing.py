@@ -153,7 +153,7 @@ def test_a_value_without_noise_does_not_enter_a_release() -> None:
     async def talk() -> None:
         async with LocalNetwork(NAMES) as net:
             with pytest.raises(InvalidParameter, match="release"):
-                await contribute(net, ["ada"], released_name("x", RELEASE, 4), release=None)
+                await contribute(net, ["ada"], released_name("x", RELEASE, 4), release=None, timeout=5.0)
 
     run_virtually(talk())
 
