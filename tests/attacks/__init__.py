@@ -12,6 +12,7 @@ test_a_second_certificate        a certificate in a neighbour's name is refused,
 test_ctrl_c                      Ctrl-C leaves no half result: what is composed of runs stops and writes nothing
 test_a_budget_bounds_the_error   with a budget the error is what the formula says, also when members leave
 test_a_plan_keeps_its_promises   error, everyone else, neighbours: kept in as many runs as the plan says
+test_a_release_keeps_epsilon     a published mean with noise tells nobody more than its ε; half the noise is noticed
 test_a_sweep_survives            stopped, killed or damaged: no worker stays, nothing half done is kept, no bit is lost
 test_disclosed_means_disclosed   an audit calls a value disclosed only if it is, and says when it cannot decide
 test_drops_hold                  a drop holds at both ends, whoever is down and whatever is lost

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .gaussian.seals import WorstCoalition, sealed_covariance, sealed_std, worst_coalition
     from .limits import disclosed_by_broadcast, disclosed_eventually, firewalled, groups
     from .records import Drawn, Moved, Sealed, Shown, TranscriptReport
+    from .releases import Contribution, Release, ReleaseCost
     from .report import Report, RoundsReport
     from .schedules import ExposureQuantile, exposure_quantile
     from .view import CuriousNodes, EveryoneBut, Pooled, View, WireTap
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Account": "gaussian.account",
     "Attack": "attacks",
+    "Contribution": "releases",
     "CuriousNodes": "view",
     "Drawn": "records",
     "EveryoneBut": "view",
@@ -41,6 +43,8 @@ _HOME = {
     "Moved": "records",
     "Pooled": "view",
     "Reconstruction": "analysers.row_space",
+    "Release": "releases",
+    "ReleaseCost": "releases",
     "Report": "report",
     "RoundsReport": "report",
     "Sealed": "records",
@@ -78,6 +82,7 @@ _HOME = {
 __all__ = [
     "Account",
     "Attack",
+    "Contribution",
     "CuriousNodes",
     "Drawn",
     "EveryoneBut",
@@ -88,6 +93,8 @@ __all__ = [
     "Moved",
     "Pooled",
     "Reconstruction",
+    "Release",
+    "ReleaseCost",
     "Report",
     "RoundsReport",
     "Sealed",

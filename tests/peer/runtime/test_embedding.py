@@ -14,6 +14,7 @@ import pytest
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
 from sottovoce.peer import Average, BlockingPeer
 from sottovoce.peer.runtime import topics
+from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from .town import virtually
@@ -122,6 +123,10 @@ def test_a_peer_in_a_thread() -> None:
         assert {call.result(60).mean for call in calls} == {found.mean}
         assert abs(found.mean - 1.0) < 1e-3
         assert ada.topics() == {"alone": "open", "t": ada.topics()["t"]}
+        agreed = Release(epsilon=2.0, delta=1e-6, low=0.0, high=10.0, unit="0.000001", honest=3)
+        with pytest.raises(TopicUnfinished):
+            ada.average(1.0, topic="alone", release=agreed, timeout=0.3)
+        assert ada.released() == {"topics": agreed.cost(3)}
         for other in others:
             ada._run(other.close())
     assert not ada._thread.is_alive()

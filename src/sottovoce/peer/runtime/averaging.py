@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
+from ...privacy.releases import Release
 from ..membership.config import PeerConfig
 from ..protocol.state import check_value
 from ..protocol.units import Vector
 from ..trees import flatten
+from .releasing import check_room, cost_of, with_noise
 from .topics import Answer
 
 __all__ = ["Average", "Question", "Round"]
@@ -35,6 +37,12 @@ class Average:
         Whose values it is the mean of, in the order of the roster, and how many they are.
     plus_minus
         How far any coordinate of the mean can be from the exact one; with a weight, that of the weighted sums.
+        The noise of a release comes on top.
+    epsilon
+        Of a release: the ε that this one reached at the agreed δ, from the number of contributors. Every missing member
+        counts as one of the honest.
+    clipped
+        Of a release: how many numbers of this peer's value were moved to an end of the range.
     """
 
     topic: str
@@ -42,6 +50,8 @@ class Average:
     contributors: tuple[str, ...]
     number: int
     plus_minus: float
+    epsilon: float | None = None
+    clipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,10 +80,14 @@ class Question:
         What is contributed, in units.
     read
         Makes the answer in the shape of the value from floats.
+    release, clipped
+        The agreement about noise that is in ``vector``, if any; how many numbers were clipped.
     """
 
     vector: Vector
     read: Callable[[npt.NDArray[np.float64]], Any]
+    release: Release | None = None
+    clipped: int = 0
 
     @classmethod
     def of(cls, value: Any, weight: float | None, config: PeerConfig) -> Question:
@@ -95,11 +109,34 @@ class Question:
         both = np.concatenate([[float(weight)], weight * flat])
         return cls(_in_units(both, config), lambda sums: rebuild(sums[1:] / sums[0]))
 
+    @classmethod
+    def released(
+        cls, value: Any, release: Release, config: PeerConfig, *, clip: bool, contributed: Vector | None
+    ) -> Question:
+        """Check a value and add its noise, unless it was ``contributed`` before: noise is drawn once for a topic.
+
+        Raises
+        ------
+        InvalidValues
+            It is no tree of finite numbers, or one of them is out of the release's range and not to be clipped.
+        InvalidParameter
+            The release does not fit the value or the network.
+        """
+        flat, rebuild = flatten(value)
+        check_room(release, flat.size, config)
+        noisy, clipped = with_noise(flat, release, clip=clip)
+        vector = _in_units(noisy, config) if contributed is None else contributed
+        return cls(vector, rebuild, release, clipped)
+
     def answer(self, found: Answer, config: PeerConfig) -> Average:
         """What the program gets."""
         mean = self.read(config.units.to_values(found.twice) / 2.0)
         bound = 0.5 * found.width * config.units.number
-        return Average(found.name, mean, found.contributors, len(found.contributors), bound)
+        plain = Average(found.name, mean, found.contributors, len(found.contributors), bound)
+        cost = None if self.release is None else cost_of(found.name, plain.number)
+        if self.release is None or cost is None:
+            return plain
+        return replace(plain, epsilon=cost.epsilon(self.release.delta), clipped=self.clipped)
 
 
 def _in_units(flat: npt.NDArray[np.float64], config: PeerConfig) -> Vector:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from ...errors import PeerError
+from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
 from .averaging import Average
 from .node import Peer
@@ -75,6 +76,10 @@ class BlockingPeer:
     def topics(self) -> dict[str, str]:
         """As :meth:`Peer.topics`."""
         return self._running.topics()
+
+    def released(self) -> Mapping[str, ReleaseCost]:
+        """As :meth:`Peer.released`."""
+        return self._running.released()
 
     @property
     def _running(self) -> Peer:

@@ -17,10 +17,12 @@ import numpy.typing as npt
 
 from ...errors import InvalidParameter, PeerError
 from ...privacy.gaussian.account import Account
+from ...privacy.releases import Release, ReleaseCost
 from ..protocol.state import PeerState
 from ..protocol.status import PeerStatus, status_of
 from .averaging import Average, Question, Round
 from .life import Living
+from .releasing import check_plain, released_name
 
 __all__ = ["Peer"]
 
@@ -87,6 +89,8 @@ class Peer(Living):
         missing: Literal["wait", "drop"] = "wait",
         secret: str = "topics",  # noqa: S107 - not a password
         weight: float | None = None,
+        release: Release | None = None,
+        clip: bool = False,
     ) -> Average:
         """Contribute to a topic, and wait for the mean of all who do.
 
@@ -110,6 +114,11 @@ class Peer(Living):
         weight
             Makes it a weighted mean. Then all contributors give one; the weight, and the weight times the value, are
             what must lie within the range.
+        release
+            Makes the answer a private release: noise that stays is added to the value, once for each topic. The same
+            at all contributors; whoever says another is in another topic. Not together with ``weight``.
+        clip
+            With a release: whether numbers outside of its range are moved to its ends, and counted, or refused.
 
         Returns
         -------
@@ -123,11 +132,23 @@ class Peer(Living):
         TopicClosed
             The topic ended without this peer: it came late, or was left out.
         """
-        question = Question.of(value, weight, self.config)
+        name, question = self._question(value, topic, weight, release, clip=clip)
         found = await self._known_topics.average(
-            topic, question.vector, missing=missing, secret=secret, patience=timeout
+            name, question.vector, missing=missing, secret=secret, patience=timeout
         )
         return question.answer(found, self.config)
+
+    def _question(
+        self, value: Any, topic: str, weight: float | None, release: Release | None, *, clip: bool
+    ) -> tuple[str, Question]:
+        if release is None:
+            check_plain(topic)
+            return topic, Question.of(value, weight, self.config)
+        if weight is not None:
+            raise InvalidParameter(f"weight must be left out where a release is given, got {weight!r}")
+        name = released_name(topic, release, self.config.members)
+        contributed = self._known_topics.contributed(name)
+        return name, Question.released(value, release, self.config, clip=clip, contributed=contributed)
 
     async def rounds(self, name: str, count: int, **how: Any) -> AsyncIterator[Round]:
         """One topic after another, as a training loop needs them: ``name/1``, ``name/2``, … up to ``count``.
@@ -137,7 +158,8 @@ class Peer(Living):
         name, count
             The beginning of the topics' names; how many there are.
         **how
-            ``timeout``, ``missing``, ``secret`` and ``weight`` for all rounds, as in :meth:`average`.
+            ``timeout``, ``missing``, ``secret``, ``weight``, ``release`` and ``clip`` for all rounds, as in
+            :meth:`average`.
 
         Examples
         --------
@@ -159,6 +181,13 @@ class Peer(Living):
     def accounts(self) -> Mapping[str, Account]:
         """For each secret that topics have named: the privacy account over all of them."""
         return self._known_topics.accounts()
+
+    def released(self) -> Mapping[str, ReleaseCost]:
+        """For each secret that releases have named: what all of their answers tell of it together.
+
+        A topic that has no answer yet is counted as if all members contributed.
+        """
+        return self._known_topics.released()
 
     async def quiet(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - convenience
         """Wait until no neighbour needs this peer any more: all have settled, and have the answers of its topics.

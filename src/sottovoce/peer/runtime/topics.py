@@ -16,6 +16,7 @@ import numpy as np
 
 from ...errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
 from ...privacy.gaussian.account import Account
+from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.messages import Message
@@ -26,6 +27,7 @@ from ..protocol.units import Vector
 from ..store.base import Store, TopicRecord
 from .conversation import Conversation, Surroundings
 from .keeping import Keeper
+from .releasing import cost_of
 
 __all__ = ["LINGER", "Answer", "Sources", "Topics"]
 
@@ -166,6 +168,11 @@ class Topics:
             _check_same(self._records[topic], conversation.protocol.state.value, value, missing)
             await self._wait(name, conversation, patience)
         return self._answer(self._records[topic], self._open.get(topic))
+
+    def contributed(self, name: str) -> Vector | None:
+        """What this peer has contributed to a topic that is open; ``None``: nothing, or it has ended."""
+        conversation = self._open.get(topic_id(name))
+        return None if conversation is None else conversation.protocol.state.value
 
     def _contribute(self, name: str, value: Vector, missing: str, secret: str) -> Conversation:
         topic, carried = topic_id(name), self.shown(secret)
@@ -326,6 +333,15 @@ class Topics:
         config = self._around.config()
         fresh = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         return {record.secret: fresh.carrying(self.shown(record.secret)) for record in self._records.values()}
+
+    def released(self) -> dict[str, ReleaseCost]:
+        """For each secret: what the answers that were private releases tell of it together."""
+        total: dict[str, ReleaseCost] = {}
+        for record in self._records.values():
+            cost = cost_of(record.name, record.contributors.bit_count() if record.ended else None)
+            if cost is not None:
+                total[record.secret] = total.get(record.secret, ReleaseCost(0.0)) + cost
+        return total
 
     def _information(self, topic: bytes, record: TopicRecord) -> float:
         conversation = self._open.get(topic)

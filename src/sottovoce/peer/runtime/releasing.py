@@ -1,0 +1,93 @@
+"""A topic whose answer is a private release: each contribution carries noise that stays.
+
+The topic's full name carries the agreement, and how many members there are. So whoever agreed to something else, or to
+no noise, is in another topic and never mixed in; and what was released can be read from the store after a restart.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from ...errors import InvalidParameter
+from ...privacy.releases import Release, ReleaseCost
+from ..membership.config import PeerConfig
+
+__all__ = ["check_plain", "check_room", "cost_of", "released_name", "with_noise"]
+
+_AGREEMENT = re.compile(r" \[release ε=(\S+) δ=(\S+) (\S+)…(\S+) unit (\S+) honest (\d+)/(\d+) × (\d+) × (\d+)\]$")
+
+
+def released_name(topic: str, release: Release, members: int) -> str:
+    """The full name of a topic under this agreement.
+
+    Examples
+    --------
+    >>> agreed = Release(epsilon=1, delta=1e-6, low=0, high=100, unit="0.01", honest=8)
+    >>> released_name("2026-11", agreed, 10)
+    '2026-11 [release ε=1.0 δ=1e-06 0.0…100.0 unit 0.01 honest 8/10 × 1 × 1]'
+    """
+    check_plain(topic)
+    numbers = f"ε={float(release.epsilon)!r} δ={float(release.delta)!r} {float(release.low)!r}…{float(release.high)!r}"
+    counts = f"honest {release.honest}/{members} × {release.releases} × {release.dimension}"
+    return f"{topic} [release {numbers} unit {release.unit} {counts}]"
+
+
+def check_plain(topic: str) -> None:
+    """A name that a program gives must not look like that of a release: its values would have no noise."""
+    given: object = topic
+    if isinstance(given, str) and _AGREEMENT.search(given):
+        raise InvalidParameter(f"topic must not end like the name of a release; give release=, got {topic!r:.80}")
+
+
+def check_room(release: Release, size: int, config: PeerConfig) -> None:
+    """The agreement must fit the value and the network, and the noise must fit into the network's range.
+
+    Raises
+    ------
+    InvalidParameter
+        It does not; the message names both sides.
+    """
+    if release.unit != config.unit:
+        raise InvalidParameter(f"the release's unit must be the network's, {config.unit}, got {release.unit}")
+    if release.dimension != size:
+        raise InvalidParameter(f"the release's dimension must be that of the value, {size}, got {release.dimension}")
+    if release.honest > config.members:
+        raise InvalidParameter(f"the release's honest must be at most {config.members} members, got {release.honest}")
+    low, high = release.low - 10.0 * release.share_std, release.high + 10.0 * release.share_std
+    if not (config.low <= low and high <= config.high):
+        raise InvalidParameter(
+            f"the network's range must leave room for the release's noise, {low:g} … {high:g}; "
+            f"it is {config.low:g} … {config.high:g}"
+        )
+
+
+def with_noise(flat: npt.NDArray[np.float64], release: Release, *, clip: bool) -> tuple[npt.NDArray[np.float64], int]:
+    """Values and noise; how many were clipped."""
+    drawn = release.contribution(flat, clip=clip)
+    return np.asarray(drawn.value), drawn.clipped
+
+
+def cost_of(name: str, contributors: int | None) -> ReleaseCost | None:
+    """What the topic of this full name tells of a contributor; ``None``: it is no release.
+
+    Every member that did not contribute is counted as one of the honest.
+
+    Parameters
+    ----------
+    name
+        The full name.
+    contributors
+        How many there were; ``None``: not known yet, and counted as all.
+    """
+    found = _AGREEMENT.search(name)
+    if found is None:
+        return None
+    epsilon, delta, low, high, unit, honest, members, releases, dimension = found.groups()
+    agreed = Release(
+        float(epsilon), float(delta), float(low), float(high), unit, int(honest), int(releases), int(dimension)
+    )
+    missing = 0 if contributors is None else int(members) - contributors
+    return agreed.cost(max(1, agreed.honest - missing))

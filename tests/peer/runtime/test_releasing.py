@@ -1,0 +1,167 @@
+"""Topics whose answers are private releases, in networks of peers in virtual time. The noise is the real one."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InvalidParameter, InvalidValues, TopicUnfinished
+from sottovoce.peer import Average
+from sottovoce.peer.runtime.releasing import cost_of, released_name
+from sottovoce.privacy import Release
+from sottovoce.testing import LocalNetwork, run_virtually
+
+NAMES = ["ada", "bob", "cyd", "dan"]
+AGREED: dict[str, Any] = {"epsilon": 2.0, "delta": 1e-6, "low": 0.0, "high": 10.0, "unit": "0.000001", "honest": 4}
+RELEASE = Release(**AGREED)
+
+
+async def contribute(net: LocalNetwork, names: list[str], topic: str = "x", **how: Any) -> list[Average]:
+    """All of these contribute 5 to a release."""
+    return await asyncio.gather(*(net[name].average(5.0, topic=topic, **{"release": RELEASE, **how}) for name in names))
+
+
+def test_a_network_has_the_error_of_a_central_server() -> None:
+    """Ten peers, 2000 numbers: the mean's error is within 1.1 of a server's with the same noise; all get the same."""
+    size, names = 2000, [f"p{k}" for k in range(10)]
+    release = Release(epsilon=100.0, delta=1e-6, low=0.0, high=1.0, unit="0.000001", honest=10, dimension=size)
+    values = {name: np.linspace(0.0, 0.1 * k, size).round(6) for k, name in enumerate(names)}
+
+    async def together() -> list[Average]:
+        async with LocalNetwork(names) as net:
+            return await asyncio.gather(*(net[n].average(values[n], topic="x", release=release) for n in names))
+
+    answers = run_virtually(together())
+    off = answers[0].mean - np.mean(list(values.values()), axis=0)
+    assert 1.0 / 1.1 < math.sqrt(float(np.mean(off**2))) / release.central_error(10) < 1.1
+    assert all(np.array_equal(answer.mean, answers[0].mean) for answer in answers)
+
+
+def test_the_answer_says_what_was_reached() -> None:
+    """With all members ε is at most what was agreed; with one left out it is that of one honest member fewer."""
+
+    async def talk() -> tuple[list[Average], list[Average]]:
+        async with LocalNetwork(NAMES) as net:
+            return await contribute(net, NAMES), await contribute(net, NAMES[:3], "y", missing="drop", timeout=30.0)
+
+    whole, fewer = run_virtually(talk())
+    assert {answer.epsilon for answer in whole} == {RELEASE.epsilon_reached(4)}
+    assert {answer.number for answer in fewer} == {3}
+    assert {answer.epsilon for answer in fewer} == {RELEASE.epsilon_reached(3)}
+    assert RELEASE.epsilon_reached(4) <= 2.0 < RELEASE.epsilon_reached(3)
+
+
+def test_releases_add_up_for_each_secret() -> None:
+    """Two releases about one secret cost twice one; another secret, and averages without noise, are not in it."""
+
+    async def talk() -> tuple[Any, Any]:
+        async with LocalNetwork(NAMES) as net:
+            for topic, secret in (("x", "age"), ("y", "age"), ("z", "pay")):
+                await contribute(net, NAMES, topic, secret=secret)
+            await contribute(net, NAMES, "plain", secret="age", release=None)
+            before = net["ada"].released()
+            await net["ada"].quiet()
+            await net.kill("ada")
+            await net.start("ada")
+            return before, net["ada"].released()
+
+    before, after = run_virtually(talk())
+    once = RELEASE.cost(4)
+    assert before == after == {"age": once + once, "pay": once}
+
+
+def test_noise_is_drawn_once_for_a_topic() -> None:
+    """Asking again, also after a power cut, waits on with the same contribution: no second draw to compare with."""
+    name = released_name("x", RELEASE, 4)
+
+    async def talk() -> tuple[Any, Any, list[Average]]:
+        async with LocalNetwork(NAMES) as net:
+            with pytest.raises(TopicUnfinished):
+                await contribute(net, ["ada"], timeout=5.0)
+            first = net["ada"]._known_topics.contributed(name)
+            await net.kill("ada")
+            await net.start("ada")
+            with pytest.raises(TopicUnfinished):
+                await contribute(net, ["ada"], timeout=5.0)
+            second = net["ada"]._known_topics.contributed(name)
+            answers = await contribute(net, NAMES)
+            return first, second, [*answers, *await contribute(net, ["ada"])]
+
+    first, second, answers = run_virtually(talk())
+    assert first[0] != 5_000_000  # noise of a deviation of millions of units is in it
+    assert np.array_equal(first, second)
+    assert len({answer.mean for answer in answers}) == 1
+
+
+def test_who_agreed_to_something_else_is_not_mixed_in() -> None:
+    """One member that agreed to less noise, or to none, is in another topic: there is no answer, and it is missing."""
+    weaker = Release(**{**AGREED, "epsilon": 9.0})
+
+    async def talk(other: Release | None) -> None:
+        async with LocalNetwork(NAMES) as net:
+            calls = [contribute(net, NAMES[:3], timeout=20.0), contribute(net, ["dan"], release=other, timeout=20.0)]
+            found = await asyncio.gather(*calls, return_exceptions=True)
+            assert [type(one) for one in found] == [TopicUnfinished] * 2
+            assert "dan" in str(found[0])
+
+    run_virtually(talk(weaker))
+    run_virtually(talk(None))
+
+
+def test_clipping_is_counted() -> None:
+    """Refused unless declared; counted for the one who was clipped only."""
+
+    async def talk() -> list[Average]:
+        async with LocalNetwork(NAMES) as net:
+            with pytest.raises(InvalidValues, match="outside"):
+                await net["ada"].average(11.0, topic="x", release=RELEASE)
+            own = net["ada"].average(11.0, topic="x", release=RELEASE, clip=True)
+            clipped, others = await asyncio.gather(own, contribute(net, NAMES[1:]))
+            return [clipped, *others]
+
+    assert [answer.clipped for answer in run_virtually(talk())] == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"unit": "0.001"}, "unit"), ({"dimension": 2}, "dimension"), ({"honest": 5}, "honest"),
+        ({"epsilon": 0.01}, "room"),
+    ],
+)  # fmt: skip
+def test_an_agreement_must_fit_the_network(change: dict[str, Any], words: str) -> None:
+    """Unit, size, members and range are compared before anything is contributed."""
+
+    async def talk() -> dict[str, str]:
+        async with LocalNetwork(NAMES) as net:
+            with pytest.raises(InvalidParameter, match=words):
+                await contribute(net, ["ada"], release=Release(**{**AGREED, **change}))
+            with pytest.raises(InvalidParameter, match="weight"):
+                await contribute(net, ["ada"], weight=2.0)
+            return net["ada"].topics()
+
+    assert run_virtually(talk()) == {}
+
+
+def test_a_value_without_noise_does_not_enter_a_release() -> None:
+    """The full name of a release is refused where no release is given."""
+
+    async def talk() -> None:
+        async with LocalNetwork(NAMES) as net:
+            with pytest.raises(InvalidParameter, match="release"):
+                await contribute(net, ["ada"], released_name("x", RELEASE, 4), release=None, timeout=5.0)
+
+    run_virtually(talk())
+
+
+def test_the_name_carries_the_agreement() -> None:
+    """What a release cost is read back from its name; a plain name costs nothing."""
+    odd = Release(epsilon=0.1, delta=1e-9, low=-1e-3, high=1e5, unit="0.25", honest=3, releases=7, dimension=2)
+    assert cost_of(released_name("a [b] × 2", odd, 9), 9) == odd.cost(3)
+    assert cost_of(released_name("x", odd, 9), 8) == odd.cost(2)
+    assert cost_of(released_name("x", odd, 9), 1) == odd.cost(1)
+    assert cost_of("x", 4) is None
