@@ -49,10 +49,11 @@ def test_the_default_is_a_few_methods_and_all_is_all(monkeypatch):
         raise errors.InvalidParameter("enough")
 
     monkeypatch.setattr("sottovoce.experiments.compare.compare", remember)
-    for words, count in ((["compare"], 6), (["compare", "--all"], len(METHODS))):
+    ours = [method for method in METHODS.values() if method.__module__.startswith("sottovoce.")]  # not those of tests
+    for words, count in ((["compare"], 6), (["compare", "--all"], len(ours))):
         with pytest.raises(errors.InvalidParameter, match="enough"):
             CliRunner().invoke(cli, words, catch_exceptions=False)
-        assert len(set(chosen["names"])) == count
+        assert len(set(chosen["names"]) & {method.name for method in ours}) == count
     with pytest.raises(errors.InvalidParameter, match="exclude each other"):
         CliRunner().invoke(cli, ["compare", "--all", "-m", "standard"], catch_exceptions=False)
 
