@@ -45,7 +45,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..errors import InvalidFile, MissingDependency, SottovoceError
+from ..errors import InvalidFile, SottovoceError
+from ..foundation.extras import missing
 from ..foundation.files import write_atomically
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _pyarrow() -> Any:
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
-        raise MissingDependency("sweeps keep results as Parquet: pip install 'sottovoce[cluster]'") from None
+        raise missing("pyarrow", by="a sweep's dataset") from None
     return pyarrow
 
 

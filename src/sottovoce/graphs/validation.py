@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph
 from ..foundation.arguments import whole
+from ..foundation.extras import installed
 from .naming import are_names, numbered
 
 __all__ = [
@@ -178,7 +179,7 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     >>> count, label.tolist()
     (2, [0, 0, 1, 1])
     """
-    if len(edges) <= FEW_EDGES:
+    if len(edges) <= FEW_EDGES or not installed("scipy"):
         return _joined(edges, num_nodes)
     import scipy.sparse
     import scipy.sparse.csgraph
