@@ -43,6 +43,9 @@ COMMANDS = {
 ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
 """Commands that answer Ctrl-C by themselves: they end what they started."""
 
+NOT_NOW = 75
+"""``EX_TEMPFAIL`` of sysexits.h, which Python knows on POSIX only."""
+
 
 class LazyGroup(click.Group):
     """Lists commands without importing them."""
@@ -109,5 +112,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _exit_code(error: SottovoceError) -> int:
     if isinstance(error, TemporaryFailure):
-        return os.EX_TEMPFAIL
+        return NOT_NOW
     return 2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1

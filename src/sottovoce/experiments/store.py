@@ -33,7 +33,6 @@ unpickled.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -48,6 +47,7 @@ from .._version import __version__
 from ..errors import InvalidFile, SottovoceError
 from ..foundation.extras import missing
 from ..foundation.files import write_atomically
+from ..foundation.system import hold
 
 if TYPE_CHECKING:
     import pyarrow
@@ -126,7 +126,7 @@ class SweepStore:
         """
         with (self.folder / ".lock").open("w") as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                hold(lock.fileno(), "a sweep's dataset")
             except BlockingIOError:
                 raise StoreBusy(
                     f"another sweep is writing {self.folder}; wait for it or choose another folder"
