@@ -136,7 +136,7 @@ def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix | npt.ArrayL
         raise InvalidGraph(f"matrix has a self-loop at node {int(np.argmax(present.diagonal()))}")
     one_way = scipy.sparse.coo_array(present != present.T)
     if one_way.nnz:
-        i, j = int(one_way.coords[0][0]), int(one_way.coords[1][0])
+        i, j = int(one_way.row[0]), int(one_way.col[0])
         raise InvalidGraph(f"matrix must be symmetric, but only one of its entries ({i}, {j}) and ({j}, {i}) is zero")
     upper = scipy.sparse.triu(present, k=1).tocoo()
     return Graph.from_edges(np.stack([upper.row, upper.col], axis=1), num_nodes=max(present.shape[0], 2))
