@@ -268,7 +268,9 @@ def test_a_full_disk(sottovoce: Run) -> None:
 def shell(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """What a shell makes of a line, with ``sottovoce`` in it."""
     line = line.replace("sottovoce", f"{sys.executable} -m sottovoce", 1)
-    known = {name: value for name, value in (os.environ | environment).items() if value != "UNSET"}
+    # Unbuffered, Python itself loses the rest of a write that was cut short.
+    known = {"PYTHONUNBUFFERED": "UNSET", **environment}
+    known = {name: value for name, value in (os.environ | known).items() if value != "UNSET"}
     return subprocess.run(["bash", "-c", line], env=known, capture_output=True, check=False)
 
 

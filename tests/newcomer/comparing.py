@@ -26,8 +26,8 @@ MASKS = [
 
 def lines(text: str) -> list[str]:
     """Lines in ASCII without frames, runs of blanks, and what differs from run to run."""
-    plain = (FRAME.sub(" ", line) for line in text.splitlines() if not RULES.match(line))
-    found = (" ".join(spelled(line, "ascii").split()) for line in plain)
+    plain = (FRAME.sub(" ", line) for line in text.splitlines())
+    found = (" ".join(spelled(line, "ascii").split()) for line in plain if not RULES.match(line))
     return [_masked(line) for line in found if line]
 
 

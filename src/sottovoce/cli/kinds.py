@@ -22,7 +22,7 @@ LARGEST = 2**63 - 1
 """The largest count that compiled code can hold."""
 
 
-class Whole(click.ParamType):
+class Whole(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
     """A whole number from ``low`` to ``high``; 1e6 is one."""
 
     name = "integer"
@@ -37,7 +37,7 @@ class Whole(click.ParamType):
         return found if self.high is None else whole(_name(param), found, low=self.low, high=self.high)
 
 
-class Number(click.ParamType):
+class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
     """A finite number; the interval is given as in :func:`~sottovoce.foundation.arguments.checked`."""
 
     name = "number"

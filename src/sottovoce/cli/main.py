@@ -16,6 +16,7 @@ import click
 
 from .._version import __version__
 from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
+from ..foundation.extras import EXTRAS, missing
 from ..foundation.interrupting import remembered
 from .output import TYPED
 from .spelling import prepared
@@ -45,14 +46,11 @@ ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
 CLOSED = 141
 """Exit code when standard output was closed, that of a program that SIGPIPE ends."""
 
-# Package → the extra that brings it. A core install has none of them.
-EXTRAS = {
-    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client"], "peer"),
-    **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
-    **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
-    "pyamg": "amg",
-    "cupy": "gpu",
-}
+ASKS_FOR_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""A group without a command shows its help; click before 8.2 does so without an error."""
+
+NOT_NOW = 75
+"""``EX_TEMPFAIL`` of sysexits.h, which Python knows on POSIX only."""
 
 
 class LazyGroup(click.Group):
@@ -100,7 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
             sys.exit(CLOSED)
         _flush()
     except SystemExit as stop:
-        sys.exit(stop.code or _flush())
+        sys.exit(CLOSED if sys.stdout is not stdout else stop.code)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -108,16 +106,16 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         _silence()
         sys.exit(CLOSED)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
     except click.ClickException as error:
+        if isinstance(error, ASKS_FOR_HELP):
+            error.show()
+            sys.exit(2)
         _refuse(f"error: {_sentence(error)}", 2)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        _refuse(f"error: this needs {package}: pip install 'sottovoce[{EXTRAS[package]}]'", 2)
+        _refuse(f"error: {missing(package)}", 2)
     except SottovoceError as error:
         _refuse(f"error: {error}", _exit_code(error))
     except OSError as error:
@@ -159,5 +157,5 @@ def _sentence(error: click.ClickException) -> str:
 
 def _exit_code(error: SottovoceError) -> int:
     if isinstance(error, TemporaryFailure):
-        return os.EX_TEMPFAIL
+        return NOT_NOW
     return 2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1
