@@ -277,7 +277,7 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
 @pytest.mark.parametrize(
     ("line", "code", "error"),
     [
-        ("sottovoce simulate --steps 5000 --replicas 2000 --json | head -c 1; exit ${PIPESTATUS[0]}", 141, b""),
+        ("sottovoce simulate --steps 999 --replicas 200 --json | head -c 1; exit ${PIPESTATUS[0]}", 141, b""),
         ("sottovoce --help | true; exit ${PIPESTATUS[0]}", None, b""),
         ("sottovoce simulate --steps 9 > /dev/full", 2, b"error: No space left on device\n"),
         ("sottovoce --help > /dev/full", 2, b"error: No space left on device\n"),

@@ -139,12 +139,13 @@ def _flush() -> None:
 
 
 def _silence() -> None:
-    """Python flushes once more at its end, and would complain of what was noticed already."""
-    with suppress(OSError, ValueError, AttributeError):
-        sys.stdout.flush()
-        return
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Python flushes both streams once more at its end, and would complain of what was noticed already."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            with suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _sentence(error: click.ClickException) -> str:

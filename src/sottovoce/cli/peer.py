@@ -299,7 +299,8 @@ def rekey(config: Path, as_json: bool) -> None:
     if as_json:
         print_json({"card": str(card)})
     else:
-        say(f"send {near(card)} to the founder, who runs: sottovoce network rekey FOLDER {card.name}")
+        say(f"send {near(card)} to the founder, who runs:")
+        click.echo(f"  sottovoce network rekey FOLDER {card.name}")
 
 
 def _take_up(settings: Any) -> str:

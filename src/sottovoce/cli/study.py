@@ -49,7 +49,7 @@ def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
     say(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
     for path, table in tables.items():
         moved = ", ".join(f"{count} of {name}" for name, count in table.clipped.items() if count)
-        say(f"{path} fits: {table.num_rows} rows" + (f"; moved to a bound: {moved}" if moved else ""))
+        click.echo(f"{path} fits: {table.num_rows} rows" + (f"; moved to a bound: {moved}" if moved else ""))
 
 
 @command.command()
