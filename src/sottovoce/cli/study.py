@@ -1,4 +1,4 @@
-"""``sottovoce study``: check a study and one's own rows, take part in it, and show its report again."""
+"""``sottovoce study``: check a study and one's own rows, take part in it, show its report again; an example."""
 
 from __future__ import annotations
 
@@ -135,6 +135,22 @@ def _read(file: Path) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--seed", default=1, show_default=True, help="Decides everything random.")
+@JSON
+def example(folder: Path, seed: int, as_json: bool) -> None:
+    """Write a study of salaries and the files of twelve made-up companies into FOLDER."""
+    from ..statistics import write_example
+
+    study, *companies = write_example(folder, seed=seed)
+    if as_json:
+        print_json({"study": str(study), "files": [str(path) for path in companies]})
+        return
+    click.echo(f"Wrote {study} and the files of {len(companies)} companies. Try:")
+    click.echo(f"  sottovoce study run {study} {folder}/*.csv --trial")
 
 
 async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> StudyReport:  # noqa: ASYNC109
