@@ -38,15 +38,20 @@ def command() -> None:
 def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
     """Check STUDY, and whether the CSV FILES fit it. All parties must see the same digest."""
     from ..statistics import Study
+    from ..statistics.running import expected_noise
 
     declared = Study.load(study)
     tables = {str(path): declared.read(path) for path in files}
+    noise = expected_noise(declared)
     seen = {path: {"rows": table.num_rows, "clipped": dict(table.clipped)} for path, table in tables.items()}
     if as_json:
-        print_json({"study": declared.name, "digest": declared.digest, "files": seen})
+        print_json({"study": declared.name, "digest": declared.digest, "noise": noise, "files": seen})
         return
     click.echo(f"Study {declared.name}: {len(declared.columns)} columns, {len(declared.statistics)} statistics.")
     click.echo(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
+    if noise:
+        sums = "".join(f", the sum of {name} by {noise[name]:.3g}" for name in noise if name != "rows")
+        click.echo(f"Noise will move a count by about {noise['rows']:.2g} rows{sums}.")
     for path, table in tables.items():
         moved = ", ".join(f"{count} of {name}" for name, count in table.clipped.items() if count)
         click.echo(f"{path} fits: {table.num_rows} rows" + (f"; moved to a bound: {moved}" if moved else ""))
