@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from sottovoce.cli.main import cli
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import Study, run_study, run_together
-from sottovoce.statistics.releasing import Blur
+from sottovoce.statistics.releasing import FINEST, Blur
 from sottovoce.statistics.report import page_of, text_of, together_of
 from sottovoce.statistics.running import _plan, expected_noise
 from sottovoce.testing import LocalNetwork, run_virtually
@@ -66,7 +66,9 @@ def study(statistics=ALL, **settings) -> Study:
 
 
 @pytest.mark.parametrize("statistics", [ALL, MEAN])
-@pytest.mark.parametrize(("epsilon", "runs", "protects"), [(1.0, 1, "row"), (0.2, 12, "row"), (8.0, 2, "party")])
+@pytest.mark.parametrize(
+    ("epsilon", "runs", "protects"), [(1.0, 1, "row"), (0.2, 12, "row"), (20.0, 1, "row"), (8.0, 2, "party")]
+)
 def test_all_runs_together_keep_to_epsilon_and_waste_nothing(statistics, epsilon, runs, protects):
     """The cost of the noise that is really drawn, whole numbers and rounding included."""
     declared = study(statistics, epsilon=epsilon, runs=runs, protects=protects)
@@ -246,7 +248,7 @@ def test_numbers_are_rounded_to_what_the_network_takes():
         assert blur.largest < 2**bits
         assert blur.cost(4).rho <= 0.05
         assert blur.deviation(4) >= 20_000_000 / math.sqrt(2 * 0.05)
-    assert Blur.fitting(20_000_000, 10**10, rho=0.05, honest=4, bits=60).step == 1
+    assert Blur.fitting(20_000_000, 10**10, rho=0.05, honest=4, bits=60).step == FINEST
     with pytest.raises(InvalidParameter, match="needs a network whose values may be up to"):
         Blur.fitting(20_000_000, 10**10, rho=1e-6, honest=4, bits=10)
 
