@@ -23,8 +23,14 @@ const MOST_RECORDS = 6000;
 /** Long runs at low speed: keep every other point of what is older, so that curves stay quick to draw. */
 function thin(lane) {
   const half = (list) => list.filter((_, k) => k % 2 === 0 || k === list.length - 1);
-  if (lane.trace.steps.length > MOST_COLUMNS) { lane.trace.steps = half(lane.trace.steps); lane.trace.columns = half(lane.trace.columns); }
-  if (lane.steps.length > MOST_RECORDS) { lane.steps = half(lane.steps); lane.errors = half(lane.errors); }
+  if (lane.trace.steps.length > MOST_COLUMNS) {
+    lane.trace.steps = half(lane.trace.steps);
+    lane.trace.columns = half(lane.trace.columns);
+  }
+  if (lane.steps.length > MOST_RECORDS) {
+    lane.steps = half(lane.steps);
+    lane.errors = half(lane.errors);
+  }
 }
 
 class Page {
@@ -37,7 +43,10 @@ class Page {
     this.lanes = [];
     this.positions = null;
     this.controls = new Controls(catalogue, (patch) => this.change(patch));
-    this.meter = new Meter({ onWatch: (node, prior) => this.watch(node, prior), onPick: (node) => this.watch(node, this.meter.prior()) });
+    this.meter = new Meter({
+      onWatch: (node, prior) => this.watch(node, prior),
+      onPick: (node) => this.watch(node, this.meter.prior()),
+    });
     this.live = new Live();
     this.errorChart = new ErrorChart(byId("error-chart"), byId("error-readout"));
     this.controls.show(state);
@@ -50,13 +59,28 @@ class Page {
     this.askGuess = later(350, () => {
       if (this.playing || !this.meter.data || this.step < 1) return;
       const centre = Number(this.problemShown.trueMean.toPrecision(1));
-      this.connection.send({ type: "guess", node: this.state.watch, prior: this.meter.data.prior, centre, step: this.step });
+      this.connection.send({
+        type: "guess",
+        node: this.state.watch,
+        prior: this.meter.data.prior,
+        centre,
+        step: this.step,
+      });
     });
     this.remember = later(250, () => this.writeAddress());
     this.connection = new Connection({
-      onOpen: () => { notify(this.addressProblem ?? ""); this.keepNotice = Boolean(this.addressProblem); this.addressProblem = undefined; this.setup(this.state.at); this.showTab(); },
+      onOpen: () => {
+        notify(this.addressProblem ?? "");
+        this.keepNotice = Boolean(this.addressProblem);
+        this.addressProblem = undefined;
+        this.setup(this.state.at);
+        this.showTab();
+      },
       onMessage: (message) => this.receive(message),
-      onLost: (refused) => { this.setPlaying(false); if (!refused) notify("The connection to the studio is lost; trying again …"); },
+      onLost: (refused) => {
+        this.setPlaying(false);
+        if (!refused) notify("The connection to the studio is lost; trying again …");
+      },
     });
     addEventListener("hashchange", () => this.readAddress());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
@@ -81,7 +105,9 @@ class Page {
     this.setPlaying(false);
     try {
       this.connection.send({ type: "setup", run: this.run, problem: this.problem(), at });
-    } catch (error) { notify(error.message); }
+    } catch (error) {
+      notify(error.message);
+    }
     if (at > 0) this.expectFrame();
     this.writeAddress();
   }
@@ -111,13 +137,36 @@ class Page {
     const handlers = {
       ready: () => this.ready(message),
       frame: () => this.frame(message),
-      threshold: () => { this.controls.setThreshold(message); this.controls.describeThreshold(message); },
-      theory: () => { if (this.lanes[message.lane]) { this.lanes[message.lane].theory = message; this.drawCharts(); this.theoryNote(); } },
-      privacy: () => { this.meter.receive(message, this.positions ?? []); this.meter.update(this.step); this.askGuess(); },
-      guess: () => { this.meter.receiveGuesses(message); this.meter.update(this.step); },
-      paused: () => { this.pausing = false; this.setPlaying(false); if (message.message) notify(message.message, "note"); },
+      threshold: () => {
+        this.controls.setThreshold(message);
+        this.controls.describeThreshold(message);
+      },
+      theory: () => {
+        if (this.lanes[message.lane]) {
+          this.lanes[message.lane].theory = message;
+          this.drawCharts();
+          this.theoryNote();
+        }
+      },
+      privacy: () => {
+        this.meter.receive(message, this.positions ?? []);
+        this.meter.update(this.step);
+        this.askGuess();
+      },
+      guess: () => {
+        this.meter.receiveGuesses(message);
+        this.meter.update(this.step);
+      },
+      paused: () => {
+        this.pausing = false;
+        this.setPlaying(false);
+        if (message.message) notify(message.message, "note");
+      },
       live: () => this.live.receive(message),
-      error: () => { notify(message.message); if (message.about === "setup") byId("stage").classList.add("stale"); },
+      error: () => {
+        notify(message.message);
+        if (message.about === "setup") byId("stage").classList.add("stale");
+      },
     };
     handlers[message.type]?.();
   }
@@ -132,7 +181,13 @@ class Page {
     byId("timeline").max = message.numSteps;
     const pad = 0.02 * (message.highest - message.lowest) || 0.5;
     this.domain = [message.lowest - pad, message.highest + pad];
-    this.lanes = message.methods.map((label) => ({ label, steps: [], errors: [], trace: { steps: [], columns: [] }, theory: null }));
+    this.lanes = message.methods.map((label) => ({
+      label,
+      steps: [],
+      errors: [],
+      trace: { steps: [], columns: [] },
+      theory: null,
+    }));
     this.buildLanes(message);
     drawScale(byId("scale"), ...this.domain, message.trueMean);
     this.stopLayout?.();
@@ -148,13 +203,23 @@ class Page {
     const stage = byId("stage");
     stage.dataset.lanes = message.methods.length;
     stage.dataset.drawn = message.drawn;
-    const networks = [], charts = [];
+    const networks = [],
+      charts = [];
     this.lanes.forEach((lane, index) => {
-      const canvas = make("canvas", { role: "img", "aria-label": `network under ${lane.label}; arrow keys move between nodes, Enter makes one curious` });
+      const canvas = make("canvas", {
+        role: "img",
+        "aria-label": `network under ${lane.label}; arrow keys move between nodes, Enter makes one curious`,
+      });
       lane.stats = make("p", { class: "stats" });
-      networks.push(make("article", { class: "card lane", "data-lane": String(index) },
-        make("h3", {}, make("i", { class: `swatch lane-${index}` }), lane.label),
-        make("div", { class: "drawing" }, canvas, make("div", { class: "tip", hidden: true })), lane.stats));
+      networks.push(
+        make(
+          "article",
+          { class: "card lane", "data-lane": String(index) },
+          make("h3", {}, make("i", { class: `swatch lane-${index}` }), lane.label),
+          make("div", { class: "drawing" }, canvas, make("div", { class: "tip", hidden: true })),
+          lane.stats,
+        ),
+      );
       if (message.drawn) {
         lane.network = new Network(canvas, {
           label: (node) => this.describeNode(lane, node),
@@ -163,8 +228,19 @@ class Page {
         });
         lane.network.setGraph(message.graph);
       } else lane.canvas = canvas;
-      const box = make("div", { class: "chart", role: "img", "aria-label": `values of the nodes against steps under ${lane.label}` });
-      charts.push(make("article", { class: "card" }, make("h3", {}, make("i", { class: `swatch lane-${index}` }), this.valuesTitle(message)), box));
+      const box = make("div", {
+        class: "chart",
+        role: "img",
+        "aria-label": `values of the nodes against steps under ${lane.label}`,
+      });
+      charts.push(
+        make(
+          "article",
+          { class: "card" },
+          make("h3", {}, make("i", { class: `swatch lane-${index}` }), this.valuesTitle(message)),
+          box,
+        ),
+      );
       lane.chart = new ValuesChart(box);
     });
     byId("networks").replaceChildren(...networks);
@@ -196,14 +272,20 @@ class Page {
       lane.steps.push(...picture.steps);
       lane.errors.push(...picture.errors);
       const width = picture.traceSteps.length ? picture.trace.length / picture.traceSteps.length : 0;
-      picture.traceSteps.forEach((step, k) => { lane.trace.steps.push(step); lane.trace.columns.push(picture.trace.slice(k * width, (k + 1) * width)); });
+      picture.traceSteps.forEach((step, k) => {
+        lane.trace.steps.push(step);
+        lane.trace.columns.push(picture.trace.slice(k * width, (k + 1) * width));
+      });
     });
     for (const lane of this.lanes) thin(lane);
     if (message.finished) this.finish();
     if (this.meter.data) this.askGuess();
     if (!this.waiting) {
       this.waiting = true;
-      requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+      requestAnimationFrame(() => {
+        this.waiting = false;
+        this.draw();
+      });
     }
     this.remember();
   }
@@ -224,29 +306,44 @@ class Page {
     const { picture } = lane;
     if (!picture) return;
     const noiseScale = this.problemShown.spread || 1;
-    if (lane.network) lane.network.show({ values: picture.values, outstanding: picture.outstanding, domain: this.domain, noiseScale }, { fired: this.fired?.[this.lanes.indexOf(lane)] ?? [], watched: this.state.watch });
+    if (lane.network)
+      lane.network.show(
+        { values: picture.values, outstanding: picture.outstanding, domain: this.domain, noiseScale },
+        { fired: this.fired?.[this.lanes.indexOf(lane)] ?? [], watched: this.state.watch },
+      );
     else drawDistributions(lane.canvas, picture, this.domain, this.problemShown.trueMean);
     lane.stats.replaceChildren(
-      "relative error ", make("b", { class: "error", "data-value": String(picture.error) }, number(picture.error)),
-      " · mean off by ", make("b", {}, number(Math.abs(picture.meanOffset), 2)),
-      " · noise outstanding ", make("b", {}, number(picture.noise, 2)),
+      "relative error ",
+      make("b", { class: "error", "data-value": String(picture.error) }, number(picture.error)),
+      " · mean off by ",
+      make("b", {}, number(Math.abs(picture.meanOffset), 2)),
+      " · noise outstanding ",
+      make("b", {}, number(picture.noise, 2)),
       this.problemShown.inRounds[this.lanes.indexOf(lane)] ? " · each step is a round of all nodes" : "",
-      picture.status === "completed" ? "" : ` · ${picture.status.replace("completed ", "")}`);
+      picture.status === "completed" ? "" : ` · ${picture.status.replace("completed ", "")}`,
+    );
   }
 
   drawCharts() {
     this.chartsDrawn = performance.now();
     if (!this.problemShown || !this.lanes[0]?.steps.length) return;
-    const shown = Object.fromEntries(["expected", "corrected", "sharpened", "printed"].map((name) => [name, byId(`show-${name}`).checked]));
+    const shown = Object.fromEntries(
+      ["expected", "corrected", "sharpened", "printed"].map((name) => [name, byId(`show-${name}`).checked]),
+    );
     const theme = isDark();
     this.errorChart.update(this.lanes, shown, this.problemShown.numSteps, theme);
     const { privateValues, followed, trueMean, numSteps, drawn } = this.problemShown;
     const shares = followed.map((node) => (privateValues[node] - this.domain[0]) / (this.domain[1] - this.domain[0]));
-    for (const lane of this.lanes) if (lane.trace.steps.length) lane.chart.update(lane.trace, { shares, trueMean, numSteps, quantiles: !drawn, theme, domain: this.domain });
+    for (const lane of this.lanes)
+      if (lane.trace.steps.length)
+        lane.chart.update(lane.trace, { shares, trueMean, numSteps, quantiles: !drawn, theme, domain: this.domain });
   }
 
   redraw() {
-    for (const lane of this.lanes) { if (lane.network) lane.network.lines = null; this.drawLane(lane); }
+    for (const lane of this.lanes) {
+      if (lane.network) lane.network.lines = null;
+      this.drawLane(lane);
+    }
     if (this.problemShown) drawScale(byId("scale"), ...this.domain, this.problemShown.trueMean);
     this.meter.step = null;
     this.meter.update(this.step);
@@ -261,30 +358,47 @@ class Page {
   describeNode(lane, node) {
     const { values, outstanding } = lane.picture;
     const noise = Math.abs(outstanding[node]);
-    return `node ${node}: value ${number(values[node])}, private ${number(this.problemShown.privateValues[node])}` + (noise > 1e-12 ? `, noise out ${number(noise, 2)}` : "");
+    return (
+      `node ${node}: value ${number(values[node])}, private ${number(this.problemShown.privateValues[node])}` +
+      (noise > 1e-12 ? `, noise out ${number(noise, 2)}` : "")
+    );
   }
 
   narrate() {
     const { graph, trueMean, numSteps, drawn } = this.problemShown;
     const worst = this.lanes.map((lane) => lane.picture).reduce((a, b) => (a.error > b.error ? a : b));
     let text;
-    if (this.step === 0) text = "Every node holds its private value. Press Run: at each step one edge fires and its two ends talk.";
-    else if (this.step >= numSteps) text = `After ${whole(numSteps)} steps the relative error is ${number(worst.error, 2)}; the true mean is ${number(trueMean, 4)}, and the mean of all values is off by ${number(Math.abs(worst.meanOffset), 2)}.`;
-    else if (drawn && this.fired?.some((edges) => edges.length) && (!this.playing || this.state.speed <= 10)) {
+    if (this.step === 0)
+      text = "Every node holds its private value. Press Run: at each step one edge fires and its two ends talk.";
+    else if (this.step >= numSteps)
+      text =
+        `After ${whole(numSteps)} steps the relative error is ${number(worst.error, 2)}; ` +
+        `the true mean is ${number(trueMean, 4)}, ` +
+        `and the mean of all values is off by ${number(Math.abs(worst.meanOffset), 2)}.`;
+    else if (drawn && this.fired?.some((edges) => edges.length) && (!this.playing || Number(this.state.speed) <= 10)) {
       const pairwise = this.lanes.filter((_, k) => this.fired[k].length);
       const [i, j] = graph.edges[this.fired[this.lanes.indexOf(pairwise[0])].at(-1)];
       const noisy = pairwise.some((lane) => lane.picture.noise > 0);
-      text = `Step ${whole(this.step)}: nodes ${i} and ${j} met` + (noisy ? "; each took back its old noise, put in new and smaller noise, and both kept the average." : " and both kept the average.");
+      text =
+        `Step ${whole(this.step)}: nodes ${i} and ${j} met` +
+        (noisy
+          ? "; each took back its old noise, put in new and smaller noise, and both kept the average."
+          : " and both kept the average.");
     } else text = "Nodes are averaging with their neighbours; halos are the noise each has still to take back.";
-    if (text !== this.told) { this.told = text; byId("narrator").textContent = text; }
+    if (text !== this.told) {
+      this.told = text;
+      byId("narrator").textContent = text;
+    }
   }
 
   // -- running -----------------------------------------------------------------------------------
 
   transport() {
     const speed = byId("speed");
-    for (const value of SPEEDS) speed.append(make("option", { value: String(value) }, value === "max" ? "fastest" : `${whole(value)} steps/s`));
-    if (!SPEEDS.includes(this.state.speed)) speed.append(make("option", { value: String(this.state.speed) }, `${whole(this.state.speed)} steps/s`));
+    for (const value of SPEEDS)
+      speed.append(make("option", { value: String(value) }, value === "max" ? "fastest" : `${whole(value)} steps/s`));
+    if (!SPEEDS.includes(this.state.speed))
+      speed.append(make("option", { value: String(this.state.speed) }, `${whole(this.state.speed)} steps/s`));
     speed.value = String(this.state.speed);
     speed.addEventListener("change", () => {
       this.state.speed = speed.value === "max" ? "max" : Number(speed.value);
@@ -295,19 +409,43 @@ class Page {
     byId("one-step").addEventListener("click", () => this.stepOnce());
     byId("back").addEventListener("click", () => this.seek(0));
     byId("end").addEventListener("click", () => this.seek(this.problemShown?.numSteps ?? 0));
-    byId("timeline").addEventListener("input", later(60, () => this.seek(Number(byId("timeline").value))));
-    for (const name of ["expected", "corrected", "sharpened", "printed"]) byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
-    byId("theme").addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; this.redraw(); });
+    byId("timeline").addEventListener(
+      "input",
+      later(60, () => this.seek(Number(byId("timeline").value))),
+    );
+    for (const name of ["expected", "corrected", "sharpened", "printed"])
+      byId(`show-${name}`).addEventListener("change", () => this.drawCharts());
+    byId("theme").addEventListener("click", () => {
+      document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+      this.redraw();
+    });
     byId("how").addEventListener("click", () => byId("how-dialog").showModal());
     byId("how-close").addEventListener("click", () => byId("how-dialog").close());
-    byId("notice").querySelector("button").addEventListener("click", () => notify(""));
+    byId("notice")
+      .querySelector("button")
+      .addEventListener("click", () => notify(""));
     addEventListener("keydown", (event) => this.shortcut(event));
   }
 
   shortcut(event) {
-    if (event.target.closest("input, select, textarea, dialog, button, canvas, a, summary") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const actions = { " ": () => this.toggle(), ".": () => this.stepOnce(), ArrowRight: () => this.stepOnce(), Home: () => this.seek(0), End: () => this.seek(this.problemShown?.numSteps ?? 0) };
-    if (event.key in actions) { event.preventDefault(); actions[event.key](); }
+    if (
+      event.target.closest("input, select, textarea, dialog, button, canvas, a, summary") ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
+    const actions = {
+      " ": () => this.toggle(),
+      ".": () => this.stepOnce(),
+      ArrowRight: () => this.stepOnce(),
+      Home: () => this.seek(0),
+      End: () => this.seek(this.problemShown?.numSteps ?? 0),
+    };
+    if (event.key in actions) {
+      event.preventDefault();
+      actions[event.key]();
+    }
   }
 
   speed() {
@@ -324,7 +462,9 @@ class Page {
   /** The first run of a method compiles its kernel; say so if nothing comes for a while. */
   expectFrame() {
     clearTimeout(this.patience);
-    this.patience = setTimeout(() => { byId("narrator").textContent = this.told = "Preparing the engine for this method (once, a few seconds) …"; }, 900);
+    this.patience = setTimeout(() => {
+      byId("narrator").textContent = this.told = "Preparing the engine for this method (once, a few seconds) …";
+    }, 900);
   }
 
   stepOnce() {
@@ -355,8 +495,10 @@ class Page {
 
   watch(node, prior) {
     if (!this.problemShown) return;
-    if (node !== null && node === this.state.watch && this.meter.data && prior === this.meter.data.prior) node = null; // a second click lets go
-    if (node !== null && !(Number.isInteger(node) && node >= 0 && node < this.problemShown.graph.numNodes)) return notify(`node must be 0 to ${this.problemShown.graph.numNodes - 1}`);
+    const again = node !== null && node === this.state.watch && this.meter.data && prior === this.meter.data.prior;
+    if (again) node = null; // a second click lets go
+    if (node !== null && !(Number.isInteger(node) && node >= 0 && node < this.problemShown.graph.numNodes))
+      return notify(`node must be 0 to ${this.problemShown.graph.numNodes - 1}`);
     this.state.watch = node;
     const usual = Number((this.problemShown.spread || 1).toPrecision(3));
     this.state.prior = prior === null ? "none" : prior === usual ? "" : String(prior);
@@ -369,7 +511,12 @@ class Page {
   // -- tabs --------------------------------------------------------------------------------------
 
   tabs() {
-    for (const name of ["playground", "live"]) byId(`tab-${name}`).addEventListener("click", () => { this.state.tab = name; this.showTab(); this.remember(); });
+    for (const name of ["playground", "live"])
+      byId(`tab-${name}`).addEventListener("click", () => {
+        this.state.tab = name;
+        this.showTab();
+        this.remember();
+      });
   }
 
   showTab() {
@@ -384,7 +531,7 @@ class Page {
 try {
   const catalogue = await (await fetch("/api/catalogue")).json();
   byId("version").textContent = catalogue.version;
-  window.studio = new Page(catalogue);
+  /** @type {any} */ (window).studio = new Page(catalogue);
 } catch (error) {
   notify(`The page could not start: ${error.message}`);
   throw error;
