@@ -13,7 +13,12 @@
  * @property {number | null} watch
  * @property {string} prior
  * @property {string} tab
+ * @property {string} step  of the guide
  */
+
+/** The guide, in the order in which it is read; the playground follows. */
+export const GUIDE_STEPS = ["secrets", "exchange", "neighbour", "noise", "price", "seals", "answer"];
+export const PLAYGROUND = "playground";
 
 /** @type {Readonly<State>} */
 export const DEFAULTS = Object.freeze({
@@ -26,14 +31,20 @@ export const DEFAULTS = Object.freeze({
   speed: 60,
   watch: null,
   prior: "",
-  tab: "playground",
+  tab: "guide",
+  step: "secrets",
 });
+
+const PROBLEM = ["graph", "values", "methods", "seed", "steps", "at", "speed", "watch", "prior"];
 
 export const LONGEST = 100_000;
 
-/** State → text after the #. What is at its default is left out. */
+/** State → text after the #. What is at its default is left out; an address without a step is the playground's. */
 export function write(state) {
   const parts = [];
+  const reading = state.tab === "guide" && state.step !== PLAYGROUND;
+  const untouched = PROBLEM.every((key) => JSON.stringify(state[key]) === JSON.stringify(DEFAULTS[key]));
+  if (reading && untouched) return `step=${state.step}`;
   const put = (key, value) =>
     parts.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/%3D/g, "~")}`);
   if (typeof state.graph === "string") put("graph", state.graph);
@@ -43,9 +54,11 @@ export function write(state) {
   for (const method of state.methods) put("method", method);
   put("seed", state.seed);
   put("steps", state.steps);
-  for (const key of ["at", "speed", "watch", "prior", "tab"]) {
+  for (const key of ["at", "speed", "watch", "prior"]) {
     if (state[key] !== DEFAULTS[key] && state[key] !== null) put(key, state[key]);
   }
+  if (reading) put("step", state.step);
+  if (state.tab === "live") put("tab", "live");
   return parts.join("&");
 }
 
@@ -54,7 +67,9 @@ export function read(text) {
   const state = structuredClone({ ...DEFAULTS });
   const problems = [];
   const methods = [];
-  for (const part of text.replace(/^#/, "").split("&").filter(Boolean)) {
+  const given = text.replace(/^#/, "").split("&").filter(Boolean);
+  if (given.length) Object.assign(state, { tab: "playground", step: PLAYGROUND });
+  for (const part of given) {
     const cut = part.indexOf("=");
     const key = cut < 0 ? part : part.slice(0, cut);
     let value;
@@ -108,6 +123,9 @@ function apply(state, key, value) {
       return set(value === "none" || Number(value) > 0 ? value : undefined);
     case "tab":
       return set(["playground", "live"].includes(value) ? value : undefined);
+    case "step":
+      if (GUIDE_STEPS.includes(value)) state.tab = "guide";
+      return set(GUIDE_STEPS.includes(value) ? value : undefined);
     default:
       return false;
   }
