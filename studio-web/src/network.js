@@ -27,7 +27,9 @@ export class Network {
       if (node >= 0) this.onPick(node);
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
-    canvas.addEventListener("blur", () => this.point(-1));
+    canvas.addEventListener("blur", () => {
+      if (!canvas.matches(":hover")) this.point(-1);
+    });
     new ResizeObserver(() => this.resize()).observe(canvas);
   }
 
@@ -100,6 +102,13 @@ export class Network {
     this.fired = fired;
     this.watched = watched;
     this.draw();
+    this.retell();
+  }
+
+  /** What the tooltip says follows the run. */
+  retell() {
+    const tip = this.canvas.parentElement?.querySelector(".tip");
+    if (tip && this.focus >= 0 && this.focus < this.numNodes) tip.textContent = this.label(this.focus);
   }
 
   draw() {
