@@ -19,15 +19,26 @@ const same =
 export function openBoard(start, use) {
   onUse = use;
   chosen = -1;
-  setEdges(start);
   byId("board").showModal();
+  fit();
+  setEdges(start);
   draw();
+}
+
+/** As many points as are seen, so that a node is as large on a phone as elsewhere. */
+function fit() {
+  const canvas = byId("board-canvas");
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(ratio * canvas.clientWidth);
+  canvas.height = Math.round(ratio * canvas.clientHeight);
+  canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+  nodes = [];
 }
 
 function setEdges(list) {
   edges = list.map((e) => [...e]);
   const count = largestEnd(edges) + 1;
-  const { width, height } = byId("board-canvas");
+  const { clientWidth: width, clientHeight: height } = byId("board-canvas");
   nodes = Array.from(
     { length: count },
     (_, k) =>
@@ -69,12 +80,8 @@ function draw() {
 }
 
 function point(event) {
-  const canvas = byId("board-canvas"),
-    box = canvas.getBoundingClientRect();
-  return [
-    ((event.clientX - box.left) / box.width) * canvas.width,
-    ((event.clientY - box.top) / box.height) * canvas.height,
-  ];
+  const box = byId("board-canvas").getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
 }
 
 function press(x, y) {

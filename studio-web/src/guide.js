@@ -18,6 +18,7 @@ export class Guide {
     this.onStep = onStep;
     this.onJump = onJump;
     this.visible = false;
+    this.bound = null; // the step to which the page is scrolling by itself
     this.scenes = null;
     this.story = null;
     this.playing = false;
@@ -53,6 +54,10 @@ export class Guide {
   prepareWatching() {
     this.watchLine();
     NARROW.addEventListener("change", () => this.watchLine());
+    // Who scrolls by hand is bound for nowhere in particular.
+    for (const kind of ["wheel", "touchmove", "pointerdown", "keydown", "scrollend"]) {
+      addEventListener(kind, () => (this.bound = null), { passive: true });
+    }
     for (const link of byId("guide").querySelectorAll("a[data-step]")) {
       link.addEventListener("click", (event) => {
         event.preventDefault();
@@ -71,7 +76,11 @@ export class Guide {
 
   seen(entries) {
     const found = entries.find((entry) => entry.isIntersecting);
-    if (found && this.visible) this.enter(found.target.id.replace("step-", ""));
+    if (!found || !this.visible) return;
+    const step = found.target.id.replace("step-", "");
+    if (this.bound && step !== this.bound) return; // only passing by
+    this.bound = null;
+    this.enter(step);
   }
 
   enter(step) {
@@ -88,6 +97,7 @@ export class Guide {
   /** Scroll to a step; with the keyboard, reading goes on there. */
   go(step, { focus = false, atOnce = false } = {}) {
     const section = sectionOf(step);
+    this.bound = step;
     const behavior = atOnce || still() ? "instant" : "smooth";
     if (step === GUIDE_STEPS[0]) scrollTo({ top: 0, behavior });
     else section.scrollIntoView({ behavior, block: "start" });

@@ -18,6 +18,8 @@ import { recallTheme, Views } from "./views.js";
 /** Commands that run something: when one of them is refused, nothing is running. */
 const RUNS = ["setup", "play", "step", "seek"];
 
+const MOST_DROPS = 2;
+
 class Page {
   constructor(catalogue) {
     const { state, problems } = recall();
@@ -26,6 +28,8 @@ class Page {
     this.step = 0;
     this.problemShown = null;
     this.refusal = "";
+    this.answered = true; // whether the server said anything to the last setup
+    this.dropped = 0; // how often it hung up instead
     this.positions = null;
     this.controls = new Controls(catalogue, (patch) => this.change(patch));
     this.pictures = new Lanes({
@@ -91,12 +95,14 @@ class Page {
         notify(first);
         this.keepNotice = Boolean(first);
         first = "";
-        this.setup(this.state.at);
+        if (this.dropped >= MOST_DROPS) this.giveUp();
+        else this.setup(this.state.at);
         this.askLive();
       },
       onMessage: (message) => this.receive(message),
       onLost: (refused) => {
         this.transport.stopped();
+        this.dropped = this.answered ? 0 : this.dropped + 1;
         if (!refused) notify("The connection to the studio is lost; trying again …");
       },
     });
@@ -125,8 +131,14 @@ class Page {
     return { graph, values, methods, seed, num_steps: steps };
   }
 
+  /** The same question ended the talk again and again: it is not asked once more. */
+  giveUp() {
+    this.refused({ about: "setup", message: "The studio cannot take this set-up. Please change it on the left." });
+  }
+
   change(patch) {
     this.keepNotice = false;
+    this.dropped = 0;
     Object.assign(this.state, patch, { at: 0 });
     this.setup(0, { fresh: true });
   }
@@ -144,6 +156,7 @@ class Page {
     this.run += 1;
     this.step = at;
     this.transport.stopped();
+    this.answered = false;
     try {
       this.connection.send({ type: "setup", run: this.run, problem: this.problem(), at });
     } catch (error) {
@@ -191,6 +204,7 @@ class Page {
 
   receive(message) {
     if (message.run !== undefined && message.run !== this.run) return;
+    if (message.run === this.run || message.about === "setup") this.answered = true;
     const handlers = {
       ready: () => this.ready(message),
       frame: () => this.frame(message),

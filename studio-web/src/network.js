@@ -37,7 +37,9 @@ export class Network {
       else if (this.onPickEdge) this.pickEdge(event);
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
-    canvas.addEventListener("blur", () => this.point(-1));
+    canvas.addEventListener("blur", () => {
+      if (!canvas.matches(":hover")) this.point(-1);
+    });
     new ResizeObserver(() => this.resize()).observe(canvas);
   }
 
@@ -111,6 +113,13 @@ export class Network {
     this.watched = watched;
     this.tapped = tapped;
     this.draw();
+    this.retell();
+  }
+
+  /** What the tooltip says follows the run. */
+  retell() {
+    const tip = this.canvas.parentElement?.querySelector(".tip");
+    if (tip && this.focus >= 0 && this.focus < this.numNodes) tip.textContent = this.label(this.focus);
   }
 
   draw() {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
 
-from .browsers import METHOD, Visit
+from .browsers import METHOD, Visit, new_context
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -81,3 +81,34 @@ def test_axe_finds_nothing_wrong(visit_each: Visit) -> None:
     visit_each.page.get_by_role("tab", name="Live network").click()
     visit_each.wait("document.querySelector('#live-says').textContent.includes('--network')")
     assert visit_each.violations() == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_wrong_in_the_guide(
+    server: Studio, browser: Browser, colours: Literal["light", "dark"]
+) -> None:
+    """Every step, with the playground below it, in both colours; also while a set-up is refused."""
+    context = new_context(browser, color_scheme=colours, reduced_motion="reduce")
+    visit = Visit(server, context.new_page())
+    visit.page.goto(f"http://{server.address}/")
+    visit.wait("window.studio?.views.guide.scenes && studio.problemShown")
+    for step in visit.page.evaluate("Object.keys(studio.views.guide.scenes)"):
+        visit.page.evaluate("step => studio.views.guide.jump(step)", step)
+        assert visit.violations() == []
+    visit.open("#graph=cycle:10&seed=2")
+    visit.page.fill("[aria-label='noise decay φ, as a number']", "7")
+    visit.wait("document.querySelector('#stage').classList.contains('stale')")
+    assert visit.violations() == []
+    context.close()
+
+
+def test_tabs_are_changed_with_arrow_keys(visit: Visit) -> None:
+    """One of them is in the order of Tab; arrows, Home and End choose, and the focus goes along."""
+    visit.open()
+    visit.page.locator("#tab-playground").focus()
+    for key, tab in (("ArrowRight", "live"), ("ArrowRight", "guide"), ("End", "live"), ("Home", "guide")):
+        visit.page.keyboard.press(key)
+        assert visit.page.evaluate("document.activeElement.id") == f"tab-{tab}"
+        assert visit.page.is_visible(f"#{tab}")
+        assert visit.page.get_attribute(f"#tab-{tab}", "aria-selected") == "true"
+    assert visit.page.locator("[role=tab][tabindex='0']").count() == 1
