@@ -100,43 +100,50 @@ def run(
 
 
 @command.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @HTML
 @JSON
-def report(file: Path, page: Path | None, as_json: bool) -> None:
-    """Show the report in FILE, as `study run --out` wrote it."""
-    from ..errors import InvalidFile
+def report(files: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
+    """Show the report in FILES, as `study run --out` wrote it; of several, what they tell together."""
+    from ..errors import InvalidParameter
     from ..foundation.files import write_atomically
-    from ..statistics.report import page_of, text_of
+    from ..statistics.report import page_of, text_of, together_of
 
-    try:
-        content: Any = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
-    text = text_of(content)
+    contents = [_read(file) for file in files]
+    if len(files) > 1:
+        if page is not None:
+            raise InvalidParameter(f"--html shows one report, got {len(files)} files")
+        told = together_of(contents)
+        if as_json:
+            print_json({"reports": len(files), "together": told})
+        else:
+            click.echo(told)
+        return
+    text = text_of(contents[0])
     if page is not None:
-        write_atomically(page, lambda temporary: temporary.write_text(page_of(content), encoding="utf-8"))
+        write_atomically(page, lambda temporary: temporary.write_text(page_of(contents[0]), encoding="utf-8"))
     if as_json:
-        print_json(content)
+        print_json(contents[0])
     else:
         click.echo(text, nl=False)
 
 
+def _read(file: Path) -> Any:
+    from ..errors import InvalidFile
+
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
+
+
 async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> StudyReport:  # noqa: ASYNC109
     """The report of the network to which a peer belongs."""
-    from ..errors import ConfigError
     from ..peer import Peer, PeerConfig
     from ..statistics import run_study
 
-    config = PeerConfig.load(path)
-    if config.low > 0:
-        raise ConfigError(f"a study needs a network whose values may be 0; low is {config.low:g} in this one")
-    async with Peer(config, standing=False) as peer:
-
-        async def average(value: list[float], *, topic: str) -> Any:
-            return await peer.average(value, topic=topic, timeout=timeout, secret=f"study {study.name}")
-
-        found = await run_study(study, table, average, topic=topic, high=config.high)
+    async with Peer(PeerConfig.load(path), standing=False) as peer:
+        found = await run_study(study, table, peer, topic=topic, timeout=timeout)
         with contextlib.suppress(TimeoutError):
             await peer.quiet(LINGER)
         return found
