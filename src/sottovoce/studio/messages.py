@@ -41,16 +41,15 @@ event that follows from it carries that number, so that a page can drop what a f
     ``run``, ``message`` if it was not asked for.
 ``threshold``
     ``low``, ``high``: up to which decay the proved rate is kept, over nodes. ``really``: up to which no run becomes
-    slower (null if not computed). ``algebraicConnectivity``. ``costs``: ``[{"decay", "ratio"}]``, expected steps for the
-    same accuracy over those of standard gossip, for decays over the slider. ``digits``: to how many the ratio is asked.
-    Or ``message``.
+    slower (null if not computed). ``algebraicConnectivity``. Or ``message``.
 ``theory``
     ``lane``, ``steps``, ``expected``, ``corrected``, ``sharpened``, ``printed``, ``message``; ``cost``: ``{"steps",
     "standard", "ratio", "text"}``, expected steps of this method and of standard gossip, or null.
 ``privacy``
     ``observer``, ``prior``, ``who`` (in words), ``own`` (its nodes), ``scale`` (deviations are compared with it),
-    ``before``: the prior deviation. ``answer``: ``{"std", "text", "sentence"}``, what the mean alone, with the observer's
-    own values, leaves of one other value. ``steps``, and for each method and then for standard gossip ``lanes``:
+    ``before``: the prior deviation. ``answer``: ``{"std", "text", "sentence"}``, what the mean alone, with the
+    observer's own values, leaves of one other value. ``steps``, and for each method and then for standard gossip
+    ``lanes``:
     ``label``, ``analysed``; if so ``std`` (a row per step, a number per node), ``steps`` if they differ, ``knownFrom``
     (per node the step from which its value is known exactly, or null), ``undecided`` (nodes), ``exact`` (false: best
     linear estimates), ``verdict`` (at the end of the run: ``{"known", "partly", "hidden", "sentence"}``), ``note``; if
@@ -63,14 +62,16 @@ event that follows from it carries that number, so that a page can drop what a f
 ``comparison``
     ``messages`` (spent by each), ``lanes``: ``label``, ``messages``, ``steps``, ``errors``.
 ``live``
-    ``available``, ``message``, ``state`` (waiting, running, settled, ended), ``sentence``, ``elapsed``, ``settledAfter``
-    (seconds or null), ``network``, ``edges``, ``exchanges``, ``peers``: what :mod:`.live` lets through; a peer that does
-    not answer any more has ``up`` false and keeps what it said last, with ``lastSeen`` seconds ago.
+    ``available``, ``message``, ``state`` (waiting, running, settled, ended), ``sentence``, ``elapsed``,
+    ``settledAfter`` (seconds or null), ``network``, ``edges``, ``exchanges``, ``peers``: what :mod:`.live` lets
+    through; a peer that does not answer any more has ``up`` false and keeps what it said last, with ``lastSeen``
+    seconds ago.
 ``history``
     ``times`` (seconds), ``names``, ``estimates`` (a row per time, null where there is none), ``settled`` (peers, per
     time), ``up``, ``exchanges``.
 ``error``
-    ``run``, ``about`` (the command or what was under way), ``message``: a sentence for a person. The talk goes on.
+    ``about`` (the command or what was under way), ``run`` in the second case, ``message``: a sentence for a person. The
+    talk goes on.
 
 Numbers that are not finite travel as ``"inf"``, ``"-inf"`` and null.
 """
@@ -85,9 +86,9 @@ from typing import Any
 from ..errors import InvalidParameter
 from ..foundation.arguments import Array, number
 
-__all__ = ["COMMANDS", "pack", "parse", "speed_of", "write"]
+__all__ = ["COMMANDS", "pack", "parse", "read_json", "speed_of", "write"]
 
-COMMANDS = ("setup", "play", "pause", "step", "seek", "speed", "watch", "guess", "compare", "live", "history")
+COMMANDS = ("setup", "play", "pause", "step", "seek", "speed", "watch", "guess", "live")
 """What a page may ask for."""
 
 
@@ -105,10 +106,7 @@ def write(message: dict[str, Any]) -> str:
 
 def parse(text: str) -> dict[str, Any]:
     """A page's message: an object whose ``type`` is a command."""
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        raise InvalidParameter("a message must be JSON") from None
+    message = read_json(text, "a message")
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise InvalidParameter("a message must be an object with a type")
     if message["type"] not in COMMANDS:
@@ -116,9 +114,30 @@ def parse(text: str) -> dict[str, Any]:
     return message
 
 
+def read_json(text: str | bytes, what: str) -> Any:
+    """JSON from a page; halves of characters (lone surrogates), which no answer could carry, are refused.
+
+    Raises
+    ------
+    InvalidParameter
+        If it is not JSON, or not text.
+    """
+    try:
+        message = json.loads(text)
+        if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+            json.dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InvalidParameter(f"{what} must be text: it holds half of a character") from None
+    except (ValueError, RecursionError):
+        raise InvalidParameter(f"{what} must be JSON") from None
+    return message
+
+
 def speed_of(message: Mapping[str, Any]) -> float:
     """Steps a second; null is as fast as can be watched."""
     speed = message.get("speed")
+    if speed is not None and (isinstance(speed, bool) or not isinstance(speed, int | float)):
+        raise InvalidParameter("speed must be a number of steps a second, in [0.1, 1e12]")
     return 1e12 if speed is None else number("speed", speed, low=0.1, high=1e12, why="steps a second")
 
 
