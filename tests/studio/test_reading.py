@@ -52,7 +52,8 @@ def test_no_file_of_this_machine_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "spec",
     ["grid:rows=4000:cols=4000", "complete:100000", "hypercube:60", "grid:100000x100000", "rgg:100000:0.5",
-     "barbell:50000", "cycle:n=1e12", "erdos-renyi:100000:0.5", "random-regular:50000:1000", "watts-strogatz:100000:900:0.1", "cycle:inf"],
+     "barbell:50000", "cycle:n=1e12", "erdos-renyi:100000:0.5", "random-regular:50000:1000",
+     "watts-strogatz:100000:900:0.1", "cycle:inf"],
 )  # fmt: skip
 def test_huge_graphs_are_refused_before_they_are_made(spec: str) -> None:
     """The answer names the limit; nothing of that size is allocated."""
