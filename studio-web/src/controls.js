@@ -8,7 +8,8 @@ import { number, whole } from "./words.js";
 export class Controls {
   /** onChange(patch of the state) */
   constructor(catalogue, onChange) {
-    Object.assign(this, { catalogue, onChange });
+    this.catalogue = catalogue;
+    this.onChange = onChange;
     this.changed = later(200, () => this.onChange(this.collect()));
     this.sliders = [];
     this.threshold = null;
@@ -18,7 +19,10 @@ export class Controls {
   build() {
     const family = byId("family");
     for (const entry of this.catalogue.families) family.append(make("option", { value: entry.name }, entry.title));
-    family.append(make("option", { value: "upload" }, "my own: upload an edge list"), make("option", { value: "draw" }, "my own: draw it"));
+    family.append(
+      make("option", { value: "upload" }, "my own: upload an edge list"),
+      make("option", { value: "draw" }, "my own: draw it"),
+    );
     family.addEventListener("change", () => this.chooseFamily());
     const kind = byId("values-kind");
     for (const entry of this.catalogue.values) kind.append(make("option", { value: entry.name }, entry.title));
@@ -26,15 +30,28 @@ export class Controls {
     kind.addEventListener("change", () => {
       byId("values-own").hidden = kind.value !== "own";
       if (kind.value === "own") byId("values-text").focus();
-      else { this.values = kind.value; this.changed(); }
+      else {
+        this.values = kind.value;
+        this.changed();
+      }
     });
     byId("values-use").addEventListener("click", () => this.readValues(byId("values-text").value, "the pasted text"));
-    byId("values-file").addEventListener("change", (event) => this.readFile(event, (text, name) => this.readValues(text, name)));
-    byId("edges-file").addEventListener("change", (event) => this.readFile(event, (text, name) => this.readEdges(text, name)));
+    byId("values-file").addEventListener("change", (event) =>
+      this.readFile(event, (text, name) => this.readValues(text, name)),
+    );
+    byId("edges-file").addEventListener("change", (event) =>
+      this.readFile(event, (text, name) => this.readEdges(text, name)),
+    );
     byId("open-board").addEventListener("click", () => this.draw());
-    byId("add-method").addEventListener("click", () => { this.addMethod(); this.changed(); });
+    byId("add-method").addEventListener("click", () => {
+      this.addMethod();
+      this.changed();
+    });
     for (const id of ["seed", "steps"]) byId(id).addEventListener("input", this.changed);
-    byId("another").addEventListener("click", () => { byId("seed").value = Number(byId("seed").value || 0) + 1; this.changed(); });
+    byId("another").addEventListener("click", () => {
+      byId("seed").value = Number(byId("seed").value || 0) + 1;
+      this.changed();
+    });
     const drop = byId("setup");
     drop.addEventListener("dragover", (event) => event.preventDefault());
     drop.addEventListener("drop", (event) => {
@@ -80,10 +97,33 @@ export class Controls {
     const inputs = [...entry.parameters, ...(entry.seeded ? [{ name: "seed", whole: true }] : [])];
     for (const parameter of inputs) {
       const input = make("input", {
-        type: "number", id: `graph-${parameter.name}`, step: parameter.whole ? "1" : "any", min: "0",
-        value: String(given[parameter.name] ?? ""), placeholder: parameter.required ? "" : "auto", oninput: () => this.familyChanged(entry),
+        type: "number",
+        id: `graph-${parameter.name}`,
+        step: parameter.whole ? "1" : "any",
+        min: "0",
+        value: String(given[parameter.name] ?? ""),
+        placeholder: parameter.required ? "" : "auto",
+        oninput: () => this.familyChanged(entry),
       });
-      box.append(make("label", {}, make("span", {}, { n: "nodes", attach: "joins", k: "near neighbours", p: "probability", path_length: "bridge", seed: "graph seed" }[parameter.name] ?? parameter.name), input));
+      box.append(
+        make(
+          "label",
+          {},
+          make(
+            "span",
+            {},
+            {
+              n: "nodes",
+              attach: "joins",
+              k: "near neighbours",
+              p: "probability",
+              path_length: "bridge",
+              seed: "graph seed",
+            }[parameter.name] ?? parameter.name,
+          ),
+          input,
+        ),
+      );
     }
   }
 
@@ -95,7 +135,10 @@ export class Controls {
       return;
     }
     const entry = this.catalogue.families.find((f) => f.name === name);
-    this.familyForm(entry, { ...Object.fromEntries(entry.parameters.map((p) => [p.name, p.start ?? ""])), seed: entry.seeded ? 1 : "" });
+    this.familyForm(entry, {
+      ...Object.fromEntries(entry.parameters.map((p) => [p.name, p.start ?? ""])),
+      seed: entry.seeded ? 1 : "",
+    });
     this.familyChanged(entry);
   }
 
@@ -103,7 +146,9 @@ export class Controls {
     const value = (name) => byId(`graph-${name}`)?.value.trim() ?? "";
     const required = entry.parameters.filter((p) => p.required).map((p) => value(p.name));
     if (required.includes("")) return;
-    const optional = [...entry.parameters.filter((p) => !p.required).map((p) => p.name), "seed"].filter((name) => value(name) !== "");
+    const optional = [...entry.parameters.filter((p) => !p.required).map((p) => p.name), "seed"].filter(
+      (name) => value(name) !== "",
+    );
     this.graph = [entry.name, ...required, ...optional.map((name) => `${name}=${value(name)}`)].join(":");
     this.changed();
   }
@@ -119,7 +164,8 @@ export class Controls {
   async readFile(event, use) {
     const file = event.target.files[0];
     if (!file) return;
-    if (file.size > 16_000_000) notify(`${file.name} has ${whole(file.size)} bytes; files of up to 16,000,000 are read here`);
+    if (file.size > 16_000_000)
+      notify(`${file.name} has ${whole(file.size)} bytes; files of up to 16,000,000 are read here`);
     else await use(await file.text(), file.name);
     event.target.value = "";
   }
@@ -128,7 +174,9 @@ export class Controls {
     try {
       const answer = await (await post(`/api/read/edges?name=${encodeURIComponent(name)}`, text)).json();
       this.useEdges(answer.edges, name);
-    } catch (error) { notify(error.message); }
+    } catch (error) {
+      notify(error.message);
+    }
   }
 
   useEdges(edges, name) {
@@ -144,7 +192,10 @@ export class Controls {
 
   draw() {
     const start = typeof this.graph === "string" ? [] : this.graph.edges;
-    openBoard(start, (edges) => { byId("family").value = "draw"; this.useEdges(edges, "my graph"); });
+    openBoard(start, (edges) => {
+      byId("family").value = "draw";
+      this.useEdges(edges, "my graph");
+    });
   }
 
   async readValues(text, name) {
@@ -154,7 +205,9 @@ export class Controls {
       this.values = answer.values;
       notify("");
       this.changed();
-    } catch (error) { notify(error.message); }
+    } catch (error) {
+      notify(error.message);
+    }
   }
 
   // -- methods -----------------------------------------------------------------------------------
@@ -164,17 +217,37 @@ export class Controls {
     const used = [...box.querySelectorAll("select")].map((s) => s.value);
     const fallback = used.includes("standard") || !used.length ? "noise-insertion" : "standard";
     const [name, rest = ""] = (spec ?? fallback).split(/:(.*)/s);
-    const given = Object.fromEntries(rest.split(",").filter(Boolean).map((part) => part.split(/=(.*)/s)));
+    const given = Object.fromEntries(
+      rest
+        .split(",")
+        .filter(Boolean)
+        .map((part) => part.split(/=(.*)/s)),
+    );
     const known = this.catalogue.methods.some((m) => m.name === name);
     const select = make("select", { "aria-label": "method" });
     for (const entry of this.catalogue.methods) select.append(make("option", { value: entry.name }, entry.title));
     select.value = known ? name : "standard";
     const fields = make("div", { class: "fields" });
-    const remove = make("button", { type: "button", class: "quiet", "aria-label": "remove this method", title: "remove this method" }, "✕");
-    const card = make("div", { class: "method" }, make("div", { class: "head" }, make("i", { class: "swatch" }), select, remove), fields);
+    const remove = make(
+      "button",
+      { type: "button", class: "quiet", "aria-label": "remove this method", title: "remove this method" },
+      "✕",
+    );
+    const card = make(
+      "div",
+      { class: "method" },
+      make("div", { class: "head" }, make("i", { class: "swatch" }), select, remove),
+      fields,
+    );
     card.spec = spec;
-    remove.addEventListener("click", () => { card.remove(); this.methodsChanged(); });
-    select.addEventListener("change", () => { this.methodFields(card, select.value, {}); this.methodsChanged(); });
+    remove.addEventListener("click", () => {
+      card.remove();
+      this.methodsChanged();
+    });
+    select.addEventListener("change", () => {
+      this.methodFields(card, select.value, {});
+      this.methodsChanged();
+    });
     box.append(card);
     this.methodFields(card, select.value, given);
     this.methodsChanged(false);
@@ -228,15 +301,26 @@ export class Controls {
       const name = card.querySelector("select").value;
       return parts.length ? `${name}:${parts.join(",")}` : name;
     });
-    return { graph: this.graph, values: this.values, methods, seed: Number(byId("seed").value), steps: Number(byId("steps").value) };
+    return {
+      graph: this.graph,
+      values: this.values,
+      methods,
+      seed: Number(byId("seed").value),
+      steps: Number(byId("steps").value),
+    };
   }
 
   describe(graph) {
     const [low, high] = graph.degrees;
-    byId("graph-facts").textContent = `${graph.name}: ${whole(graph.numNodes)} nodes, ${whole(graph.numEdges)} edges, ${low === high ? low : `${low} to ${high}`} neighbours each`;
+    const neighbours = low === high ? low : `${low} to ${high}`;
+    byId("graph-facts").textContent =
+      `${graph.name}: ${whole(graph.numNodes)} nodes, ${whole(graph.numEdges)} edges, ${neighbours} neighbours each`;
   }
 
   describeThreshold(answer) {
-    byId("alpha").textContent = answer.algebraicConnectivity === undefined ? (answer.message ?? "") : `algebraic connectivity α = ${number(answer.algebraicConnectivity, 4)}`;
+    byId("alpha").textContent =
+      answer.algebraicConnectivity === undefined
+        ? (answer.message ?? "")
+        : `algebraic connectivity α = ${number(answer.algebraicConnectivity, 4)}`;
   }
 }

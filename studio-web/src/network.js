@@ -1,4 +1,5 @@
 // One drawing of the network: nodes coloured by value or by what is known of them, halos of noise, the firing edge.
+import { quadtree } from "d3-quadtree";
 import { exposure, inkOn, themed, viridis } from "./colours.js";
 import { number } from "./words.js";
 
@@ -7,8 +8,11 @@ const FIRING = "#d55e00";
 
 export class Network {
   /** `canvas`; `label(node)` describes a node for tooltips and screen readers; `onPick(node)` when one is chosen. */
-  constructor(canvas, { label, onPick, onFocus }) {
-    Object.assign(this, { canvas, label, onPick, onFocus });
+  constructor(canvas, { label, onPick, onFocus = null }) {
+    this.canvas = canvas;
+    this.label = label;
+    this.onPick = onPick;
+    this.onFocus = onFocus;
     this.pen = canvas.getContext("2d");
     this.positions = [];
     this.edges = [];
@@ -18,9 +22,14 @@ export class Network {
     canvas.tabIndex = 0;
     canvas.addEventListener("pointermove", (event) => this.hover(event));
     canvas.addEventListener("pointerleave", () => this.point(-1));
-    canvas.addEventListener("click", (event) => { const node = this.nodeAt(event); if (node >= 0) this.onPick(node); });
+    canvas.addEventListener("click", (event) => {
+      const node = this.nodeAt(event);
+      if (node >= 0) this.onPick(node);
+    });
     canvas.addEventListener("keydown", (event) => this.key(event));
-    canvas.addEventListener("blur", () => this.point(-1));
+    canvas.addEventListener("blur", () => {
+      if (!canvas.matches(":hover")) this.point(-1);
+    });
     new ResizeObserver(() => this.resize()).observe(canvas);
   }
 
@@ -41,7 +50,9 @@ export class Network {
     const { width, height } = this.canvas.getBoundingClientRect();
     const ratio = devicePixelRatio || 1;
     if (!width || (this.width === width && this.height === height && this.ratio === ratio)) return;
-    Object.assign(this, { width, height, ratio });
+    this.width = width;
+    this.height = height;
+    this.ratio = ratio;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.fit();
@@ -51,12 +62,25 @@ export class Network {
   /** Scale positions into the canvas; the picture keeps its proportions. */
   fit() {
     if (!this.width || !this.positions.length) return;
-    const xs = this.positions.map((p) => p[0]), ys = this.positions.map((p) => p[1]);
-    const left = Math.min(...xs), right = Math.max(...xs), low = Math.min(...ys), high = Math.max(...ys);
+    const xs = this.positions.map((p) => p[0]),
+      ys = this.positions.map((p) => p[1]);
+    const left = Math.min(...xs),
+      right = Math.max(...xs),
+      low = Math.min(...ys),
+      high = Math.max(...ys);
     const margin = Math.min(46, 0.1 * this.width + 8);
-    const scale = Math.min((this.width - 2 * margin) / (right - left || 1), (this.height - 2 * margin) / (high - low || 1));
-    const x0 = this.width / 2 - (scale * (left + right)) / 2, y0 = this.height / 2 + (scale * (low + high)) / 2;
+    const scale = Math.min(
+      (this.width - 2 * margin) / (right - left || 1),
+      (this.height - 2 * margin) / (high - low || 1),
+    );
+    const x0 = this.width / 2 - (scale * (left + right)) / 2,
+      y0 = this.height / 2 + (scale * (low + high)) / 2;
     this.places = this.positions.map(([x, y]) => [x0 + scale * x, y0 - scale * y]);
+    this.tree = quadtree(
+      this.places.map((_, node) => node),
+      (node) => this.places[node][0],
+      (node) => this.places[node][1],
+    );
     this.radius = this.fittingRadius();
     this.lines = null;
   }
@@ -65,7 +89,9 @@ export class Network {
   fittingRadius() {
     const roomy = Math.max(2.2, Math.min(15, 0.26 * Math.sqrt((this.width * this.height) / this.numNodes)));
     if (this.numNodes > 400) return Math.min(roomy, 4.5);
-    const nearest = this.places.map(([x, y], i) => Math.min(...this.places.map(([px, py], j) => (i === j ? Infinity : (px - x) ** 2 + (py - y) ** 2))));
+    const nearest = this.places.map(([x, y], i) =>
+      Math.min(...this.places.map(([px, py], j) => (i === j ? Infinity : (px - x) ** 2 + (py - y) ** 2))),
+    );
     nearest.sort((a, b) => a - b);
     return Math.max(Math.min(roomy, 5.5), Math.min(roomy, 0.55 * Math.sqrt(nearest[Math.floor(nearest.length / 3)])));
   }
@@ -76,6 +102,13 @@ export class Network {
     this.fired = fired;
     this.watched = watched;
     this.draw();
+    this.retell();
+  }
+
+  /** What the tooltip says follows the run. */
+  retell() {
+    const tip = this.canvas.parentElement?.querySelector(".tip");
+    if (tip && this.focus >= 0 && this.focus < this.numNodes) tip.textContent = this.label(this.focus);
   }
 
   draw() {
@@ -105,8 +138,8 @@ export class Network {
       pen.globalAlpha = this.edges.length > 1500 ? 0.5 : 1;
       pen.beginPath();
       for (const [i, j] of this.edges) {
-        pen.moveTo(...this.places[i]);
-        pen.lineTo(...this.places[j]);
+        pen.moveTo(this.places[i][0], this.places[i][1]);
+        pen.lineTo(this.places[j][0], this.places[j][1]);
       }
       pen.stroke();
       this.lines = layer;
@@ -196,7 +229,8 @@ export class Network {
 
   /** A peer that does not answer. */
   drawDown(x, y, node) {
-    const { pen } = this, r = this.radius;
+    const { pen } = this,
+      r = this.radius;
     pen.fillStyle = themed("card");
     pen.strokeStyle = themed("warn");
     pen.lineWidth = 2;
@@ -215,7 +249,8 @@ export class Network {
 
   /** The mark of the curious node. */
   drawEye(x, y) {
-    const { pen } = this, r = this.radius * 0.68;
+    const { pen } = this,
+      r = this.radius * 0.68;
     pen.fillStyle = "#fff";
     pen.beginPath();
     pen.moveTo(x - r, y);
@@ -240,7 +275,9 @@ export class Network {
     const last = this.fired.at(-1);
     if (last !== undefined) for (const node of this.edges[last]) ring(node, FIRING, 2, 1);
     if (this.picture.left && this.radius < 8.5) {
-      this.picture.left.forEach((left, node) => { if (left <= 1e-6 && node !== this.watched) ring(node, themed("ink"), 1.2, 1); });
+      this.picture.left.forEach((left, node) => {
+        if (left <= 1e-6 && node !== this.watched) ring(node, themed("ink"), 1.2, 1);
+      });
     }
     if (this.watched !== null && this.watched < this.numNodes) ring(this.watched, themed("ink"), 2.5, 4);
     if (this.focus >= 0 && this.focus < this.numNodes) ring(this.focus, themed("accent"), 2.5, 7);
@@ -251,13 +288,9 @@ export class Network {
   nodeAt(event) {
     if (!this.places) return -1;
     const box = this.canvas.getBoundingClientRect();
-    const x = event.clientX - box.left, y = event.clientY - box.top;
-    let best = -1, reach = Math.max(this.radius + 4, 14) ** 2;
-    this.places.forEach(([px, py], node) => {
-      const distance = (px - x) ** 2 + (py - y) ** 2;
-      if (distance < reach) { best = node; reach = distance; }
-    });
-    return best;
+    const x = event.clientX - box.left,
+      y = event.clientY - box.top;
+    return this.tree.find(x, y, Math.max(this.radius + 4, 14)) ?? -1;
   }
 
   hover(event) {
@@ -296,10 +329,15 @@ export class Network {
   /** The nearest node in a direction; if there is none, the focus stays. */
   neighbourTowards([dx, dy]) {
     const [x, y] = this.places[this.focus];
-    let best = this.focus, cost = Infinity;
+    let best = this.focus,
+      cost = Infinity;
     this.places.forEach(([px, py], node) => {
-      const along = (px - x) * dx + (py - y) * dy, across = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
-      if (node !== this.focus && along > 1 && along + 2 * across < cost) { best = node; cost = along + 2 * across; }
+      const along = (px - x) * dx + (py - y) * dy,
+        across = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
+      if (node !== this.focus && along > 1 && along + 2 * across < cost) {
+        best = node;
+        cost = along + 2 * across;
+      }
     });
     return best;
   }
@@ -307,7 +345,8 @@ export class Network {
 
 /** The strip of colours that explains node colours. */
 export function drawScale(canvas, low, high, mean) {
-  const ratio = devicePixelRatio || 1, { width, height } = canvas.getBoundingClientRect();
+  const ratio = devicePixelRatio || 1,
+    { width, height } = canvas.getBoundingClientRect();
   if (!width) return;
   canvas.width = width * ratio;
   canvas.height = height * ratio;

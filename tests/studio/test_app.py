@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +12,12 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.scenario.methods import MethodSpec
-from sottovoce.studio.app import STATIC, create_app
+from sottovoce.studio.app import create_app
 from sottovoce.studio.catalogue import catalogue
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.reading import read_scenario
 
 from .helpers import SMALL, Studio, Visitor
-
-SOURCES = Path(__file__).parents[2] / "studio-web"
 
 
 def test_the_page_comes_from_the_package_alone(server: Studio) -> None:
@@ -42,36 +38,6 @@ def test_built_files_are_in_the_package(server: Studio, name: str) -> None:
     answer = server.get(f"/static/{name}")
     assert answer.status_code == 200
     assert len(answer.content) > 100
-
-
-def test_licences_of_all_bundled_packages_travel_along() -> None:
-    """Each package in the lock file that is not a build tool is named with its licence."""
-    text = (STATIC / "LICENSES.txt").read_text(encoding="utf-8")
-    for name in ("uplot", "d3-force", "d3-dispatch", "d3-quadtree", "d3-timer"):
-        assert f"\n{name} " in text
-    assert text.count("Copyright") >= 5
-
-
-needs_sources = pytest.mark.skipif(
-    not SOURCES.is_dir(), reason="the front end's sources are not part of an installation"
-)
-
-
-@needs_sources
-def test_the_page_was_built_from_its_sources() -> None:
-    """Who changes the page builds it: ``npm ci && npm run build`` in ``studio-web``."""
-    digest = hashlib.sha256()
-    for path in [*sorted((SOURCES / "src").iterdir(), key=lambda path: path.name), SOURCES / "package-lock.json"]:
-        digest.update(path.read_bytes())
-    assert (STATIC / "sources.sha256").read_text(encoding="utf-8").strip() == digest.hexdigest()
-
-
-@needs_sources
-def test_the_lock_file_names_no_address() -> None:
-    """Where packages come from is the builder's configuration; what they are is pinned by digest."""
-    packages = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-    assert not any("resolved" in entry for entry in packages.values())
-    assert all("integrity" in entry for name, entry in packages.items() if name)
 
 
 def test_the_catalogue_offers_every_method_and_family(server: Studio) -> None:

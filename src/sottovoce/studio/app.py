@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,6 +31,7 @@ from ..foundation.arguments import whole
 from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
+from .guide import guide
 from .limits import Limits
 from .live import Watcher
 from .messages import read_json, write
@@ -85,6 +86,7 @@ def create_app(
         routes=[
             Route("/", studio.page),
             Route("/api/catalogue", studio.catalogue),
+            Route("/api/guide", studio.guide),
             Route("/api/python", studio.python, methods=["POST"]),
             Route("/api/export/{kind}", studio.export, methods=["POST"]),
             Route("/api/read/{kind}", studio.read, methods=["POST"]),
@@ -117,6 +119,7 @@ class Studio:
         self.turns: Turns | None = None
         self.thinkers: Thinkers | None = None
         self.open_pages = 0
+        self.story: Future[dict[str, Any]] | None = None
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -133,12 +136,17 @@ class Studio:
 
     async def page(self, _request: Request) -> Response:
         """The one page."""
+        self._story()
         index = STATIC / "index.html"
         return Response(await asyncio.to_thread(index.read_bytes), media_type="text/html")
 
     async def catalogue(self, _request: Request) -> Response:
         """Families, values, methods and limits."""
         return JSONResponse(await asyncio.to_thread(catalogue, self.limits))
+
+    async def guide(self, _request: Request) -> Response:
+        """The numbers of the guided first minute."""
+        return JSONResponse(await asyncio.shield(asyncio.wrap_future(self._story())))
 
     async def python(self, request: Request) -> Response:
         """What is shown, as a program."""
@@ -201,6 +209,12 @@ class Studio:
             self.open_pages -= 1
 
     # -- shared --------------------------------------------------------------------------------
+
+    def _story(self) -> Future[dict[str, Any]]:
+        """What the guide tells: begun when a page is first asked for, since its script will ask next."""
+        if self.story is None:
+            self.story = self.running.submit(guide)
+        return self.story
 
     async def _body(self, request: Request) -> bytes:
         """The whole body, refused as soon as it is too long."""
