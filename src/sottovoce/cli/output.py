@@ -178,10 +178,12 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def say(text: str) -> None:
+def say(text: str, *, bullet: str = "") -> None:
     """Prose on standard output, wrapped to the terminal (80 columns where there is none, at most 100)."""
     width = min(shutil.get_terminal_size().columns, 100)
-    click.echo(click.wrap_text(text, width, preserve_paragraphs=True))
+    plain, mark = (spelled(part, letters_of(sys.stdout)) for part in (text, bullet))
+    indents = {"initial_indent": mark, "subsequent_indent": " " * len(mark)}
+    click.echo(click.wrap_text(plain, width, **indents, preserve_paragraphs=True))
 
 
 def terminal(**options: Any) -> Console:

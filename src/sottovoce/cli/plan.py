@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .kinds import Number, Whole
-from .output import graph_option, json_option, print_json, print_table, seed_option
+from .output import graph_option, json_option, print_json, print_table, say, seed_option
 
 if TYPE_CHECKING:
     from ..theory import Plan
@@ -109,7 +109,7 @@ def command(
         return
     print_table(f"Plan for {found.graph.name}", ["", "value"], _summary(found))
     for reason in found.reasons:
-        click.echo(click.wrap_text(reason, width=100, initial_indent="• ", subsequent_indent="  "))
+        say(reason, bullet="• ")
 
 
 def _payload(found: Plan) -> dict[str, object]:
