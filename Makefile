@@ -20,23 +20,23 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser test slow mutations lint format docs bench constraints lowest proto clean
+.PHONY: help demo browser web test slow mutations lint format docs bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core  ## install the core package and make the paper's figure
+demo: $(VENV)/.core  ## install what simulation needs and make the paper's figure
 	$(BIN)/sottovoce demo
 
-# The studio is tested in a real browser. Debian's Chromium is installed if there is none and we may; without one
-# those tests are skipped, and say so. SOTTOVOCE_BROWSER names another one.
-browser:  ## a browser for the tests of the studio, if there is none yet
-	@for name in "$$SOTTOVOCE_BROWSER" chromium chromium-browser google-chrome; do \
-		test -n "$$name" && command -v "$$name" >/dev/null && exit 0; done; \
-	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then echo "installing chromium"; \
-		apt-get install -y -qq chromium >/dev/null 2>&1 || \
-		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; fi; \
-	command -v chromium >/dev/null || echo "no chromium, and none could be installed: browser tests will be skipped" >&2
+# The studio is tested in real browsers. Debian's Chromium and Firefox are installed if there are none and we may;
+# without them those tests are skipped, and say so. SOTTOVOCE_BROWSER and SOTTOVOCE_FIREFOX name other ones.
+browser:  ## browsers for the tests of the studio, if there are none yet
+	@studio-web/install.sh "$$SOTTOVOCE_BROWSER" chromium chromium-browser google-chrome
+	@studio-web/install.sh "$$SOTTOVOCE_FIREFOX" firefox-esr firefox
+
+# Style, types and unit tests of the page, and whether the committed files are what its sources build, bit for bit.
+web:  ## everything that Node.js checks of the studio's page; without Node.js it is skipped, and says so
+	@studio-web/install.sh "" node && studio-web/check.sh
 
 test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples, with coverage
 	$(BIN)/python -m pytest --cov -n $(WORKERS) --dist loadfile $(PYTEST)
@@ -48,7 +48,7 @@ slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minut
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
 	$(BIN)/python -m tests.mutations $(MUTATIONS)
 
-lint: $(VENV)/.dev  ## style, types, layers
+lint: $(VENV)/.dev web  ## style, types, layers, and the studio's page
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -107,7 +107,7 @@ $(VENV)/.made:
 # The build backend is pinned too, so it is installed first and used without an isolated build.
 $(VENV)/.core: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce into $(VENV)"
-	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable . && touch $@
+	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[simulate]' && touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce and what its developers need into $(VENV)"
