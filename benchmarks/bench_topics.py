@@ -181,8 +181,8 @@ def main() -> None:
     for what, row in found.items():
         if isinstance(row, dict):
             share, sent = row["processor"] / least, row["bytes"] / 1e6
-            print(f"{what}: {row['exchanges']} exchanges, {row['processor']:.2f} s of processor ({share:.2f} of the floor), "
-                  f"{row['wall']:.1f} s on the wall, {sent:.1f} MB sent by each, "
+            print(f"{what}: {row['exchanges']} exchanges, {row['processor']:.2f} s of processor, {share:.2f} of the "
+                  f"floor, {row['wall']:.1f} s on the wall, {sent:.1f} MB sent by each, "
                   f"{row.get('peak', 0) / 1e6:.1f} MB more memory each")  # fmt: skip
     print(f"one draw of noise: {1e3 * found['noise']:.1f} ms")
     if arguments.json:
