@@ -17,7 +17,7 @@ from sottovoce.studio.catalogue import catalogue
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.reading import read_scenario
 
-from .helpers import SMALL, Studio
+from .helpers import SMALL, Studio, Visitor
 
 
 def test_the_page_comes_from_the_package_alone(server: Studio) -> None:
@@ -88,6 +88,9 @@ def test_figures_are_pictures(server: Studio, kind: str, opening: bytes) -> None
         {"problem": SMALL, "positions": [[0, 0]]},
         {"problem": SMALL, "positions": [["a", 0]] * 10},
         {"problem": SMALL, "positions": [[float("inf"), 0]] * 10},
+        {"problem": SMALL, "positions": [[1e308, 0]] * 10},
+        {"problem": SMALL, "positions": [[10**400, 0]] * 10},
+        {"problem": SMALL | {"graph": {"edges": [[0, 1]], "name": "\ud800"}, "values": "ramp"}},
         {},
     ],
 )
@@ -96,6 +99,29 @@ def test_bad_exports_get_a_sentence(server: Studio, message: dict[str, Any]) -> 
     answer = server.post("/api/export/png", content=json.dumps(message))
     assert answer.status_code == 422
     assert "must be" in answer.json()["message"]
+
+
+def test_a_dollar_in_a_name_is_a_dollar(server: Studio) -> None:
+    """It begins no formula in a figure, and stands there as it was given."""
+    graph = {"edges": [[0, 1], [1, 2]], "name": "$x_{ and \\frac"}
+    problem = SMALL | {"graph": graph, "values": "ramp", "num_steps": 5}
+    answer = server.post("/api/export/svg", data={"problem": problem, "at": 5})
+    assert answer.status_code == 200
+    assert "$x_{ and \\frac" in answer.text
+
+
+def test_an_edge_list_of_two_hundred_thousand_lines_is_read(server: Studio) -> None:
+    """A ring with chords, as text; what comes back can be set up."""
+    nodes = 50_000
+    lines = [f"{i} {(i + jump) % nodes}" for jump in (1, 2, 3, 4) for i in range(nodes)]
+    answer = server.post("/api/read/edges?name=large.txt", content="\n".join(lines))
+    assert answer.status_code == 200
+    found = answer.json()
+    assert (found["numNodes"], len(found["edges"])) == (nodes, 200_000)
+    with server.open() as socket:
+        visitor = Visitor(socket)
+        visitor.say(type="setup", run=7, problem=SMALL | {"graph": {"edges": found["edges"], "name": "large"}})
+        assert visitor.until("ready")["graph"]["numEdges"] == 200_000
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[]", b"{", b"[" * 50_000])

@@ -298,7 +298,7 @@ def test_closing_the_page_ends_what_was_worked_out_for_it() -> None:
         thinkers = Thinkers(1, patience=0.1)
         thinkers.warm_up()
         await thinkers.think(math.sqrt, 4.0)
-        (pool,) = thinkers._all
+        (pool,) = thinkers._large.all
         (process,) = pool._processes.values()
         question = asyncio.ensure_future(thinkers.think(time.sleep, 600))
         await asyncio.sleep(0.3)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -35,16 +34,23 @@ from .catalogue import catalogue
 from .guide import guide
 from .limits import Limits
 from .live import Watcher
-from .messages import write
+from .messages import read_json, write
 from .playing import Playback
-from .reading import RECORDS, read_scenario
+from .reading import RECORDS, is_small, read_scenario
 from .stream import Conversation
 from .thinking import Thinkers
+from .turns import Turns
 
 __all__ = ["STATIC", "create_app"]
 
 STATIC = Path(__file__).parent / "static"
 T = TypeVar("T")
+
+LONG_TEXT = 200_000
+"""Longer texts are read in a process, so that frames are not delayed."""
+
+THREADS = 4
+"""Slices of runs that are computed at once."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -109,7 +115,8 @@ class Studio:
 
     def __init__(self, limits: Limits, watcher: Watcher) -> None:
         self.limits, self.watcher = limits, watcher
-        self.running = ThreadPoolExecutor(max_workers=4, thread_name_prefix="studio-run")
+        self.running = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="studio-run")
+        self.turns: Turns | None = None
         self.thinkers: Thinkers | None = None
         self.open_pages = 0
         self.story: Future[dict[str, Any]] | None = None
@@ -117,7 +124,7 @@ class Studio:
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         """Processes for what takes longer; everything is given back at the end."""
-        self.thinkers = Thinkers()
+        self.thinkers, self.turns = Thinkers(), Turns(THREADS)
         self.thinkers.warm_up()
         self.running.submit(_prepare_engine)
         try:
@@ -155,9 +162,9 @@ class Studio:
         asked = await self._asked(message)
         step = whole("at", message.get("at", asked.num_steps), low=0, high=asked.num_steps)
         if kind == "csv":
-            text = await self._compute(lambda: exports.as_csv(asked, step))
+            text = await self._think(exports.as_csv, asked, step)
             return Response(text, media_type="text/csv")
-        picture = await self._compute(lambda: exports.as_figure(asked, step, message.get("positions"), kind))
+        picture = await self._think(exports.as_figure, asked, step, message.get("positions"), kind)
         return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
 
     async def read(self, request: Request) -> Response:
@@ -174,6 +181,8 @@ class Studio:
         if "\0" in text:
             raise InvalidParameter(f"{name} is not a text file")
         reader = exports.read_edge_list if kind == "edges" else exports.read_numbers
+        if len(text) > LONG_TEXT:
+            return JSONResponse(await self._think(reader, text, name, self.limits))
         return JSONResponse(await self._compute(lambda: reader(text, name, self.limits)))
 
     async def stream(self, socket: WebSocket) -> None:
@@ -186,9 +195,15 @@ class Studio:
             return
         self.open_pages += 1
         assert self.thinkers is not None
+        assert self.turns is not None
         try:
             await Conversation(
-                socket, self.limits, running=self.running, thinkers=self.thinkers, watcher=self.watcher
+                socket,
+                self.limits,
+                running=self.running,
+                turns=self.turns,
+                thinkers=self.thinkers,
+                watcher=self.watcher,
             ).hold()
         finally:
             self.open_pages -= 1
@@ -211,19 +226,25 @@ class Studio:
         return b"".join(parts)
 
     async def _json(self, request: Request) -> dict[str, Any]:
-        try:
-            message = json.loads(await self._body(request))
-        except (ValueError, RecursionError):
-            raise InvalidParameter("the request must be JSON") from None
+        message = read_json(await self._body(request), "the request")
         if not isinstance(message, dict):
             raise InvalidParameter("the request must be a JSON object")
         return message
 
     async def _asked(self, message: dict[str, Any]) -> Scenario:
-        return await self._compute(lambda: read_scenario(message.get("problem"), self.limits))
+        asked = message.get("problem")
+        if is_small(asked):
+            return await self._compute(lambda: read_scenario(asked, self.limits))
+        return await self._think(read_scenario, asked, self.limits)
 
     async def _compute(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.running, work)
+        assert self.turns is not None
+        async with self.turns.turn("requests"):
+            return await asyncio.get_running_loop().run_in_executor(self.running, work)
+
+    async def _think(self, work: Callable[..., T], *arguments: Any) -> T:
+        assert self.thinkers is not None
+        return await self.thinkers.think(work, *arguments, page="requests")
 
 
 class _Guard:

@@ -21,6 +21,9 @@ from ..simulation import Solution, simulate
 from .limits import Limits
 from .reading import record_steps
 
+FARTHEST = 1e9
+"""Where a node may be drawn."""
+
 __all__ = ["as_csv", "as_figure", "read_edge_list", "read_numbers"]
 
 
@@ -65,13 +68,18 @@ def as_figure(asked: Scenario, step: int, positions: object, kind: str) -> bytes
         for panel, method, run in zip(axes, asked.methods, runs, strict=False):
             values = run.values if step else asked.private_values
             noise = run.outstanding_noise if step else np.zeros(asked.graph.num_nodes)
-            _draw_network(figure, panel, asked, places, values, noise, f"{method.label()}\nstep {step:,}")
-    labelled = [(run.method.label(), run) for run in runs]
-    draw_panel(axes[-1], labelled, title=f"{asked.graph.name}, seed {asked.seed}")
+            _draw_network(figure, panel, asked, places, values, noise, f"{_plain(method.label())}\nstep {step:,}")
+    labelled = [(_plain(run.method.label()), run) for run in runs]
+    draw_panel(axes[-1], labelled, title=f"{_plain(asked.graph.name)}, seed {asked.seed}")
     out = io.BytesIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
         figure.savefig(out, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else {"Software": None})
     return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """Text that matplotlib does not take for a formula."""
+    return text.replace("$", r"\$")
 
 
 def _draw_network(figure: Any, axes: Any, asked: Scenario, places: Any, values: Any, noise: Any, title: str) -> None:
@@ -101,10 +109,10 @@ def _places(positions: object, graph: Graph) -> Any:
         raise InvalidParameter(f"positions must be one pair per node ({graph.num_nodes})")
     try:
         places = np.array(positions, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidParameter("positions must be pairs of numbers") from None
-    if places.shape != (graph.num_nodes, 2) or not np.isfinite(places).all():
-        raise InvalidParameter("positions must be pairs of finite numbers")
+    if places.shape != (graph.num_nodes, 2) or not (np.abs(places) <= FARTHEST).all():
+        raise InvalidParameter(f"positions must be pairs of finite numbers of at most {FARTHEST:g} in size")
     return places
 
 

@@ -17,7 +17,7 @@ from ..methods import Method, StandardGossip
 from ..scenario.scenario import Scenario
 from .limits import Limits
 
-__all__ = ["guesses", "heard_steps", "privacy_history", "theory_curves", "threshold", "too_large_to_audit"]
+__all__ = ["guesses", "heard_steps", "is_small", "privacy_history", "theory_curves", "threshold", "too_large_to_audit"]
 
 Steps = npt.NDArray[np.int64]
 
@@ -42,6 +42,17 @@ PATIENCE = 2.0
 
 CURVE_POINTS = 120
 HISTORY_POINTS = 250
+
+
+SMALL_NODES = 300
+SMALL_WORK = 50_000_000
+"""Up to so many nodes, and nodes × nodes × steps, all questions are answered in a moment."""
+
+
+def is_small(problem: Scenario) -> bool:
+    """Whether what is asked about a problem takes a moment only."""
+    nodes = problem.graph.num_nodes
+    return nodes <= SMALL_NODES and nodes**2 * problem.num_steps <= SMALL_WORK
 
 
 def threshold(graph: Graph) -> dict[str, Any]:
