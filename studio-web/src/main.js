@@ -140,7 +140,7 @@ class Page {
     this.keepNotice = false;
     this.dropped = 0;
     Object.assign(this.state, patch, { at: 0 });
-    this.setup(0, { fresh: true });
+    this.setup(0, { why: "edit" });
   }
 
   /** A set-up from a file. */
@@ -149,10 +149,10 @@ class Page {
     Object.assign(this.state, state);
     this.step = state.at;
     this.showState();
-    this.setup(state.at, { fresh: true });
+    this.setup(state.at, { why: "jump" });
   }
 
-  setup(at, { fresh = false } = {}) {
+  setup(at, how = {}) {
     this.run += 1;
     this.step = at;
     this.transport.stopped();
@@ -163,10 +163,10 @@ class Page {
       notify(error.message);
     }
     if (at > 0) this.transport.expectFrame();
-    this.writeAddress({ fresh });
+    this.writeAddress(how);
   }
 
-  writeAddress(how) {
+  writeAddress(how = {}) {
     this.state.at = this.step;
     remember(this.state, how);
   }
@@ -193,7 +193,7 @@ class Page {
     Object.assign(this.state, { tab, step });
     if (!this.connection) return;
     if (far) this.askLive();
-    this.writeAddress({ fresh: far });
+    this.writeAddress({ why: far ? "jump" : "progress" });
   }
 
   askLive() {

@@ -1,4 +1,4 @@
-"""``sottovoce study``: check a study and one's own rows, take part in it, and show its report again."""
+"""``sottovoce study``: check a study and one's own rows, take part in it, show its report again; an example."""
 
 from __future__ import annotations
 
@@ -38,15 +38,20 @@ def command() -> None:
 def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
     """Check STUDY, and whether the CSV FILES fit it. All parties must see the same digest."""
     from ..statistics import Study
+    from ..statistics.running import expected_noise
 
     declared = Study.load(study)
     tables = {str(path): declared.read(path) for path in files}
+    noise = expected_noise(declared)
     seen = {path: {"rows": table.num_rows, "clipped": dict(table.clipped)} for path, table in tables.items()}
     if as_json:
-        print_json({"study": declared.name, "digest": declared.digest, "files": seen})
+        print_json({"study": declared.name, "digest": declared.digest, "noise": noise, "files": seen})
         return
     click.echo(f"Study {declared.name}: {len(declared.columns)} columns, {len(declared.statistics)} statistics.")
     click.echo(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
+    if noise:
+        sums = "".join(f", the sum of {name} by {noise[name]:.3g}" for name in noise if name != "rows")
+        click.echo(f"Noise will move a count by about {noise['rows']:.2g} rows{sums}.")
     for path, table in tables.items():
         moved = ", ".join(f"{count} of {name}" for name, count in table.clipped.items() if count)
         click.echo(f"{path} fits: {table.num_rows} rows" + (f"; moved to a bound: {moved}" if moved else ""))
@@ -135,6 +140,22 @@ def _read(file: Path) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
+
+
+@command.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--seed", default=1, show_default=True, help="Decides everything random.")
+@JSON
+def example(folder: Path, seed: int, as_json: bool) -> None:
+    """Write a study of salaries and the files of twelve made-up companies into FOLDER."""
+    from ..statistics import write_example
+
+    study, *companies = write_example(folder, seed=seed)
+    if as_json:
+        print_json({"study": str(study), "files": [str(path) for path in companies]})
+        return
+    click.echo(f"Wrote {study} and the files of {len(companies)} companies. Try:")
+    click.echo(f"  sottovoce study run {study} {folder}/*.csv --trial")
 
 
 async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> StudyReport:  # noqa: ASYNC109
