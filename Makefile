@@ -25,7 +25,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addpre
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core  ## install the core package and make the paper's figure
+demo: $(VENV)/.core  ## install what simulation needs and make the paper's figure
 	$(BIN)/sottovoce demo
 
 # The studio is tested in real browsers. Debian's Chromium and Firefox are installed if there are none and we may;
@@ -107,7 +107,7 @@ $(VENV)/.made:
 # The build backend is pinned too, so it is installed first and used without an isolated build.
 $(VENV)/.core: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce into $(VENV)"
-	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable . && touch $@
+	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[simulate]' && touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce and what its developers need into $(VENV)"

@@ -1,4 +1,5 @@
 // The whole state of the page in its address, after the #: nothing of it is sent to a server by opening the link.
+import { readObserver } from "./observer.js";
 
 /**
  * What the page shows.
@@ -10,7 +11,7 @@
  * @property {number} steps
  * @property {number} at
  * @property {number | "max"} speed
- * @property {number | null} watch
+ * @property {string | null} watch  who is curious, in the words of observer.js
  * @property {string} prior
  * @property {string} tab
  * @property {string} step  of the guide
@@ -48,9 +49,9 @@ export function write(state) {
   const put = (key, value) =>
     parts.push(`${key}=${encodeURIComponent(value).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/%3D/g, "~")}`);
   if (typeof state.graph === "string") put("graph", state.graph);
-  else put("edges", state.graph.edges.map((e) => e.join("-")).join("_"));
+  else putGraph(put, state.graph);
   if (typeof state.values === "string") put("values", state.values);
-  else put("numbers", state.values.join("_"));
+  else put("numbers", Object.values(state.values).join("_"));
   for (const method of state.methods) put("method", method);
   put("seed", state.seed);
   put("steps", state.steps);
@@ -60,6 +61,13 @@ export function write(state) {
   if (reading) put("step", state.step);
   if (state.tab === "live") put("tab", "live");
   return parts.join("&");
+}
+
+/** One's own graph: its edges, and names and weights if it has them. */
+function putGraph(put, { edges, labels, weights }) {
+  put("edges", edges.map((e) => e.join("-")).join("_"));
+  if (labels) put("names", labels.map((name) => encodeURIComponent(name).replace(/_/g, "%5F")).join("_"));
+  if (weights) put("weights", weights.join("_"));
 }
 
 /** Text after the # → state, and sentences about what could not be read. */
@@ -87,6 +95,11 @@ export function read(text) {
   return { state, problems };
 }
 
+function numbersOf(text) {
+  const numbers = text.split("_").map((part) => (part.trim() === "" ? NaN : Number(part)));
+  return numbers.every(Number.isFinite) ? numbers : null;
+}
+
 function apply(state, key, value) {
   const count = (low) => (/^\d{1,15}$/.test(value) && Number(value) >= low ? Number(value) : undefined);
   const set = (found) => (found === undefined ? false : ((state[key] = found), true));
@@ -105,16 +118,26 @@ function apply(state, key, value) {
       state.graph = { edges: pairs, name: "my graph" };
       return true;
     }
-    case "numbers": {
-      const numbers = value.split("_").map((text) => (text.trim() === "" ? NaN : Number(text)));
-      if (!numbers.every(Number.isFinite)) return false;
-      state.values = numbers;
+    case "names":
+      if (typeof state.graph === "string") return false;
+      state.graph.labels = value.split("_").map(decodeURIComponent);
       return true;
+    case "weights": {
+      const weights = numbersOf(value);
+      if (typeof state.graph === "string" || !weights) return false;
+      state.graph.weights = weights;
+      return true;
+    }
+    case "numbers": {
+      const numbers = numbersOf(value);
+      if (numbers) state.values = numbers;
+      return Boolean(numbers);
     }
     case "seed":
     case "at":
-    case "watch":
       return set(count(0));
+    case "watch":
+      return set(readObserver(value) ? value : undefined);
     case "steps":
       return set(count(1));
     case "speed":

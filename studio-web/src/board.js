@@ -1,6 +1,7 @@
 // The drawing board: click to add nodes, click two nodes to join them; or write the edges as text.
 import { byId, notify } from "./dom.js";
 import { themed } from "./colours.js";
+import { largestEnd } from "./data.js";
 
 let nodes = [],
   edges = [],
@@ -36,7 +37,7 @@ function fit() {
 
 function setEdges(list) {
   edges = list.map((e) => [...e]);
-  const count = edges.length ? Math.max(...edges.flat()) + 1 : 0;
+  const count = largestEnd(edges) + 1;
   const { clientWidth: width, clientHeight: height } = byId("board-canvas");
   nodes = Array.from(
     { length: count },

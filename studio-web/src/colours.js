@@ -1,13 +1,13 @@
 // Colours that colour-blind people can tell apart: viridis for values, Okabe and Ito's set for methods.
 
-import { interpolateRgb, piecewise } from "d3-interpolate";
+import { interpolateRgb } from "d3-interpolate";
 import { interpolateViridis } from "d3-scale-chromatic";
 
 export const LANES = ["#0072b2", "#d55e00", "#009e73"];
 export const LANES_DARK = ["#56b4e9", "#ff8a3d", "#2fc79a"];
 export const DASHES = [[], [8, 3], [3, 3]];
 
-const exposed = piecewise(interpolateRgb, ["#d55e00", "#e3dccb", "#0b5c94"]);
+const partly = interpolateRgb("#d98200", "#f0cf85");
 const within = (share) => Math.min(1, Math.max(0, Number.isFinite(share) ? share : 0));
 
 /** Colour of a share in [0, 1]; outside it is clamped. */
@@ -20,9 +20,29 @@ export function inkOn(share) {
   return share > 0.62 ? "#14161a" : "#ffffff";
 }
 
-/** From hidden (blue) to known (orange): `left` is the share of uncertainty that is left. */
-export function exposure(left) {
-  return exposed(within(left));
+const EXPOSURE = {
+  own: "#14161a",
+  known: "#c8400a",
+  undecided: "#8c8577",
+  answer: "#4d94c4",
+  sum: "#4d94c4",
+  hidden: "#0b5c94",
+};
+
+/**
+ * What is known of a value, as a colour: the kind decides, as it decides the words. Known is red-orange, partly known
+ * amber (paler where more is left), and what is only known from the answer, or not at all, blue.
+ * @param {string} kind
+ * @param {number} left  share of the uncertainty that is left
+ */
+export function exposureOf(kind, left) {
+  if (kind === "partly") return partly(within(left));
+  return EXPOSURE[kind] ?? EXPOSURE.hidden;
+}
+
+/** Writing on those colours. */
+export function inkOnExposure(kind) {
+  return kind === "partly" || kind === "answer" || kind === "sum" ? "#14161a" : "#ffffff";
 }
 
 export function isDark() {

@@ -1,7 +1,7 @@
 // The forms on the left: graph, private values, methods, seed and length. They know words, not mathematics.
-import { post } from "./connection.js";
 import { byId, later, make, notify } from "./dom.js";
 import { openBoard } from "./board.js";
+import { DataForms, largestEnd } from "./data.js";
 import { DecaySlider } from "./decay.js";
 import { number, whole } from "./words.js";
 
@@ -17,6 +17,11 @@ export class Controls {
   }
 
   build() {
+    this.data = new DataForms({
+      onGraph: (graph) => this.useGraph(graph),
+      onValues: (values) => this.useValues(values),
+      onDraw: () => this.draw(),
+    });
     const family = byId("family");
     for (const entry of this.catalogue.families) family.append(make("option", { value: entry.name }, entry.title));
     family.append(
@@ -35,14 +40,6 @@ export class Controls {
         this.changed();
       }
     });
-    byId("values-use").addEventListener("click", () => this.readValues(byId("values-text").value, "the pasted text"));
-    byId("values-file").addEventListener("change", (event) =>
-      this.readFile(event, (text, name) => this.readValues(text, name)),
-    );
-    byId("edges-file").addEventListener("change", (event) =>
-      this.readFile(event, (text, name) => this.readEdges(text, name)),
-    );
-    byId("open-board").addEventListener("click", () => this.draw());
     byId("add-method").addEventListener("click", () => {
       this.addMethod();
       this.changed();
@@ -51,13 +48,6 @@ export class Controls {
     byId("another").addEventListener("click", () => {
       byId("seed").value = Number(byId("seed").value || 0) + 1;
       this.changed();
-    });
-    const drop = byId("setup");
-    drop.addEventListener("dragover", (event) => event.preventDefault());
-    drop.addEventListener("drop", (event) => {
-      event.preventDefault();
-      const file = event.dataTransfer.files[0];
-      if (file) file.text().then((text) => this.readEdges(text, file.name));
     });
   }
 
@@ -72,7 +62,7 @@ export class Controls {
     else this.showOwnGraph("upload");
     byId("values-kind").value = typeof state.values === "string" ? state.values : "own";
     byId("values-own").hidden = typeof state.values === "string";
-    if (typeof state.values !== "string") byId("values-text").value = state.values.join("\n");
+    if (typeof state.values !== "string") this.data.showValues(state.values);
     byId("methods").replaceChildren();
     this.sliders = [];
     for (const spec of state.methods) this.addMethod(spec);
@@ -161,28 +151,12 @@ export class Controls {
 
   // -- files, drawing ----------------------------------------------------------------------------
 
-  async readFile(event, use) {
-    const file = event.target.files[0];
-    if (!file) return;
-    if (file.size > 16_000_000)
-      notify(`${file.name} has ${whole(file.size)} bytes; files of up to 16,000,000 are read here`);
-    else await use(await file.text(), file.name);
-    event.target.value = "";
-  }
-
-  async readEdges(text, name) {
-    try {
-      const answer = await (await post(`/api/read/edges?name=${encodeURIComponent(name)}`, text)).json();
-      this.useEdges(answer.edges, name);
-    } catch (error) {
-      notify(error.message);
-    }
-  }
-
-  useEdges(edges, name) {
+  /** graph: {edges, name, labels, weights}; values that do not fit it any more are replaced. */
+  useGraph(graph) {
     notify("");
-    this.graph = { edges, name };
-    if (typeof this.values !== "string" && this.values.length !== Math.max(...edges.flat()) + 1) {
+    this.graph = graph;
+    const count = graph.labels?.length ?? largestEnd(graph.edges) + 1;
+    if (typeof this.values !== "string" && Object.keys(this.values).length !== count) {
       this.values = "uniform";
       byId("values-kind").value = "uniform";
       byId("values-own").hidden = true;
@@ -190,24 +164,21 @@ export class Controls {
     this.changed();
   }
 
+  /** Numbers, or numbers by name: those of a graph with the same names are put in its order. */
+  useValues(values) {
+    const { labels } = typeof this.graph === "string" ? { labels: null } : this.graph;
+    const named = labels && !Array.isArray(values) && labels.every((name) => name in values);
+    this.values = named ? labels.map((name) => values[name]) : values;
+    this.data.showValues(values);
+    this.changed();
+  }
+
   draw() {
     const start = typeof this.graph === "string" ? [] : this.graph.edges;
     openBoard(start, (edges) => {
       byId("family").value = "draw";
-      this.useEdges(edges, "my graph");
+      this.useGraph({ edges, name: "my graph" });
     });
-  }
-
-  async readValues(text, name) {
-    try {
-      const answer = await (await post(`/api/read/values?name=${encodeURIComponent(name)}`, text)).json();
-      byId("values-text").value = answer.values.join("\n");
-      this.values = answer.values;
-      notify("");
-      this.changed();
-    } catch (error) {
-      notify(error.message);
-    }
   }
 
   // -- methods -----------------------------------------------------------------------------------

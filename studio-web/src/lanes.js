@@ -1,4 +1,5 @@
 // The pictures of a run: one lane for each method, with its network, its curves and its numbers, and the narrator.
+import { commonDomain } from "./axes.js";
 import { ErrorChart, ValuesChart } from "./charts.js";
 import { isDark } from "./colours.js";
 import { drawDistributions } from "./distribution.js";
@@ -27,9 +28,11 @@ function thin(lane) {
 const nothingYet = () => ({ steps: [], errors: [], trace: { steps: [], columns: [] } });
 
 export class Lanes {
-  /** @param {{onPick: (node: number) => void}} listeners told when a node is chosen in a drawing */
-  constructor({ onPick }) {
+  /** @param {{onPick: (node: number) => void, onPickEdge: (edge: number) => void}} listeners told of clicks */
+  constructor({ onPick, onPickEdge }) {
     this.onPick = onPick;
+    this.onPickEdge = onPickEdge;
+    this.marks = { watched: [], tapped: [] };
     this.list = [];
     this.problem = null;
     this.fired = null;
@@ -96,6 +99,7 @@ export class Lanes {
       lane.network = new Network(canvas, {
         label: (node) => this.describeNode(lane, node),
         onPick: this.onPick,
+        onPickEdge: this.onPickEdge,
         onFocus: (_, text) => announce(text),
       });
       lane.network.setGraph(graph);
@@ -143,21 +147,27 @@ export class Lanes {
 
   // -- drawing ---------------------------------------------------------------------------------
 
-  /** @param {{step: number, playing: boolean, speed: number | "max", watched: number | null}} now */
+  /** Who is curious, and which edges are tapped. */
+  mark(marks) {
+    this.marks = marks;
+    for (const lane of this.list) this.drawLane(lane);
+  }
+
+  /** @param {{step: number, playing: boolean, speed: number | "max"}} now */
   draw(now) {
-    for (const lane of this.list) this.drawLane(lane, now.watched);
+    for (const lane of this.list) this.drawLane(lane);
     this.narrate(now);
     if (!now.playing || performance.now() - (this.chartsDrawn ?? 0) > BETWEEN_CHARTS) this.drawCharts();
   }
 
-  drawLane(lane, watched) {
+  drawLane(lane) {
     const { picture, index } = lane;
     if (!picture) return;
     const { spread, trueMean, inRounds } = this.problem;
     if (lane.network)
       lane.network.show(
         { values: picture.values, outstanding: picture.outstanding, domain: this.domain, noiseScale: spread || 1 },
-        { fired: this.fired?.[index] ?? [], watched },
+        { fired: this.fired?.[index] ?? [], ...this.marks },
       );
     else drawDistributions(lane.canvas, picture, this.domain, trueMean);
     lane.stats.replaceChildren(
@@ -179,16 +189,19 @@ export class Lanes {
     const { privateValues, followed, trueMean, numSteps, drawn } = this.problem;
     this.errorChart.update(this.list, shown, numSteps, theme);
     const shares = followed.map((node) => (privateValues[node] - this.domain[0]) / (this.domain[1] - this.domain[0]));
+    const domain = commonDomain(
+      this.list.map(({ trace }) => trace),
+      this.domain,
+    );
     for (const { trace, chart } of this.list)
-      if (trace.steps.length)
-        chart.update(trace, { shares, trueMean, numSteps, quantiles: !drawn, theme, domain: this.domain });
+      if (trace.steps.length) chart.update(trace, { shares, trueMean, numSteps, quantiles: !drawn, theme, domain });
   }
 
   /** After a change of colours. */
-  redraw(watched) {
+  redraw() {
     for (const lane of this.list) {
       if (lane.network) lane.network.lines = null;
-      this.drawLane(lane, watched);
+      this.drawLane(lane);
     }
     if (this.problem) drawScale(byId("scale"), ...this.domain, this.problem.trueMean);
     this.drawCharts();

@@ -1,6 +1,7 @@
 // The page: state, connection, and who is told what when something changes.
 import "uplot/dist/uPlot.min.css";
 import { prepareBoard } from "./board.js";
+import { Comparison } from "./compare.js";
 import { Connection } from "./connection.js";
 import { Controls } from "./controls.js";
 import { byId, later, notify } from "./dom.js";
@@ -9,6 +10,7 @@ import { place } from "./layout.js";
 import { Live } from "./live.js";
 import { Meter } from "./privacy.js";
 import { recall, remember } from "./remembering.js";
+import { prepareSetups } from "./setups.js";
 import { prepareShare } from "./share.js";
 import { Transport } from "./transport.js";
 import { recallTheme, Views } from "./views.js";
@@ -30,12 +32,13 @@ class Page {
     this.dropped = 0; // how often it hung up instead
     this.positions = null;
     this.controls = new Controls(catalogue, (patch) => this.change(patch));
-    this.pictures = new Lanes({ onPick: (node) => this.watch(node, this.meter.prior()) });
-    this.meter = new Meter({
-      onWatch: (node, prior) => this.watch(node, prior),
-      onPick: (node) => this.watch(node, this.meter.prior()),
+    this.pictures = new Lanes({
+      onPick: (node) => this.meter.pickNode(node),
+      onPickEdge: (edge) => this.meter.pickEdge(edge),
     });
-    this.live = new Live();
+    this.meter = this.newMeter();
+    this.comparison = new Comparison({ send: (message) => this.connection.send(message) });
+    this.live = new Live({ send: (message) => this.connection.send(message) });
     this.transport = this.newTransport();
     this.views = new Views({
       onChange: (tab, step, far) => this.look(tab, step, far),
@@ -43,13 +46,29 @@ class Page {
     });
     prepareBoard();
     prepareShare(this);
+    prepareSetups({
+      state: () => this.state,
+      problem: () => this.problem(),
+      onLoad: (loaded) => this.load(loaded),
+    });
     this.showState();
     byId("setup").addEventListener("submit", (event) => event.preventDefault());
-    this.askGuess = later(350, () => this.guess());
     this.rememberSoon = later(250, () => this.writeAddress());
     this.connection = this.connect(problems.join("; "));
     history.scrollRestoration = "manual";
     addEventListener("popstate", () => this.readAddress());
+  }
+
+  newMeter() {
+    return new Meter({
+      send: (message) => this.connection.send(message),
+      onChange: (watch, prior) => {
+        Object.assign(this.state, { watch, prior });
+        this.pictures.mark(this.meter.marks());
+        this.rememberSoon();
+      },
+      now: () => ({ step: this.step, playing: this.playing, numSteps: this.problemShown.numSteps }),
+    });
   }
 
   newTransport() {
@@ -121,10 +140,19 @@ class Page {
     this.keepNotice = false;
     this.dropped = 0;
     Object.assign(this.state, patch, { at: 0 });
-    this.setup(0, { fresh: true });
+    this.setup(0, { why: "edit" });
   }
 
-  setup(at, { fresh = false } = {}) {
+  /** A set-up from a file. */
+  load(state) {
+    this.keepNotice = false;
+    Object.assign(this.state, state);
+    this.step = state.at;
+    this.showState();
+    this.setup(state.at, { why: "jump" });
+  }
+
+  setup(at, how = {}) {
     this.run += 1;
     this.step = at;
     this.transport.stopped();
@@ -135,10 +163,10 @@ class Page {
       notify(error.message);
     }
     if (at > 0) this.transport.expectFrame();
-    this.writeAddress({ fresh });
+    this.writeAddress(how);
   }
 
-  writeAddress(how) {
+  writeAddress(how = {}) {
     this.state.at = this.step;
     remember(this.state, how);
   }
@@ -165,7 +193,7 @@ class Page {
     Object.assign(this.state, { tab, step });
     if (!this.connection) return;
     if (far) this.askLive();
-    this.writeAddress({ fresh: far });
+    this.writeAddress({ why: far ? "jump" : "progress" });
   }
 
   askLive() {
@@ -185,20 +213,15 @@ class Page {
         this.controls.describeThreshold(message);
       },
       theory: () => this.pictures.takeTheory(message),
-      privacy: () => {
-        this.meter.receive(message, this.positions ?? []);
-        this.meter.update(this.step);
-        this.askGuess();
-      },
-      guess: () => {
-        this.meter.receiveGuesses(message);
-        this.meter.update(this.step);
-      },
+      privacy: () => this.meter.receive(message),
+      guess: () => this.meter.receiveGuess(message),
+      comparison: () => this.comparison.receive(message),
       paused: () => {
         this.transport.stopped();
         if (message.message) notify(message.message, "note");
       },
       live: () => this.live.receive(message),
+      history: () => this.live.receiveHistory(message),
       error: () => this.refused(message),
     };
     handlers[message.type]?.();
@@ -226,10 +249,8 @@ class Page {
     this.stopLayout?.();
     this.positions = null;
     if (message.drawn) this.stopLayout = place(message.graph, (positions) => this.moved(positions));
-    this.meter.prepare(message, this.state.prior);
-    const node = this.state.watch !== null && this.state.watch < message.graph.numNodes ? this.state.watch : null;
-    byId("privacy").hidden = !message.drawn;
-    this.watch(message.drawn ? node : null, this.meter.prior());
+    this.meter.prepare(message, this.state);
+    this.comparison.prepare();
   }
 
   moved(positions) {
@@ -241,7 +262,7 @@ class Page {
   frame(message) {
     this.step = message.step;
     this.pictures.take(message);
-    if (this.meter.data) this.askGuess();
+    this.meter.askGuess();
     if (!this.waiting) {
       this.waiting = true;
       requestAnimationFrame(() => {
@@ -254,41 +275,14 @@ class Page {
   }
 
   draw() {
-    const { speed, watch } = this.state;
-    this.pictures.draw({ step: this.step, playing: this.playing, speed, watched: watch });
+    this.pictures.draw({ step: this.step, playing: this.playing, speed: this.state.speed });
     this.meter.update(this.step);
   }
 
   redraw() {
-    this.pictures.redraw(this.state.watch);
-    this.meter.step = null;
-    this.meter.update(this.step);
-  }
-
-  // -- curious node ------------------------------------------------------------------------------
-
-  watch(node, prior) {
-    if (!this.problemShown) return;
-    const again = node !== null && node === this.state.watch && this.meter.data && prior === this.meter.data.prior;
-    if (again) node = null; // a second click lets go
-    if (node !== null && !(Number.isInteger(node) && node >= 0 && node < this.problemShown.graph.numNodes)) {
-      notify(`node must be 0 to ${this.problemShown.graph.numNodes - 1}`);
-      return;
-    }
-    this.state.watch = node;
-    const usual = Number((this.problemShown.spread || 1).toPrecision(3));
-    this.state.prior = prior === null ? "none" : prior === usual ? "" : String(prior);
-    this.meter.setNode(node);
-    this.connection.send({ type: "watch", node, prior });
-    for (const lane of this.lanes) this.pictures.drawLane(lane, node);
-    this.rememberSoon();
-  }
-
-  guess() {
-    if (this.playing || !this.meter.data || this.step < 1) return;
-    const centre = Number(this.problemShown.trueMean.toPrecision(1));
-    const { prior } = this.meter.data;
-    this.connection.send({ type: "guess", node: this.state.watch, prior, centre, step: this.step });
+    this.pictures.redraw();
+    this.meter.redraw();
+    this.comparison.draw();
   }
 }
 

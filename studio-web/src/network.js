@@ -1,23 +1,32 @@
 // One drawing of the network: nodes coloured by value or by what is known of them, halos of noise, the firing edge.
 import { quadtree } from "d3-quadtree";
-import { exposure, inkOn, themed, viridis } from "./colours.js";
+import { inkOn, themed, viridis } from "./colours.js";
 import { number } from "./words.js";
 
 const HALO = "230, 159, 0";
 const FIRING = "#d55e00";
 
 export class Network {
-  /** `canvas`; `label(node)` describes a node for tooltips and screen readers; `onPick(node)` when one is chosen. */
-  constructor(canvas, { label, onPick, onFocus = null }) {
+  /**
+   * `label(node)` describes a node for tooltips and screen readers; `onPick(node)` when one is chosen,
+   * `onPickEdge(edge)` when an edge is clicked.
+   * @param {any} canvas
+   * @param {{label: Function, onPick: Function, onPickEdge?: Function, onFocus?: Function}} tell
+   */
+  constructor(canvas, { label, onPick, onPickEdge = null, onFocus = null }) {
     this.canvas = canvas;
     this.label = label;
     this.onPick = onPick;
+    this.onPickEdge = onPickEdge;
     this.onFocus = onFocus;
     this.pen = canvas.getContext("2d");
     this.positions = [];
     this.edges = [];
     this.focus = -1;
-    this.watched = null;
+    /** @type {number[]} */
+    this.watched = [];
+    /** @type {number[]} */
+    this.tapped = [];
     this.fired = [];
     canvas.tabIndex = 0;
     canvas.addEventListener("pointermove", (event) => this.hover(event));
@@ -25,6 +34,7 @@ export class Network {
     canvas.addEventListener("click", (event) => {
       const node = this.nodeAt(event);
       if (node >= 0) this.onPick(node);
+      else if (this.onPickEdge) this.pickEdge(event);
     });
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("blur", () => {
@@ -96,11 +106,12 @@ export class Network {
     return Math.max(Math.min(roomy, 5.5), Math.min(roomy, 0.55 * Math.sqrt(nearest[Math.floor(nearest.length / 3)])));
   }
 
-  /** picture: {values, outstanding, domain: [low, high], noiseScale} or {left: share of uncertainty left per node}. */
-  show(picture, { fired = [], watched = null } = {}) {
+  /** picture: {values, outstanding, domain: [low, high], noiseScale}; watched: curious nodes; tapped: edges. */
+  show(picture, { fired = [], watched = [], tapped = [] } = {}) {
     this.picture = picture;
     this.fired = fired;
     this.watched = watched;
+    this.tapped = tapped;
     this.draw();
     this.retell();
   }
@@ -120,6 +131,7 @@ export class Network {
     if (picture.lost) this.drawLost();
     if (picture.outstanding) this.drawHalos();
     this.drawFiring();
+    this.drawTaps();
     for (let node = 0; node < this.numNodes; node += 1) this.drawNode(node);
     this.drawMarks();
   }
@@ -196,19 +208,33 @@ export class Network {
     pen.globalAlpha = 1;
   }
 
+  /** Tapped wires: a dark dashed line and a mark in the middle. */
+  drawTaps() {
+    const { pen } = this;
+    pen.strokeStyle = pen.fillStyle = themed("ink");
+    pen.lineWidth = 2.5;
+    for (const edge of this.tapped) {
+      if (!this.edges[edge]) continue;
+      const [[x, y], [u, v]] = this.edges[edge].map((node) => this.places[node]);
+      pen.setLineDash([6, 4]);
+      pen.beginPath();
+      pen.moveTo(x, y);
+      pen.lineTo(u, v);
+      pen.stroke();
+      pen.setLineDash([]);
+      pen.beginPath();
+      pen.arc((x + u) / 2, (y + v) / 2, 4.5, 0, 2 * Math.PI);
+      pen.fill();
+    }
+  }
+
   drawNode(node) {
     const { pen, picture } = this;
     const [x, y] = this.places[node];
-    let share, colour;
-    if (picture.left) {
-      share = picture.left[node];
-      colour = node === this.watched ? "#14161a" : exposure(share);
-    } else {
-      const [low, high] = picture.domain;
-      share = (picture.values[node] - low) / (high - low);
-      colour = picture.values[node] === null ? themed("line") : viridis(share);
-      if (picture.down?.has(node)) return this.drawDown(x, y, node);
-    }
+    const [low, high] = picture.domain;
+    const share = (picture.values[node] - low) / (high - low);
+    const colour = picture.values[node] === null ? themed("line") : viridis(share);
+    if (picture.down?.has(node)) return this.drawDown(x, y, node);
     pen.fillStyle = colour;
     pen.strokeStyle = themed("node-line");
     pen.lineWidth = 1;
@@ -217,9 +243,9 @@ export class Network {
     pen.fill();
     if (this.radius > 4) pen.stroke();
     if (this.radius >= 8.5) {
-      if (node === this.watched) return this.drawEye(x, y);
-      const text = picture.left && share <= 1e-6 ? "!" : (picture.names?.[node] ?? String(node));
-      pen.fillStyle = picture.left ? (share > 0.3 && share < 0.75 ? "#14161a" : "#fff") : inkOn(share);
+      if (this.watched.includes(node)) return this.drawEye(x, y);
+      const text = picture.names?.[node] ?? String(node);
+      pen.fillStyle = inkOn(share);
       pen.font = `600 ${Math.min(12, this.radius * (text.length > 2 ? 0.75 : 0.95))}px system-ui, sans-serif`;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
@@ -274,12 +300,7 @@ export class Network {
     };
     const last = this.fired.at(-1);
     if (last !== undefined) for (const node of this.edges[last]) ring(node, FIRING, 2, 1);
-    if (this.picture.left && this.radius < 8.5) {
-      this.picture.left.forEach((left, node) => {
-        if (left <= 1e-6 && node !== this.watched) ring(node, themed("ink"), 1.2, 1);
-      });
-    }
-    if (this.watched !== null && this.watched < this.numNodes) ring(this.watched, themed("ink"), 2.5, 4);
+    for (const node of this.watched) if (node < this.numNodes) ring(node, themed("ink"), 2.5, 4);
     if (this.focus >= 0 && this.focus < this.numNodes) ring(this.focus, themed("accent"), 2.5, 7);
   }
 
@@ -291,6 +312,13 @@ export class Network {
     const x = event.clientX - box.left,
       y = event.clientY - box.top;
     return this.tree.find(x, y, Math.max(this.radius + 4, 14)) ?? -1;
+  }
+
+  /** The edge under the pointer, if one is near enough. */
+  pickEdge(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const edge = nearestEdge(this.edges, this.places ?? [], event.clientX - box.left, event.clientY - box.top);
+    if (edge >= 0) this.onPickEdge(edge);
   }
 
   hover(event) {
@@ -341,6 +369,33 @@ export class Network {
     });
     return best;
   }
+}
+
+const NEAR = 7;
+
+/**
+ * Index of the edge nearest to a point of the drawing, within a few pixels; −1 if there is none.
+ * @param {number[][]} edges
+ * @param {number[][]} places
+ * @param {number} x
+ * @param {number} y
+ */
+export function nearestEdge(edges, places, x, y) {
+  let best = -1,
+    reach = NEAR ** 2;
+  edges.forEach(([i, j], edge) => {
+    if (!places[i] || !places[j]) return;
+    const [px, py] = places[i],
+      [qx, qy] = places[j];
+    const long = (qx - px) ** 2 + (qy - py) ** 2 || 1;
+    const along = Math.min(1, Math.max(0, ((x - px) * (qx - px) + (y - py) * (qy - py)) / long));
+    const distance = (px + along * (qx - px) - x) ** 2 + (py + along * (qy - py) - y) ** 2;
+    if (distance < reach) {
+      best = edge;
+      reach = distance;
+    }
+  });
+  return best;
 }
 
 /** The strip of colours that explains node colours. */

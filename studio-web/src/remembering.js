@@ -5,22 +5,23 @@ import { LONGEST, read, write } from "./address.js";
 const KEPT = "#kept=here";
 const ONE_EDIT = 2000; // milliseconds; what is typed within them is one change, not many
 
-let lastFresh = -Infinity;
+let lastEdit = -Infinity;
 
 /**
  * Write the state into the address.
  * @param {object} state
- * @param {{fresh?: boolean}} how `fresh`: as a new entry, so that Back returns to the one before
+ * @param {{why?: "progress" | "edit" | "jump"}} how an edit or a jump is a new entry, so that Back returns to the one
+ *   before; progress of a run is not, and neither is the next letter of the same edit
  */
-export function remember(state, { fresh = false } = {}) {
+export function remember(state, { why = "progress" } = {}) {
   const text = write(state);
   const short = text.length <= LONGEST;
   const address = short ? `#${text}` : KEPT;
   const entry = short ? null : { text };
   const now = performance.now();
-  const another = fresh && now - lastFresh > ONE_EDIT && (address !== location.hash || !short);
-  if (fresh) lastFresh = now;
-  if (another) history.pushState(entry, "", address);
+  const another = why === "jump" || (why === "edit" && now - lastEdit > ONE_EDIT);
+  if (why === "edit") lastEdit = now;
+  if (another && (address !== location.hash || !short)) history.pushState(entry, "", address);
   else history.replaceState(entry, "", address);
 }
 

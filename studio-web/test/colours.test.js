@@ -1,7 +1,7 @@
 // Colours stay on their scales.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { exposure, viridis } from "../src/colours.js";
+import { exposureOf, viridis } from "../src/colours.js";
 
 test("viridis ends in its own colours, also for shares outside of its range", () => {
   assert.equal(viridis(0), viridis(-3));
@@ -9,8 +9,9 @@ test("viridis ends in its own colours, also for shares outside of its range", ()
   assert.notEqual(viridis(0), viridis(1));
 });
 
-test("what is known is orange, what is hidden blue", () => {
-  assert.equal(exposure(0), "rgb(213, 94, 0)");
-  assert.equal(exposure(1), "rgb(11, 92, 148)");
-  assert.equal(exposure(0.5), "rgb(227, 220, 203)");
+test("the kind decides the colour, as it decides the words", () => {
+  assert.equal(exposureOf("known", 0.9), exposureOf("known", 0));
+  assert.equal(exposureOf("hidden", 0.1), exposureOf("hidden", 1));
+  assert.notEqual(exposureOf("partly", 0.97), exposureOf("hidden", 0.97));
+  assert.notEqual(exposureOf("partly", 0.1), exposureOf("partly", 0.9));
 });

@@ -38,7 +38,7 @@ def test_the_keyboard_is_enough(visit_each: Visit) -> None:
     assert focus >= 0
     keyboard.press("Enter")
     visit.page.locator("#privacy-cards article").nth(1).wait_for()
-    assert visit.page.evaluate("studio.state.watch") == focus
+    assert visit.page.evaluate("studio.state.watch") == str(focus)
 
 
 def test_every_control_has_a_name(visit: Visit) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from ..foundation.extras import require
 from .output import json_option, print_json, say, seed_option
 from .reproduce import run_and_write
 
@@ -33,6 +34,7 @@ noise is felt somewhat before the threshold (`sottovoce bound` says from where);
 @json_option
 def command(seed: int, out: Path, fresh: int, as_json: bool) -> None:
     """Make Figure 1 of the paper and say what it shows, in under a minute."""
+    require("matplotlib", "numba", "scipy", by="the demonstration")
     if not as_json:
         say(EXPLANATION)
         click.echo()

@@ -16,6 +16,7 @@ import click
 
 from .._version import __version__
 from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
+from ..foundation.extras import EXTRAS, missing
 from ..foundation.interrupting import remembered
 from .output import TYPED
 from .spelling import prepared
@@ -42,14 +43,8 @@ COMMANDS = {
 ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
 """Commands that answer Ctrl-C by themselves: they end what they started."""
 
-# Package → the extra that brings it. A core install has none of them.
-EXTRAS = {
-    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client"], "peer"),
-    **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
-    **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
-    "pyamg": "amg",
-    "cupy": "gpu",
-}
+NOT_NOW = 75
+"""``EX_TEMPFAIL`` of sysexits.h, which Python knows on POSIX only."""
 
 
 class LazyGroup(click.Group):
@@ -104,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        click.echo(f"error: this needs {package}: pip install 'sottovoce[{EXTRAS[package]}]'", err=True)
+        click.echo(f"error: {missing(package)}", err=True)
         sys.exit(2)
     except SottovoceError as error:
         click.echo(f"error: {error}", err=True)
@@ -117,5 +112,5 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _exit_code(error: SottovoceError) -> int:
     if isinstance(error, TemporaryFailure):
-        return os.EX_TEMPFAIL
+        return NOT_NOW
     return 2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InvalidParameter
+from ..foundation.extras import require
 from .output import FIGURE_FILES, json_option, print_json, write_figure
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def command(
     sottovoce plot results --by noise_decay --pool noise_std         all noise_std in one band
     sottovoce plot results --heatmap --steps-to 1e-6 --out map.pdf   a map for each graph
     """
+    require("pandas", "pyarrow", by="a figure of a sweep")
     from ..experiments.arranging import chosen_rows
     from ..experiments.store import SweepStore
 

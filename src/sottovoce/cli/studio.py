@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from ..errors import InvalidParameter, MissingDependency
+from ..errors import InvalidParameter
+from ..foundation.extras import require
 from .output import json_option, load_option, print_json
 
 DEFAULT_PORT = 8321
@@ -37,13 +38,12 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
     sottovoce studio
     sottovoce studio --port 9000 --no-browser
     """
-    try:
-        import uvicorn
+    require("starlette", "uvicorn", "websockets", by="the studio")
+    import uvicorn
 
-        from ..studio.app import LOOPBACK, create_app
-        from ..studio.live import Watcher
-    except ImportError as error:
-        raise MissingDependency(f"the studio needs an extra: pip install 'sottovoce[studio]' ({error})") from None
+    from ..studio.app import LOOPBACK, create_app
+    from ..studio.live import Watcher
+
     listener = _listen(host, port)
     address, bound = listener.getsockname()[:2]
     names = _own_names() if _is_any(address) else (address,)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InvalidParameter, MissingDependency
+from ..errors import InvalidParameter
+from ..foundation.extras import missing, require
 from .output import json_option, load_option, print_json
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def command(spec_file: Path, out: Path, dask: str | None, as_json: bool) -> None
     sottovoce sweep decay.toml --out results
     sottovoce sweep decay.toml --out results --dask tcp://scheduler:8786
     """
+    require("pyarrow", by="a sweep")
     from ..experiments.spec import read_spec
     from ..experiments.sweep import SweepInterrupted, sweep
 
@@ -88,7 +90,7 @@ def _dask(address: str, stack: ExitStack) -> Executor:
     try:
         import distributed
     except ImportError:
-        raise MissingDependency("--dask needs distributed: pip install 'sottovoce[cluster]'") from None
+        raise missing("distributed", by="--dask") from None
     library: Any = distributed  # its classes are not typed
     logging.getLogger("tornado.application").addFilter(_is_news)
     if address == "local":

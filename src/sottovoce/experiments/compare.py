@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, MissingDependency
+from ..errors import InvalidParameter
 from ..foundation.arguments import number
+from ..foundation.extras import require
 from ..foundation.html import html_table
 from ..foundation.interrupting import uninterrupted
 from ..foundation.progress import Progress
@@ -130,10 +131,9 @@ class Comparison:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The rows, unrounded; where they come from is in ``attrs``."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
+        require("pandas", by="a data frame")
+        import pandas
+
         frame = pandas.DataFrame.from_records(self.records())
         frame.attrs.update(self.provenance.as_dict())
         return frame

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, MissingDependency, Unsupported
+from ..errors import InvalidParameter, Unsupported
 from ..foundation.arguments import Array, whole
+from ..foundation.extras import require
 from ..foundation.interrupting import uninterrupted
 from ..foundation.progress import Progress, Report
 from ..graphs.graph import Graph
@@ -105,10 +106,9 @@ class Ensemble:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row for each run and recorded step; where it comes from is in ``attrs``."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
+        require("pandas", by="a data frame")
+        import pandas
+
         frame = pandas.DataFrame.from_records(self.records())
         frame.attrs.update(self.provenance.as_dict())
         return frame

@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from . import system
+
 __all__ = ["is_file", "write_atomically"]
 
 
@@ -55,7 +57,9 @@ def _ordinary() -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the rename, too, survives a power cut."""
+    """So that the rename, too, survives a power cut; elsewhere than on POSIX a folder cannot be opened."""
+    if not system.POSIX:
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

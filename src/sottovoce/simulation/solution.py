@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, MissingDependency
+from ..errors import InvalidParameter
+from ..foundation.extras import require
 from ..foundation.html import html_table
 from ..graphs.graph import Graph
 from ..methods.base import VALUE, Array, Method
@@ -399,19 +400,16 @@ class Solution(Setup):
 
         ``trajectories``: the values of the nodes instead, at the steps that ``record_values`` asked for.
         """
-        try:
-            from ..plotting.runs import plot_run
-            from ..plotting.trajectories import plot_trajectories
-        except ImportError as error:
-            raise MissingDependency(f"plotting needs matplotlib: {error}") from None
+        from ..plotting.runs import plot_run
+        from ..plotting.trajectories import plot_trajectories
+
         return plot_trajectories(self, axes, **keywords) if trajectories else plot_run(self, axes, **keywords)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per replica and recorded step."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
+        require("pandas", by="a data frame")
+        import pandas
+
         records = len(self.records.steps)
         return pandas.DataFrame(
             {

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SottovoceError
+from ..foundation.extras import install_line
 
 __all__ = ["SHOWN", "Watcher"]
 
@@ -81,10 +82,8 @@ class Watcher:
             )
         try:
             configs = await asyncio.to_thread(self._members)
-        except ImportError as error:
-            return _nothing(
-                f"Peers are not available in this installation: pip install 'sottovoce[peer]' ({error.name})."
-            )
+        except ImportError:
+            return _nothing(f"Peers are not available in this installation: {install_line('grpc')}.")
         except SottovoceError as error:
             return _nothing(f"This network cannot be watched: {error}.")
         answers = await asyncio.gather(*(self._ask(name, config.data_dir) for name, config in configs.items()))

@@ -174,6 +174,11 @@ class Peer(Living):
         for number in range(1, count + 1):
             yield Round(number, functools.partial(self.average, topic=f"{name}/{number}", **how))
 
+    def contributed(self, topic: str) -> npt.NDArray[np.float64] | None:
+        """What this peer has contributed to a topic that is open; ``None``: nothing, or it has ended."""
+        vector = self._known_topics.contributed(topic)
+        return None if vector is None else self.config.units.to_values(vector)
+
     def topics(self) -> dict[str, str]:
         """Every topic to which this peer has contributed, and whether it is ``open`` or ``closed`` here."""
         return self._known_topics.names()
