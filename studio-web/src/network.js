@@ -1,26 +1,45 @@
 // One drawing of the network: nodes coloured by value or by what is known of them, halos of noise, the firing edge.
-import { exposure, inkOn, themed, viridis } from "./colours.js";
+import { quadtree } from "d3-quadtree";
+import { inkOn, themed, viridis } from "./colours.js";
 import { number } from "./words.js";
 
 const HALO = "230, 159, 0";
 const FIRING = "#d55e00";
 
 export class Network {
-  /** `canvas`; `label(node)` describes a node for tooltips and screen readers; `onPick(node)` when one is chosen. */
-  constructor(canvas, { label, onPick, onFocus }) {
-    Object.assign(this, { canvas, label, onPick, onFocus });
+  /**
+   * `label(node)` describes a node for tooltips and screen readers; `onPick(node)` when one is chosen,
+   * `onPickEdge(edge)` when an edge is clicked.
+   * @param {any} canvas
+   * @param {{label: Function, onPick: Function, onPickEdge?: Function, onFocus?: Function}} tell
+   */
+  constructor(canvas, { label, onPick, onPickEdge = null, onFocus = null }) {
+    this.canvas = canvas;
+    this.label = label;
+    this.onPick = onPick;
+    this.onPickEdge = onPickEdge;
+    this.onFocus = onFocus;
     this.pen = canvas.getContext("2d");
     this.positions = [];
     this.edges = [];
     this.focus = -1;
-    this.watched = null;
+    /** @type {number[]} */
+    this.watched = [];
+    /** @type {number[]} */
+    this.tapped = [];
     this.fired = [];
     canvas.tabIndex = 0;
     canvas.addEventListener("pointermove", (event) => this.hover(event));
     canvas.addEventListener("pointerleave", () => this.point(-1));
-    canvas.addEventListener("click", (event) => { const node = this.nodeAt(event); if (node >= 0) this.onPick(node); });
+    canvas.addEventListener("click", (event) => {
+      const node = this.nodeAt(event);
+      if (node >= 0) this.onPick(node);
+      else if (this.onPickEdge) this.pickEdge(event);
+    });
     canvas.addEventListener("keydown", (event) => this.key(event));
-    canvas.addEventListener("blur", () => this.point(-1));
+    canvas.addEventListener("blur", () => {
+      if (!canvas.matches(":hover")) this.point(-1);
+    });
     new ResizeObserver(() => this.resize()).observe(canvas);
   }
 
@@ -41,7 +60,9 @@ export class Network {
     const { width, height } = this.canvas.getBoundingClientRect();
     const ratio = devicePixelRatio || 1;
     if (!width || (this.width === width && this.height === height && this.ratio === ratio)) return;
-    Object.assign(this, { width, height, ratio });
+    this.width = width;
+    this.height = height;
+    this.ratio = ratio;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.fit();
@@ -51,12 +72,25 @@ export class Network {
   /** Scale positions into the canvas; the picture keeps its proportions. */
   fit() {
     if (!this.width || !this.positions.length) return;
-    const xs = this.positions.map((p) => p[0]), ys = this.positions.map((p) => p[1]);
-    const left = Math.min(...xs), right = Math.max(...xs), low = Math.min(...ys), high = Math.max(...ys);
+    const xs = this.positions.map((p) => p[0]),
+      ys = this.positions.map((p) => p[1]);
+    const left = Math.min(...xs),
+      right = Math.max(...xs),
+      low = Math.min(...ys),
+      high = Math.max(...ys);
     const margin = Math.min(46, 0.1 * this.width + 8);
-    const scale = Math.min((this.width - 2 * margin) / (right - left || 1), (this.height - 2 * margin) / (high - low || 1));
-    const x0 = this.width / 2 - (scale * (left + right)) / 2, y0 = this.height / 2 + (scale * (low + high)) / 2;
+    const scale = Math.min(
+      (this.width - 2 * margin) / (right - left || 1),
+      (this.height - 2 * margin) / (high - low || 1),
+    );
+    const x0 = this.width / 2 - (scale * (left + right)) / 2,
+      y0 = this.height / 2 + (scale * (low + high)) / 2;
     this.places = this.positions.map(([x, y]) => [x0 + scale * x, y0 - scale * y]);
+    this.tree = quadtree(
+      this.places.map((_, node) => node),
+      (node) => this.places[node][0],
+      (node) => this.places[node][1],
+    );
     this.radius = this.fittingRadius();
     this.lines = null;
   }
@@ -65,17 +99,27 @@ export class Network {
   fittingRadius() {
     const roomy = Math.max(2.2, Math.min(15, 0.26 * Math.sqrt((this.width * this.height) / this.numNodes)));
     if (this.numNodes > 400) return Math.min(roomy, 4.5);
-    const nearest = this.places.map(([x, y], i) => Math.min(...this.places.map(([px, py], j) => (i === j ? Infinity : (px - x) ** 2 + (py - y) ** 2))));
+    const nearest = this.places.map(([x, y], i) =>
+      Math.min(...this.places.map(([px, py], j) => (i === j ? Infinity : (px - x) ** 2 + (py - y) ** 2))),
+    );
     nearest.sort((a, b) => a - b);
     return Math.max(Math.min(roomy, 5.5), Math.min(roomy, 0.55 * Math.sqrt(nearest[Math.floor(nearest.length / 3)])));
   }
 
-  /** picture: {values, outstanding, domain: [low, high], noiseScale} or {left: share of uncertainty left per node}. */
-  show(picture, { fired = [], watched = null } = {}) {
+  /** picture: {values, outstanding, domain: [low, high], noiseScale}; watched: curious nodes; tapped: edges. */
+  show(picture, { fired = [], watched = [], tapped = [] } = {}) {
     this.picture = picture;
     this.fired = fired;
     this.watched = watched;
+    this.tapped = tapped;
     this.draw();
+    this.retell();
+  }
+
+  /** What the tooltip says follows the run. */
+  retell() {
+    const tip = this.canvas.parentElement?.querySelector(".tip");
+    if (tip && this.focus >= 0 && this.focus < this.numNodes) tip.textContent = this.label(this.focus);
   }
 
   draw() {
@@ -87,6 +131,7 @@ export class Network {
     if (picture.lost) this.drawLost();
     if (picture.outstanding) this.drawHalos();
     this.drawFiring();
+    this.drawTaps();
     for (let node = 0; node < this.numNodes; node += 1) this.drawNode(node);
     this.drawMarks();
   }
@@ -105,8 +150,8 @@ export class Network {
       pen.globalAlpha = this.edges.length > 1500 ? 0.5 : 1;
       pen.beginPath();
       for (const [i, j] of this.edges) {
-        pen.moveTo(...this.places[i]);
-        pen.lineTo(...this.places[j]);
+        pen.moveTo(this.places[i][0], this.places[i][1]);
+        pen.lineTo(this.places[j][0], this.places[j][1]);
       }
       pen.stroke();
       this.lines = layer;
@@ -163,19 +208,33 @@ export class Network {
     pen.globalAlpha = 1;
   }
 
+  /** Tapped wires: a dark dashed line and a mark in the middle. */
+  drawTaps() {
+    const { pen } = this;
+    pen.strokeStyle = pen.fillStyle = themed("ink");
+    pen.lineWidth = 2.5;
+    for (const edge of this.tapped) {
+      if (!this.edges[edge]) continue;
+      const [[x, y], [u, v]] = this.edges[edge].map((node) => this.places[node]);
+      pen.setLineDash([6, 4]);
+      pen.beginPath();
+      pen.moveTo(x, y);
+      pen.lineTo(u, v);
+      pen.stroke();
+      pen.setLineDash([]);
+      pen.beginPath();
+      pen.arc((x + u) / 2, (y + v) / 2, 4.5, 0, 2 * Math.PI);
+      pen.fill();
+    }
+  }
+
   drawNode(node) {
     const { pen, picture } = this;
     const [x, y] = this.places[node];
-    let share, colour;
-    if (picture.left) {
-      share = picture.left[node];
-      colour = node === this.watched ? "#14161a" : exposure(share);
-    } else {
-      const [low, high] = picture.domain;
-      share = (picture.values[node] - low) / (high - low);
-      colour = picture.values[node] === null ? themed("line") : viridis(share);
-      if (picture.down?.has(node)) return this.drawDown(x, y, node);
-    }
+    const [low, high] = picture.domain;
+    const share = (picture.values[node] - low) / (high - low);
+    const colour = picture.values[node] === null ? themed("line") : viridis(share);
+    if (picture.down?.has(node)) return this.drawDown(x, y, node);
     pen.fillStyle = colour;
     pen.strokeStyle = themed("node-line");
     pen.lineWidth = 1;
@@ -184,9 +243,9 @@ export class Network {
     pen.fill();
     if (this.radius > 4) pen.stroke();
     if (this.radius >= 8.5) {
-      if (node === this.watched) return this.drawEye(x, y);
-      const text = picture.left && share <= 1e-6 ? "!" : (picture.names?.[node] ?? String(node));
-      pen.fillStyle = picture.left ? (share > 0.3 && share < 0.75 ? "#14161a" : "#fff") : inkOn(share);
+      if (this.watched.includes(node)) return this.drawEye(x, y);
+      const text = picture.names?.[node] ?? String(node);
+      pen.fillStyle = inkOn(share);
       pen.font = `600 ${Math.min(12, this.radius * (text.length > 2 ? 0.75 : 0.95))}px system-ui, sans-serif`;
       pen.textAlign = "center";
       pen.textBaseline = "middle";
@@ -196,7 +255,8 @@ export class Network {
 
   /** A peer that does not answer. */
   drawDown(x, y, node) {
-    const { pen } = this, r = this.radius;
+    const { pen } = this,
+      r = this.radius;
     pen.fillStyle = themed("card");
     pen.strokeStyle = themed("warn");
     pen.lineWidth = 2;
@@ -215,7 +275,8 @@ export class Network {
 
   /** The mark of the curious node. */
   drawEye(x, y) {
-    const { pen } = this, r = this.radius * 0.68;
+    const { pen } = this,
+      r = this.radius * 0.68;
     pen.fillStyle = "#fff";
     pen.beginPath();
     pen.moveTo(x - r, y);
@@ -239,10 +300,7 @@ export class Network {
     };
     const last = this.fired.at(-1);
     if (last !== undefined) for (const node of this.edges[last]) ring(node, FIRING, 2, 1);
-    if (this.picture.left && this.radius < 8.5) {
-      this.picture.left.forEach((left, node) => { if (left <= 1e-6 && node !== this.watched) ring(node, themed("ink"), 1.2, 1); });
-    }
-    if (this.watched !== null && this.watched < this.numNodes) ring(this.watched, themed("ink"), 2.5, 4);
+    for (const node of this.watched) if (node < this.numNodes) ring(node, themed("ink"), 2.5, 4);
     if (this.focus >= 0 && this.focus < this.numNodes) ring(this.focus, themed("accent"), 2.5, 7);
   }
 
@@ -251,13 +309,16 @@ export class Network {
   nodeAt(event) {
     if (!this.places) return -1;
     const box = this.canvas.getBoundingClientRect();
-    const x = event.clientX - box.left, y = event.clientY - box.top;
-    let best = -1, reach = Math.max(this.radius + 4, 14) ** 2;
-    this.places.forEach(([px, py], node) => {
-      const distance = (px - x) ** 2 + (py - y) ** 2;
-      if (distance < reach) { best = node; reach = distance; }
-    });
-    return best;
+    const x = event.clientX - box.left,
+      y = event.clientY - box.top;
+    return this.tree.find(x, y, Math.max(this.radius + 4, 14)) ?? -1;
+  }
+
+  /** The edge under the pointer, if one is near enough. */
+  pickEdge(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const edge = nearestEdge(this.edges, this.places ?? [], event.clientX - box.left, event.clientY - box.top);
+    if (edge >= 0) this.onPickEdge(edge);
   }
 
   hover(event) {
@@ -296,18 +357,51 @@ export class Network {
   /** The nearest node in a direction; if there is none, the focus stays. */
   neighbourTowards([dx, dy]) {
     const [x, y] = this.places[this.focus];
-    let best = this.focus, cost = Infinity;
+    let best = this.focus,
+      cost = Infinity;
     this.places.forEach(([px, py], node) => {
-      const along = (px - x) * dx + (py - y) * dy, across = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
-      if (node !== this.focus && along > 1 && along + 2 * across < cost) { best = node; cost = along + 2 * across; }
+      const along = (px - x) * dx + (py - y) * dy,
+        across = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
+      if (node !== this.focus && along > 1 && along + 2 * across < cost) {
+        best = node;
+        cost = along + 2 * across;
+      }
     });
     return best;
   }
 }
 
+const NEAR = 7;
+
+/**
+ * Index of the edge nearest to a point of the drawing, within a few pixels; −1 if there is none.
+ * @param {number[][]} edges
+ * @param {number[][]} places
+ * @param {number} x
+ * @param {number} y
+ */
+export function nearestEdge(edges, places, x, y) {
+  let best = -1,
+    reach = NEAR ** 2;
+  edges.forEach(([i, j], edge) => {
+    if (!places[i] || !places[j]) return;
+    const [px, py] = places[i],
+      [qx, qy] = places[j];
+    const long = (qx - px) ** 2 + (qy - py) ** 2 || 1;
+    const along = Math.min(1, Math.max(0, ((x - px) * (qx - px) + (y - py) * (qy - py)) / long));
+    const distance = (px + along * (qx - px) - x) ** 2 + (py + along * (qy - py) - y) ** 2;
+    if (distance < reach) {
+      best = edge;
+      reach = distance;
+    }
+  });
+  return best;
+}
+
 /** The strip of colours that explains node colours. */
 export function drawScale(canvas, low, high, mean) {
-  const ratio = devicePixelRatio || 1, { width, height } = canvas.getBoundingClientRect();
+  const ratio = devicePixelRatio || 1,
+    { width, height } = canvas.getBoundingClientRect();
   if (!width) return;
   canvas.width = width * ratio;
   canvas.height = height * ratio;

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,18 +31,29 @@ from ..foundation.arguments import whole
 from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
+from .data import read_graph, read_values
+from .guide import guide
 from .limits import Limits
 from .live import Watcher
-from .messages import write
+from .messages import read_json, write
 from .playing import Playback
-from .reading import RECORDS, read_scenario
+from .reading import RECORDS, is_small, read_scenario
+from .setups import read_setup, write_setup
 from .stream import Conversation
+from .tables import Choices
 from .thinking import Thinkers
+from .turns import Turns
 
 __all__ = ["STATIC", "create_app"]
 
 STATIC = Path(__file__).parent / "static"
 T = TypeVar("T")
+
+LONG_TEXT = 200_000
+"""Longer texts are read in a process, so that frames are not delayed."""
+
+THREADS = 4
+"""Slices of runs that are computed at once."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -79,6 +89,7 @@ def create_app(
         routes=[
             Route("/", studio.page),
             Route("/api/catalogue", studio.catalogue),
+            Route("/api/guide", studio.guide),
             Route("/api/python", studio.python, methods=["POST"]),
             Route("/api/export/{kind}", studio.export, methods=["POST"]),
             Route("/api/read/{kind}", studio.read, methods=["POST"]),
@@ -107,14 +118,16 @@ class Studio:
 
     def __init__(self, limits: Limits, watcher: Watcher) -> None:
         self.limits, self.watcher = limits, watcher
-        self.running = ThreadPoolExecutor(max_workers=4, thread_name_prefix="studio-run")
+        self.running = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="studio-run")
+        self.turns: Turns | None = None
         self.thinkers: Thinkers | None = None
         self.open_pages = 0
+        self.story: Future[dict[str, Any]] | None = None
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         """Processes for what takes longer; everything is given back at the end."""
-        self.thinkers = Thinkers()
+        self.thinkers, self.turns = Thinkers(), Turns(THREADS)
         self.thinkers.warm_up()
         self.running.submit(_prepare_engine)
         try:
@@ -126,6 +139,7 @@ class Studio:
 
     async def page(self, _request: Request) -> Response:
         """The one page."""
+        self._story()
         index = STATIC / "index.html"
         return Response(await asyncio.to_thread(index.read_bytes), media_type="text/html")
 
@@ -133,29 +147,36 @@ class Studio:
         """Families, values, methods and limits."""
         return JSONResponse(await asyncio.to_thread(catalogue, self.limits))
 
+    async def guide(self, _request: Request) -> Response:
+        """The numbers of the guided first minute."""
+        return JSONResponse(await asyncio.shield(asyncio.wrap_future(self._story())))
+
     async def python(self, request: Request) -> Response:
         """What is shown, as a program."""
         asked = await self._asked(await self._json(request))
         return JSONResponse({"code": asked.to_python(record=RECORDS)})
 
     async def export(self, request: Request) -> Response:
-        """The run until a step as CSV, PNG or SVG."""
+        """The run until a step as CSV, PNG or SVG, or the set-up as a file."""
         kind = request.path_params["kind"]
-        if kind not in ("csv", "png", "svg"):
+        if kind not in ("csv", "png", "svg", "setup"):
             raise HTTPException(404)
         message = await self._json(request)
+        if kind == "setup":
+            setup = await self._think(write_setup, message.get("problem"), message.get("page"), self.limits)
+            return Response(setup, media_type="application/json")
         asked = await self._asked(message)
         step = whole("at", message.get("at", asked.num_steps), low=0, high=asked.num_steps)
         if kind == "csv":
-            text = await self._compute(lambda: exports.as_csv(asked, step))
+            text = await self._think(exports.as_csv, asked, step)
             return Response(text, media_type="text/csv")
-        picture = await self._compute(lambda: exports.as_figure(asked, step, message.get("positions"), kind))
+        picture = await self._think(exports.as_figure, asked, step, message.get("positions"), kind)
         return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
 
     async def read(self, request: Request) -> Response:
-        """Check an uploaded or pasted edge list, or private values, and give it back as JSON."""
+        """Check an uploaded or pasted graph, private values or set-up, and give it back as JSON."""
         kind = request.path_params["kind"]
-        if kind not in ("edges", "values"):
+        if kind not in ("edges", "values", "setup"):
             raise HTTPException(404)
         body = await self._body(request)
         name = request.query_params.get("name", "the text")[:60]
@@ -165,8 +186,13 @@ class Studio:
             raise InvalidParameter(f"{name} is not a text file") from None
         if "\0" in text:
             raise InvalidParameter(f"{name} is not a text file")
-        reader = exports.read_edge_list if kind == "edges" else exports.read_numbers
-        return JSONResponse(await self._compute(lambda: reader(text, name, self.limits)))
+        if kind == "setup":
+            return JSONResponse(await self._think(read_setup, text, name, self.limits))
+        choices = Choices.parse(dict(request.query_params))
+        reader = read_graph if kind == "edges" else read_values
+        if len(text) > LONG_TEXT:
+            return JSONResponse(await self._think(reader, text, name, choices, self.limits))
+        return JSONResponse(await self._compute(lambda: reader(text, name, choices, self.limits)))
 
     async def stream(self, socket: WebSocket) -> None:
         """One page's conversation."""
@@ -178,14 +204,26 @@ class Studio:
             return
         self.open_pages += 1
         assert self.thinkers is not None
+        assert self.turns is not None
         try:
             await Conversation(
-                socket, self.limits, running=self.running, thinkers=self.thinkers, watcher=self.watcher
+                socket,
+                self.limits,
+                running=self.running,
+                turns=self.turns,
+                thinkers=self.thinkers,
+                watcher=self.watcher,
             ).hold()
         finally:
             self.open_pages -= 1
 
     # -- shared --------------------------------------------------------------------------------
+
+    def _story(self) -> Future[dict[str, Any]]:
+        """What the guide tells: begun when a page is first asked for, since its script will ask next."""
+        if self.story is None:
+            self.story = self.running.submit(guide)
+        return self.story
 
     async def _body(self, request: Request) -> bytes:
         """The whole body, refused as soon as it is too long."""
@@ -197,19 +235,25 @@ class Studio:
         return b"".join(parts)
 
     async def _json(self, request: Request) -> dict[str, Any]:
-        try:
-            message = json.loads(await self._body(request))
-        except (ValueError, RecursionError):
-            raise InvalidParameter("the request must be JSON") from None
+        message = read_json(await self._body(request), "the request")
         if not isinstance(message, dict):
             raise InvalidParameter("the request must be a JSON object")
         return message
 
     async def _asked(self, message: dict[str, Any]) -> Scenario:
-        return await self._compute(lambda: read_scenario(message.get("problem"), self.limits))
+        asked = message.get("problem")
+        if is_small(asked):
+            return await self._compute(lambda: read_scenario(asked, self.limits))
+        return await self._think(read_scenario, asked, self.limits)
 
     async def _compute(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.running, work)
+        assert self.turns is not None
+        async with self.turns.turn("requests"):
+            return await asyncio.get_running_loop().run_in_executor(self.running, work)
+
+    async def _think(self, work: Callable[..., T], *arguments: Any) -> T:
+        assert self.thinkers is not None
+        return await self.thinkers.think(work, *arguments, page="requests")
 
 
 class _Guard:

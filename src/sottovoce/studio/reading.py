@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..errors import InvalidGraph, InvalidParameter, InvalidValues
+from ..errors import InvalidGraph, InvalidInput, InvalidParameter, InvalidValues
 from ..foundation.arguments import whole
 from ..graphs.graph import Graph
 from ..scenario.graphs import GivenGraph, GraphSpec, describe_graph
@@ -24,12 +24,16 @@ from ..scenario.scenario import Scenario
 from ..scenario.values import WAYS, ValuesSpec
 from .limits import Limits
 
-__all__ = ["RECORDS", "read_scenario", "record_steps"]
+__all__ = ["RECORDS", "is_small", "read_scenario", "record_steps"]
 
 RECORDS = 400
 """The error is recorded at this many evenly spaced steps, as ``simulate(record=RECORDS)`` does."""
 
 LONGEST_SPEC = 200
+
+SMALL_NODES = 2_000
+SMALL_EDGES = 30_000
+"""A graph up to these sizes is small."""
 
 _SPARSE = ("rgg", "erdos-renyi")
 """Families that are drawn again until connected: with far too few edges that would take minutes."""
@@ -52,6 +56,20 @@ def read_scenario(message: object, limits: Limits) -> Scenario:
     asked = Scenario(graph, _read_values(message.get("values", "uniform")), methods, seed, num_steps)
     limits.check("edges", asked.graph.num_edges, limits.edges)
     return asked.built()
+
+
+def is_small(message: object) -> bool:
+    """Whether a scenario is built in a moment (or refused): then no process of its own is worth its start."""
+    graph = message.get("graph", "") if isinstance(message, Mapping) else ""
+    if isinstance(graph, Mapping):
+        edges = graph.get("edges")
+        return not isinstance(edges, list) or len(edges) <= SMALL_EDGES
+    try:
+        spec = describe_graph(str(graph)[:LONGEST_SPEC], files=False)
+        nodes, edges = spec.size() if isinstance(spec, GraphSpec) else (0, 0)
+    except InvalidInput:
+        return True
+    return nodes <= SMALL_NODES and edges <= SMALL_EDGES
 
 
 def record_steps(num_steps: int) -> np.typing.NDArray[np.int64]:
