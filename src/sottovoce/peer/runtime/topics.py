@@ -38,6 +38,8 @@ LINGER = 86_400.0
 KEPT_ANSWERS = 32
 """R85: of so many topics, those that ended last, the answer itself is kept; of the others only who took part."""
 
+_WENT_BACK = "store went back: it knows less of what topics have shown than the privacy account beside the key"
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -86,6 +88,8 @@ class Topics:
         self._store, self._around, self._sources = store, around, sources
         self._on_event, self._failed = on_event, failed
         self._records = dict(store.topics())
+        for secret in sorted({record.secret for record in self._records.values() if store.unrecorded(record.secret)}):
+            around.observer.log("error", _WENT_BACK, secret=secret)
         self._open: dict[bytes, Conversation] = {}
         self._neighbours = set(around.config().neighbours)
         self._elsewhere = Elsewhere()
@@ -340,8 +344,8 @@ class Topics:
     # -- what was shown -------------------------------------------------------------------------
 
     def shown(self, secret: str) -> float:
-        """R86: what all topics that name this secret have shown of it together, as in a privacy account."""
-        return sum(
+        """R56, R86: what all topics that name this secret have shown of it together, as in a privacy account."""
+        return self._store.unrecorded(secret) + sum(
             self._information(topic, record) - record.carried
             for topic, record in self._records.items()
             if record.secret == secret
