@@ -79,7 +79,7 @@ def test_a_state_too_long_for_an_address_survives_a_reload(visit: Visit) -> None
     """The address does not claim to be the old one, and graph and step are there again."""
     visit.open()
     edges = [[node, node + 1] for node in range(19_999)]
-    visit.page.evaluate("edges => studio.controls.useEdges(edges, 'a long path')", edges)
+    visit.page.evaluate("edges => studio.change({graph: {edges, name: 'a long path'}})", edges)
     visit.wait("studio.problemShown.graph.numNodes === 20000")
     visit.page.evaluate("studio.seek(77)")
     visit.settle(77)
