@@ -12,7 +12,7 @@ export function completeHistory(message, ready) {
       return row < 0 ? null : steps[row];
     });
   }
-  const who = `Node ${message.node} remembers every message it receives, and draws the best possible conclusions.`;
+  const who = `node ${message.node}`;
   return { ...message, observer: { nodes: [message.node] }, own: [message.node], scale, before: message.prior, who };
 }
 

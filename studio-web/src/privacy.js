@@ -105,7 +105,7 @@ export class Meter {
     const { observer, ready } = this;
     if (!observer || !ready) return { watched: [], tapped: [] };
     if (observer.edges) {
-      return { watched: [], tapped: observer.edges.map((edge) => edgeIndex(ready.graph.edges, edge)) };
+      return { watched: [], tapped: observer.edges.map((edge) => edgeIndex(ready.graph.edges ?? [], edge)) };
     }
     if (observer.nodes) return { watched: observer.nodes, tapped: [] };
     return { watched: ready.graph.numNodes > 60 ? [] : this.allBut(observer.but), tapped: [] };
@@ -131,7 +131,8 @@ export class Meter {
     }
     this.forget();
     this.data = message;
-    this.says.textContent = `${message.who} ${believed(message, this.ready)}`;
+    const what = `What ${message.who} can conclude, at best, from every message that it hears.`;
+    this.says.textContent = `${what} ${believed(message, this.ready)}`;
     this.answer.textContent = message.answer?.sentence ?? "";
     this.legend.replaceChildren(legend(typeof message.before !== "number"));
     const texts = [...message.assumptions, CAVEAT];

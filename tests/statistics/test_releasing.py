@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from sottovoce.cli.main import cli
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import Study, run_study, run_together
-from sottovoce.statistics.releasing import Blur
+from sottovoce.statistics.releasing import FINEST, Blur
 from sottovoce.statistics.report import page_of, text_of, together_of
-from sottovoce.statistics.running import _plan
+from sottovoce.statistics.running import _plan, expected_noise
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made
@@ -56,14 +56,19 @@ column = "job"
 """
 
 
-def study(statistics=ALL, *, epsilon=1.0, honest=4, runs=1, protects="row", smallest=1) -> Study:
+def text_of_study(statistics=ALL, *, epsilon=1.0, honest=4, runs=1, protects="row", smallest=1) -> str:
     text = made.HEAD.format(smallest=smallest).replace('"0.01"', '"0.01"\nclip = true')
-    release = RELEASE.format(epsilon=epsilon, honest=honest, runs=runs, protects=protects)
-    return Study.from_text(text + statistics + release)
+    return text + statistics + RELEASE.format(epsilon=epsilon, honest=honest, runs=runs, protects=protects)
+
+
+def study(statistics=ALL, **settings) -> Study:
+    return Study.from_text(text_of_study(statistics, **settings))
 
 
 @pytest.mark.parametrize("statistics", [ALL, MEAN])
-@pytest.mark.parametrize(("epsilon", "runs", "protects"), [(1.0, 1, "row"), (0.2, 12, "row"), (8.0, 2, "party")])
+@pytest.mark.parametrize(
+    ("epsilon", "runs", "protects"), [(1.0, 1, "row"), (0.2, 12, "row"), (20.0, 1, "row"), (8.0, 2, "party")]
+)
 def test_all_runs_together_keep_to_epsilon_and_waste_nothing(statistics, epsilon, runs, protects):
     """The cost of the noise that is really drawn, whole numbers and rounding included."""
     declared = study(statistics, epsilon=epsilon, runs=runs, protects=protects)
@@ -142,6 +147,19 @@ def test_reports_add_up(tmp_path):
     exact = made.study(MEAN)
     with pytest.raises(InvalidFile, match="without a release is exact"):
         together_of([run_together(exact, rows).as_dict()] * 2)
+
+
+def test_what_to_expect_is_said_before(tmp_path):
+    """By `study check`: the deviations that the report will have."""
+    declared = study(MEAN)
+    expected = expected_noise(declared)
+    report = run_together(declared, made.tables(declared, tmp_path))
+    above, row = expected["pay"], next(row for row in report["pay"] if "noise" in row)
+    assert row["noise"] == pytest.approx(math.hypot(above, row["mean"] * expected["rows"]) / row["count"])
+    (tmp_path / "pay.toml").write_text(text_of_study(MEAN))
+    said = CliRunner().invoke(cli, ["study", "check", str(tmp_path / "pay.toml")]).output
+    assert f"move a count by about {expected['rows']:.2g} rows, the sum of pay by {above:.3g}." in said
+    assert expected_noise(made.study(MEAN)) == {}
 
 
 def network(**settings) -> LocalNetwork:
@@ -230,7 +248,7 @@ def test_numbers_are_rounded_to_what_the_network_takes():
         assert blur.largest < 2**bits
         assert blur.cost(4).rho <= 0.05
         assert blur.deviation(4) >= 20_000_000 / math.sqrt(2 * 0.05)
-    assert Blur.fitting(20_000_000, 10**10, rho=0.05, honest=4, bits=60).step == 1
+    assert Blur.fitting(20_000_000, 10**10, rho=0.05, honest=4, bits=60).step == FINEST
     with pytest.raises(InvalidParameter, match="needs a network whose values may be up to"):
         Blur.fitting(20_000_000, 10**10, rho=1e-6, honest=4, bits=10)
 

@@ -6,6 +6,8 @@ parties. A study declares several of them over the same columns.
 
 from __future__ import annotations
 
+from .example import write_example
+from .inference import difference, known_to
 from .releasing import StudyRelease
 from .report import Released, Result, StudyReport
 from .running import run_study
@@ -21,6 +23,9 @@ __all__ = [
     "StudyRelease",
     "StudyReport",
     "Table",
+    "difference",
+    "known_to",
     "run_study",
     "run_together",
+    "write_example",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
@@ -18,6 +19,22 @@ WIDEST = 2**52
 
 class Refused(Exception):
     """A cell that does not fit its column. Says why, never what was there."""
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+def _number(text: str) -> Decimal:
+    """A number as other programs would read it too: no digits in groups, a decimal point."""
+    if _NUMBER.fullmatch(text):
+        return Decimal(text)
+    if not text:
+        raise Refused("is empty")
+    if _NOT_FINITE.fullmatch(text):
+        raise Refused("is not finite")
+    comma = "," in text and _NUMBER.fullmatch(text.replace(",", ".", 1))
+    raise Refused("is not a number: it has a comma where a point is needed" if comma else "is not a number")
 
 
 @dataclass(frozen=True)
@@ -47,12 +64,7 @@ class Numbers:
 
     def read(self, text: str) -> tuple[int, bool]:
         """Units above ``low``, and whether the number was clipped."""
-        try:
-            number = Decimal(text.strip())
-        except InvalidOperation:
-            raise Refused("is not a number" if text.strip() else "is empty") from None
-        if not number.is_finite():
-            raise Refused("is not finite")
+        number = _number(text.strip())
         outside = not self.low <= number <= self.high
         if outside and not self.clip:
             raise Refused(f"is outside {self.low} … {self.high}")

@@ -5,7 +5,7 @@ between the *parts* of a study: each table of counts, each count of clipped numb
 change all sums of a part, each of them gets an equal share; where it changes one only, as in a histogram, all of it.
 
 A sum and its noise travel as one number that is never cut into pieces: the sums of pieces would tell more than the sum.
-If it is too large for the network it is rounded to a coarser step first, and the noise is that of the rounded sum.
+It is rounded to the finest step with which it fits the network first, and the noise is that of the rounded sum.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
@@ -23,6 +24,9 @@ from ..privacy.releases import SMALLEST_SHARE, ReleaseCost
 
 __all__ = ["Blur", "Part", "Plan", "StudyRelease"]
 
+FINEST = Fraction(1, 64)
+"""The step of sums that are small: fine enough that whole-number noise wastes nothing of the budget."""
+HALF = Fraction(1, 2)
 ROOM = 12
 """Deviations of a share's noise for which there is room on both sides: beyond lies less than one draw in 10³²."""
 
@@ -97,7 +101,7 @@ class Blur:
         The largest rounded sum of a party.
     """
 
-    step: int
+    step: Fraction
     distance: int
     variance: int
     most: int
@@ -120,9 +124,9 @@ class Blur:
         InvalidParameter
             Not even the noise alone fits.
         """
-        step = 1
+        step = FINEST
         while True:
-            distance, most = -(-reach // step), -(-limit // step)
+            distance, most = math.ceil(reach / step), math.ceil(limit / step)
             variance = max(SMALLEST_SHARE, math.ceil(distance**2 / (2.0 * rho * honest)))
             found = cls(step, distance, variance, most)
             if found.largest < 2**bits:
@@ -146,16 +150,16 @@ class Blur:
 
     def share(self, number: int, below: Callable[[int], int] = secrets.randbelow) -> int:
         """A party's number, rounded (halves up) and with its noise."""
-        noisy = (number + self.step // 2) // self.step + discrete_gaussian(self.variance, below=below)
+        noisy = math.floor(number / self.step + HALF) + discrete_gaussian(self.variance, below=below)
         return min(max(noisy + self.room, 0), self.largest)
 
     def read(self, total: int, parties: int) -> int:
-        """The sum over so many parties, noise included; it can be negative."""
-        return self.step * (total - parties * self.room)
+        """The sum over so many parties, noise included, as a whole number; it can be negative."""
+        return round(self.step * (total - parties * self.room))
 
     def deviation(self, parties: int) -> float:
         """Standard deviation of the noise in the sum of so many parties."""
-        return self.step * math.sqrt(parties * self.variance)
+        return float(self.step) * math.sqrt(parties * self.variance)
 
     def cost(self, honest: int) -> ReleaseCost:
         """What the sum tells if so many added their noise."""

@@ -15,13 +15,14 @@ from .agreeing import agree
 from .base import Cell, Row, Statistic, Stepwise, Summed, withheld
 from .columns import Numbers
 from .exact import Whole, exact_sum
+from .moments import Sum
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
 from .study import Study
 from .sums import Party, Sums
 from .table import Table
 
-__all__ = ["run_study"]
+__all__ = ["expected_noise", "run_study"]
 
 
 async def run_study(
@@ -119,6 +120,30 @@ def _plan(study: Study, bits: int) -> Plan | None:
     parts += [Part((1,), 1, exclusive=True) for _ in _clipping(study)]
     parts += [Part(tuple(s.most()), len(s.cells), exclusive=s.exclusive) for s in _summed(study)]
     return Plan.of(study.release, parts, most_rows=study.most_rows, bits=bits)
+
+
+def expected_noise(study: Study, *, high: float = 2.0**20) -> dict[str, float]:
+    """How far noise will move counts and sums of a study with a release, as standard deviations.
+
+    Parameters
+    ----------
+    study
+        With a release; as many parties as it relies on are taken to contribute.
+    high
+        The largest number that the network takes.
+
+    Returns
+    -------
+    dict
+        ``"rows"`` for counts; for each statistic of kind ``sum`` or ``mean`` the deviation of the sum of a cell.
+    """
+    plan = _plan(study, int(high).bit_length() - 1)
+    if plan is None:
+        return {}
+    parties = plan.release.honest
+    sums = zip(_summed(study), plan.blurs[-len(_summed(study)) or len(plan.blurs) :], strict=True)
+    known = {s.name: float(s.column.unit) * b[0].deviation(parties) for s, b in sums if isinstance(s, Sum)}
+    return {"rows": plan.blurs[0][0].deviation(parties)} | known
 
 
 @dataclass(frozen=True)
