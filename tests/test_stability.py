@@ -79,7 +79,8 @@ def gone(before: list[str], now: dict[str, set[str]]) -> list[str]:
 
 def test_no_public_name_has_gone() -> None:
     """Every name, parameter, command and option of the list is still there."""
-    assert gone(LIST.read_text(encoding="utf-8").splitlines(), public()) == []
+    missing = gone(LIST.read_text(encoding="utf-8").splitlines(), public())
+    assert missing == [], "keep these as deprecated; if they were in no release, write the list anew (see above)"
 
 
 def test_what_goes_is_noticed() -> None:

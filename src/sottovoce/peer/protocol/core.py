@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from .disclosure import live_sealed_edges, own_interval
+from .disclosure import live_sealed_edges, own_interval, own_margins
 from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
 from .noise import draw_seal
@@ -61,7 +61,10 @@ class Core:
             settings.tolerance_units,
             lambda: own_interval(self.state, self._links, self.settings),
             member=settings.index,
+            may_tell=lambda: own_margins(self.state, self._links, self.settings) is not None,
+            versions=stamp(),
         )
+        self.rule.early = not settings.missing
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
@@ -189,10 +192,12 @@ class Core:
         if self.pending is not None and self.pending.peer == name:
             self.pending = None
 
-    def _exchanged(self, name: str, disagreement: int) -> None:
-        """The value moved in an exchange."""
+    def _exchanged(self, name: str, disagreement: int, step: int) -> None:
+        """The value moved by ``step`` in an exchange."""
         self.exchanges += 1
-        self._links[name].disagreement = disagreement
+        for link in self._links.values():
+            link.moved += step
+        self._links[name].disagreement, self._links[name].moved = disagreement, 0.0
         if disagreement > 2 * self.settings.tolerance_units and self.rule.settled:  # R36
             self.rule.disturbed(membership=False)
         self.rule.value_changed()

@@ -1,4 +1,4 @@
-"""A peer's state machine on top of the ledger of each edge: rules R14 to R31, R44, R46 to R53, R60 to R62, R80 to R85.
+"""A peer's state machine on top of the ledger of each edge: rules R14 to R31, R44, R46 to R53, R60 to R62, R80 on.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call
@@ -27,7 +27,7 @@ from .disclosure import may_show, noise_is_held
 from .ledger import Reaction, meet, step
 from .members import Membership
 from .messages import Kind, Message, Vector, check_message, within
-from .noise import begin_afresh, draw_if_needed, rearm
+from .noise import begin_afresh, draw_if_needed, noise_in_place, rearm
 from .openings import closed
 from .settings import Settings
 from .state import Link, PeerState, Pending
@@ -130,8 +130,17 @@ class Protocol(Membership):
         return message
 
     def _has_said_enough(self, name: str) -> bool:
-        """R84: with the answer there no more need be shown, unless this end must find out whether they still agree."""
-        return self.declared and self._links[name].disagreement <= self.settings.tolerance_units
+        """R84, R88: whether a topic needs no more exchanges over this edge, as far as this end knows.
+
+        With the answer there: unless the two must find out whether they still agree. Before: while this end's value is
+        nearly what it was after their last exchange, and no noise is left in it. If that is so at both ends of all
+        edges, all values lie within half the tolerance, and agreement comes by itself.
+        """
+        link, settings = self._links[name], self.settings
+        if self.declared:
+            return link.disagreement <= settings.tolerance_units
+        near = settings.tolerance_units / (4 * settings.diameter)
+        return bool(settings.missing) and link.moved <= near and noise_in_place(self.state, settings.units) == 0.0
 
     def pause(self, uniform: float) -> float:
         """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
@@ -216,6 +225,9 @@ class Protocol(Membership):
         """R82 to R84: an epoch may have ended in agreement, or a neighbour has declared."""
         held, found = self.state.certificate, self.rule.agreement()
         if found is not None:
+            self.rule.early |= (
+                self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members
+            )
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
         if m.closed:
             self.declared_elsewhere = self._links[m.src].closed = m.closed
@@ -298,7 +310,8 @@ class Protocol(Membership):
             self.rule.disturbed()
         if reaction.previous is not None:  # R13: a request of ours was applied
             self.state = replace(self.state, fresh=self.state.fresh and noise_is_held(self.state, self._links))
-            self._exchanged(name, 2 * max(reach(edge.g - reaction.previous)))
+            step = max(reach(edge.g - reaction.previous))
+            self._exchanged(name, 2 * step, step)
 
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
@@ -356,5 +369,5 @@ class Protocol(Membership):
         held = noise_is_held(state, self._links)
         self.state = replace(state, fresh=held, edges={**state.edges, m.src: changed})
         self._count("applied", m.src)
-        self._exchanged(m.src, max(reach(difference)))
+        self._exchanged(m.src, max(reach(difference)), max(link.step))
         return ""

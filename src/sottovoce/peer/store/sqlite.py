@@ -38,7 +38,7 @@ MIGRATIONS: list[str] = [
     --   peer          numbers: account, counters
     --   edge NAME     numbers: lives, flags, counters
     --   parting NAME  numbers: lives, time
-    --   value, noise, f NAME, g NAME    data: little-endian 64-bit whole numbers
+    --   value, noise, f NAME, g NAME    data: whole numbers, packed
     --   certificate, topic    both: what a topic's last agreement found; what is kept about the topic itself
     -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
     CREATE TABLE state (

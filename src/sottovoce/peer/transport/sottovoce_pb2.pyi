@@ -91,26 +91,32 @@ class Terms(_message.Message):
     def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ..., missing: _Optional[str] = ...) -> None: ...
 
 class Stop(_message.Message):
-    __slots__ = ("round", "low", "high", "previous_low", "previous_high", "contributors", "previous_contributors", "ready", "previous_ready")
+    __slots__ = ("round", "low", "span", "previous_low", "previous_span", "contributors", "previous_contributors", "ready", "previous_ready", "version", "previous_version", "taken")
     ROUND_FIELD_NUMBER: _ClassVar[int]
     LOW_FIELD_NUMBER: _ClassVar[int]
-    HIGH_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_LOW_FIELD_NUMBER: _ClassVar[int]
-    PREVIOUS_HIGH_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_SPAN_FIELD_NUMBER: _ClassVar[int]
     CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
     READY_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_READY_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
     round: int
     low: bytes
-    high: bytes
+    span: bytes
     previous_low: bytes
-    previous_high: bytes
+    previous_span: bytes
     contributors: bytes
     previous_contributors: bytes
     ready: bytes
     previous_ready: bytes
-    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ..., ready: _Optional[bytes] = ..., previous_ready: _Optional[bytes] = ...) -> None: ...
+    version: int
+    previous_version: int
+    taken: int
+    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., span: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_span: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ..., ready: _Optional[bytes] = ..., previous_ready: _Optional[bytes] = ..., version: _Optional[int] = ..., previous_version: _Optional[int] = ..., taken: _Optional[int] = ...) -> None: ...
 
 class RosterRequest(_message.Message):
     __slots__ = ("number", "document")
