@@ -10,6 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.simulation import recording, running
 from sottovoce.simulation.random.aliases import alias_table
+from sottovoce.simulation.records import Plan
 from sottovoce.simulation.state import State
 
 RING = sv.graphs.cycle(40)
@@ -72,8 +73,8 @@ def furthest_from_the_exact_sum(num_steps: int, span: int) -> float:
     graph, method = sv.graphs.complete(12), sv.NoiseInsertion(1.0, 1.0 - 1e-7)
     values = np.random.default_rng(1).random(12)
     start = sv.simulate(graph, values, method, num_steps=1, seed=1, record=[])
-    state = State.after(start, 0)
-    runner = running.Runner(state, np.empty(0, dtype=np.int64), running._Crew(1), together=0)
+    state = State.after(start, Plan(range(0)))
+    runner = running.Runner(state, running._Crew(1), together=0)
     nodes, update, mean = start.tables[0, 0].copy(), numba.njit(type(method).update), float(values.mean())
 
     @numba.njit

@@ -21,7 +21,6 @@ from .compiling import compiled, specialised
 
 __all__ = [
     "BLOCK",
-    "NEVER",
     "NUM_CARRIED",
     "Sheet",
     "as_they_are",
@@ -40,8 +39,6 @@ __all__ = [
     "worth_carrying",
 ]
 
-NEVER = 2**62
-"""The step of no record: the last of :attr:`Sheet.steps`."""
 CARRYING = 8
 """Carrying the sums over a step costs as much as summing so many nodes."""
 FALL = 1e6

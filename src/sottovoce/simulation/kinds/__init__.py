@@ -96,7 +96,12 @@ class Kind(ABC):
 
 def kind_of(method: Method) -> Kind:
     """What runs ``method``."""
-    kind: Kind = import_module(f".{MODULES[base_of(type(method))]}", __name__).KIND
+    return _kind_of(type(method))
+
+
+@lru_cache
+def _kind_of(cls: type[Method]) -> Kind:
+    kind: Kind = import_module(f".{MODULES[base_of(cls)]}", __name__).KIND
     return kind
 
 
