@@ -10,7 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.simulation import recording, running
 from sottovoce.simulation.random.aliases import alias_table
-from sottovoce.simulation.records import Plan
+from sottovoce.simulation.records import NEVER, Plan
 from sottovoce.simulation.state import State
 
 RING = sv.graphs.cycle(40)
@@ -58,6 +58,13 @@ def test_sums_made_anew_are_what_keeps_them_exact():
     assert not recording.good_enough(0.99e-6, 1.0, 1)
     assert not recording.good_enough(1.0, 1.0, 10**7 + 1)
     assert not recording.good_enough(math.nan, 1.0, 1)
+
+
+def test_nothing_is_carried_after_the_last_record():
+    """Sums are carried over fewer steps than an eighth of the nodes; after the last record no other one follows."""
+    assert recording.worth_carrying(12, 100)
+    assert not recording.worth_carrying(13, 100)
+    assert not recording.worth_carrying(NEVER - 10, 100)
 
 
 def furthest_from_the_exact_sum(num_steps: int, span: int) -> float:

@@ -166,7 +166,7 @@ def good_enough(total: Any, largest: Any, steps: Any) -> Any:
 @register_jitable
 def worth_carrying(steps: Any, num_nodes: Any) -> Any:
     """Whether carrying the sums over so many steps is cheaper than summing again after them."""
-    return steps * CARRYING < num_nodes
+    return steps < -(-num_nodes // CARRYING)  # after the last record so many follow that their multiple overflows
 
 
 def outstanding_field(method: Method) -> int:

@@ -89,8 +89,9 @@ def _evenly(begin: int, end: int, count: int) -> Plan:
     if count >= end - begin:
         return Plan(range(begin, end + 1))
     places = np.arange(count + 1) * ((end - begin) / count) + begin
-    steps = np.append(np.rint(places, out=places), NEVER).astype(np.int64)  # more than 1 apart: none comes twice
-    steps[count] = end
+    steps = np.empty(count + 2, dtype=np.int64)
+    steps[:-1] = np.rint(places, out=places)  # they are more than 1 apart, so that none comes twice
+    steps[-2:] = end, NEVER
     return Plan(steps)
 
 

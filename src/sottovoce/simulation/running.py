@@ -10,10 +10,10 @@ of it.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ class Runner:
     """Runs spans of a state and fills its records."""
 
     def __init__(self, state: State, crew: _Crew, *, together: int) -> None:
-        """``together`` is the number of steps for which a team may draw ahead."""
+        """``together`` is the number of steps that a team may make."""
         from .recording import NUM_CARRIED, Sheet, outstanding_field
         from .team import team_for
 
@@ -261,7 +261,7 @@ class Runner:
     def _make(self, active: Indices, first: int, last: int, records: Rows) -> None:
         """Make steps on all cores: replicas are shared out, or coordinates where replicas are too few.
 
-        A team draws ahead for a single run.
+        A team makes the steps of a single run.
         """
         if self.team is not None:
             alone = partial(self.drive, active, (0, 1), first, last, records)
@@ -323,11 +323,14 @@ class _Crew:
         for future in [self.pool.submit(task) for task in tasks]:
             future.result()
 
-    def run_beside(self, work: Callable[[], object], helpers: Sequence[Callable[[], object]]) -> None:
-        """Do ``work`` in this thread, with as many helpers in others as the system gives us."""
-        futures = []
-        with suppress(RuntimeError):  # no more threads
-            futures += [self.pool.submit(helper) for helper in helpers]
-        work()
-        for future in futures:
-            future.result()
+    def run_two(self, here: Callable[[], object], there: Callable[[], object]) -> bool:
+        """Run one in this thread and the other at the same time; ``False``, and neither is run, without a thread."""
+        called_off = threading.Event()  # a task that found no thread is still in the queue
+        try:
+            future = self.pool.submit(lambda: None if called_off.is_set() else there())
+        except RuntimeError:
+            called_off.set()
+            return False
+        here()
+        future.result()
+        return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -76,4 +76,4 @@ class Setup:
 
     def as_dict(self) -> dict[str, Any]:
         """The fields of the setup alone, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(Setup)}
+        return {name: getattr(self, name) for name in Setup.__dataclass_fields__}

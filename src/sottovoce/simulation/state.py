@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -188,7 +189,7 @@ def _all_finite(tables: Array) -> bool:
 
 def aligned(shape: tuple[int, ...]) -> Array:
     """Uninitialised floats that begin on a cache line, so that a node's row never straddles two."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     raw = np.empty(size + 8)
-    skip = (-raw.ctypes.data % 64) // raw.itemsize
+    skip = (-raw.__array_interface__["data"][0] % 64) // raw.itemsize
     return raw[skip : skip + size].reshape(shape)

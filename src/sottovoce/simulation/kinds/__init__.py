@@ -49,9 +49,9 @@ class Kind(ABC):
         the :class:`~sottovoce.simulation.recording.Sheet` on which they record.
         """
 
-    def helped(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
-        """The driver for one replica whose steps others draw ahead, what these others do, and the last arguments of
-        both but for their :class:`~.ahead.Shelf`; ``None``: the kind has none.
+    def together(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
+        """What two threads do that make the steps of one replica, and the last arguments of both; ``None``: they cannot
+        for such a method.
         """
         return None
 
