@@ -22,11 +22,12 @@ from ..errors import InvalidParameter
 from ..foundation.arguments import number, whole
 from ..foundation.bucket import TokenBucket
 from ..scenario.scenario import Scenario
-from . import insight
+from . import insight, meter
 from .layouts import positions
 from .limits import Limits
 from .live import Watcher
 from .messages import pack, parse, speed_of, write
+from .observing import Observer, read_observer, read_prior
 from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
 from .reading import is_small, read_scenario
 from .tasks import Tasks, sentence_about
@@ -242,25 +243,20 @@ class Conversation:
     async def _watch(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
         await self._tasks.cancel("privacy", "guess")
-        if message.get("node") is None:
-            return
-        node, prior = self._observer(message, playback)
-        self._start("privacy", partial(self._say_privacy, playback, node, prior))
+        observer, prior = read_observer(message, playback.problem.graph), read_prior(message)
+        if observer is not None:
+            self._start("privacy", partial(self._say_privacy, playback, observer, prior))
 
     async def _guess(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
         await self._tasks.cancel("guess")
-        node, prior = self._observer(message, playback)
+        observer, prior = read_observer(message, playback.problem.graph), read_prior(message)
         step = whole("step", message.get("step"), low=1, high=playback.problem.num_steps)
-        centre = number("centre", message.get("centre", 0.0), low=-1e100, high=1e100)
-        if insight.too_large_to_audit(playback.problem, self._limits) is None:
-            self._start("guess", partial(self._say_guess, playback.problem, node, prior, centre, step))
-
-    def _observer(self, message: Mapping[str, Any], playback: Playback) -> tuple[int, float | None]:
-        """Who is curious, and what it believed beforehand."""
-        node = whole("node", message.get("node"), low=0, high=playback.problem.graph.num_nodes - 1)
-        prior = message.get("prior")
-        return node, None if prior is None else number("prior", prior, low=0.0, low_open=True, high=1e100)
+        centre = message.get("centre")
+        if centre is not None:
+            centre = number("centre", centre, low=-1e100, high=1e100)
+        if observer is not None:
+            self._start("guess", partial(self._say_guess, playback, observer, prior, centre, step))
 
     async def _live(self, message: Mapping[str, Any]) -> None:
         await self._tasks.cancel("live")
@@ -317,18 +313,27 @@ class Conversation:
             curves = await self._think(insight.theory_curves, problem, method, alpha, self._limits, about=problem)
             await self._say({"type": "theory", "run": self._run, "lane": index, **curves})
 
-    async def _say_privacy(self, playback: Playback, node: int, prior: float | None) -> None:
-        answer: dict[str, Any] = {"message": insight.too_large_to_audit(playback.problem, self._limits)}
-        if answer["message"] is None:
-            fired = await self._compute(playback.all_fired)
-            answer = await self._think(
-                insight.privacy_history, playback.problem, fired, node, prior, about=playback.problem
-            )
-        await self._say({"type": "privacy", "run": self._run, "node": node, "prior": prior, **answer})
+    async def _say_privacy(self, playback: Playback, observer: Observer, prior: float | None) -> None:
+        problem = playback.problem
+        fired = await self._fired(playback, problem.num_steps)
+        answer = await self._think(meter.privacy_history, problem, fired, observer, prior, about=problem)
+        await self._say({"type": "privacy", "run": self._run, "observer": observer.asked(), "prior": prior, **answer})
 
-    async def _say_guess(self, problem: Scenario, node: int, prior: float | None, centre: float, step: int) -> None:
-        found = await self._think(insight.guesses, problem, node, prior, centre, step, about=problem)
-        await self._say({"type": "guess", "run": self._run, "node": node, "prior": prior, "step": step, "lanes": found})
+    async def _say_guess(
+        self, playback: Playback, observer: Observer, prior: float | None, centre: float | None, step: int
+    ) -> None:
+        problem = playback.problem
+        fired = await self._fired(playback, step)
+        believed = meter.centre_of(problem) if centre is None else centre
+        found = await self._think(meter.guesses, problem, fired, observer, prior, believed, step, about=problem)
+        told = {"observer": observer.asked(), "prior": prior, "step": step, "lanes": found}
+        await self._say({"type": "guess", "run": self._run, **told})
+
+    async def _fired(self, playback: Playback, step: int) -> Any:
+        """The edges that fire until a step; ``None`` for a run that is too large to be followed."""
+        if meter.is_too_large(playback.problem, self._limits):
+            return None
+        return (await self._compute(playback.all_fired))[:step]
 
     async def _say_live(self) -> None:
         while True:
