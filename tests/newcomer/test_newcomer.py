@@ -100,6 +100,11 @@ def test_what_differs_is_said(shown: str, printed: str) -> None:
     assert difference(shown, printed) != ""
 
 
+def test_lines_may_be_broken_elsewhere() -> None:
+    """A sentence with a sign that is spelled out is longer; its words are the same."""
+    assert difference("one σ two\nthree, heard 0.1 s\nago", "one sigma\ntwo three, heard 7 s ago") == ""
+
+
 def test_dots_stand_for_lines() -> None:
     """A page may leave lines out, and what follows must still be there."""
     assert difference("a\n…\nd", "a\nb\nc\nd") == ""
