@@ -59,14 +59,21 @@ class Released:
     agreed: StudyRelease
     cost: ReleaseCost
 
+    def epsilon_reached(self, honest: int) -> float:
+        """The ε of this run at the agreed δ if so many parties, not those agreed, added their noise and told nobody."""
+        fewer = ReleaseCost(self.cost.rho * self.agreed.honest / honest, self.cost.closeness)
+        return fewer.epsilon(self.agreed.delta)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         agreed = self.agreed
+        fewer = sorted({1, -(-agreed.honest // 2)} - {agreed.honest})
         return {
             "protects": agreed.protects,
             "honest": agreed.honest,
             "delta": agreed.delta,
             "epsilon": self.cost.epsilon(agreed.delta),
+            "epsilon_by_honest": {str(honest): self.epsilon_reached(honest) for honest in fewer},
             "runs": agreed.runs,
             "epsilon_of_all_runs": self.cost.times(agreed.runs).epsilon(agreed.delta),
             "rho": self.cost.rho,
@@ -159,7 +166,13 @@ def _all_are(given: Any, kind: Any) -> bool:
 
 def _is_release(given: Mapping[str, Any]) -> bool:
     numbers = ("honest", "delta", "epsilon", "runs", "epsilon_of_all_runs", "rho", "closeness")
-    return given.get("protects") in ("row", "party") and all(isinstance(given.get(n), int | float) for n in numbers)
+    fewer = given.get("epsilon_by_honest")
+    return (
+        given.get("protects") in ("row", "party")
+        and all(isinstance(given.get(name), int | float) for name in numbers)
+        and isinstance(fewer, Mapping)
+        and all(str(h).isdigit() and isinstance(epsilon, int | float) for h, epsilon in fewer.items())
+    )
 
 
 def _opening(report: Mapping[str, Any]) -> list[str]:
@@ -179,7 +192,11 @@ def _noise(release: Mapping[str, Any], contributors: int) -> list[str]:
     told = f"Private release: {what} is hidden with ε = {release['epsilon']:.3g} at δ = {release['delta']:g}"
     if release["runs"] > 1:
         told += f"; with ε = {release['epsilon_of_all_runs']:.3g} by all {release['runs']} runs that are agreed"
-    relied = f"It relies on {release['honest']} of {contributors} contributors to add their noise and keep it secret."
+    relied = f"It relies on {release['honest']} of {contributors} contributors to add their noise and keep it secret"
+    fewer = [
+        f"{h} ε is {epsilon:.3g}" for h, epsilon in release["epsilon_by_honest"].items() if int(h) != release["honest"]
+    ]
+    relied += f"; with only {', with '.join(reversed(fewer))}." if fewer else "."
     return [told, relied, "Every number carries noise; its deviation is in the column noise where it is known."]
 
 
