@@ -117,7 +117,7 @@ export class Live {
   celebrate({ state, settledAfter, sentence }) {
     const over = OVER.includes(state) && typeof settledAfter === "number";
     if (over && this.banner.hidden) {
-      const text = "Settled: everybody holds the same answer, and nobody has told their number.";
+      const text = "Settled: all peers hold the same answer.";
       this.banner.replaceChildren(make("b", {}, "✓ "), text);
       announce(sentence ?? text);
     }
