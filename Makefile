@@ -4,6 +4,7 @@
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
 #   make test WORKERS=0                  one after another, in one process
+#   make slow PART=2/12                  one of twelve parts of the slow tests, about as long as the others
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 
@@ -14,13 +15,15 @@ CONSTRAINTS ?= constraints/dev.txt
 PYTEST ?=
 MUTATIONS ?=
 WORKERS ?= auto --maxprocesses 4
+PART ?=
+NEWCOMER ?=
 EXTRAS ?= dev
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser web test slow mutations lint format docs bench constraints lowest proto clean
+.PHONY: help demo browser web test slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,9 +44,14 @@ web:  ## everything that Node.js checks of the studio's page; without Node.js it
 test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples, with coverage
 	$(BIN)/python -m pytest --cov -n $(WORKERS) --dist loadfile $(PYTEST)
 
+ifeq ($(PART),)
 slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minutes of mutation testing
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow -n $(WORKERS) $(PYTEST)
 	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
+else
+slow: $(VENV)/.dev
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m "slow and not long" --part $(PART) -n $(WORKERS) $(PYTEST)
+endif
 
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
 	$(BIN)/python -m tests.mutations $(MUTATIONS)
@@ -63,6 +71,13 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+wheel: $(VENV)/.dev  ## what users install, in dist/
+	@rm -rf dist && $(PIP:install=wheel) --no-deps --no-build-isolation --wheel-dir dist . && ls dist/*.whl
+
+# README on every Python from 3.11 on that is found here, then all other pages: see tests/newcomer.
+newcomer: wheel  ## follow the pages from the wheel, in an empty home, and compare what is printed with what they show
+	$(BIN)/python -m tests.newcomer dist/*.whl $(NEWCOMER)
 
 # benchmarks/gpu.py needs an NVIDIA device and the extra `gpu`: run it by hand.
 BENCH ?=

@@ -4,6 +4,8 @@ Examples in ``README.md`` and ``docs/`` are run by Sybil: a fenced block marked 
 if it has prompts and a program otherwise, and a ``{code-block} py`` is a file named by its caption. The
 blocks of a page share one namespace and run in a temporary directory, in order, and can import files
 from there. ``<!-- skip: next -->`` before a block leaves it out; say why.
+
+``--part 2/12`` runs one of twelve parts of what is chosen, about as long as the others (``tests/parts.py``).
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ import pytest
 from sybil import Example, Sybil
 from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
+sys.path.insert(0, str(Path(__file__).parent))  # for what tests share
+from tests.parts import part_of
+
 # Sphinx's configuration is no test module, and would write pages when imported.
 collect_ignore_glob = ["docs/*.py"]
 
@@ -39,6 +44,19 @@ hypothesis.settings.register_profile("ci", max_examples=40, derandomize=True, de
 hypothesis.settings.register_profile("dev", max_examples=40, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", help="run the k-th of N parts of the chosen tests: k/N")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    asked = config.getoption("--part")
+    if asked:
+        chosen = part_of([item.nodeid for item in items], asked)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
 
 
 @pytest.fixture(autouse=True)

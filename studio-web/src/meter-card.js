@@ -1,4 +1,5 @@
 // What an observer learns under one method: the verdict, the graph with its densities, and a strip for each node.
+import { exposureOf } from "./colours.js";
 import { axisOf, Gauge, Strip } from "./density.js";
 import { make } from "./dom.js";
 import { deviation, findings, summary } from "./findings.js";
@@ -35,12 +36,37 @@ export class MeterCard {
     const title = make("h3", {}, baseline ? `${lane.label}, for comparison` : lane.label);
     const note = lane.note ? [make("p", { class: "caption" }, lane.note)] : [];
     this.element = make("article", { class: "card", "data-label": lane.label }, title, this.says, ...note);
-    if (!lane.std) {
+    if (lane.std) this.build(onPick, onPickEdge);
+    else if (lane.near) this.buildNear();
+    else {
       this.element.classList.add("unanalysed");
-      this.says.textContent = lane.message ?? lane.verdict?.sentence ?? "Not analysed.";
-      return;
+      this.says.textContent = lane.message ?? "Not analysed.";
     }
-    this.build(onPick, onPickEdge);
+  }
+
+  /** A graph too large to follow wholly: what is known about those near the observer. */
+  buildNear() {
+    this.list = make("ul", { class: "findings near", tabindex: "0", "aria-label": "what is believed of those nearby" });
+    this.element.append(this.list);
+    this.showNear(this.lane.near);
+  }
+
+  showNear({ nodes, kind, words, sentence }) {
+    this.says.textContent = sentence;
+    this.element.classList.toggle("exposed", kind.includes("known"));
+    const rows = nodes.map((node, k) => {
+      const dot = make("i", { class: "dot" });
+      dot.style.setProperty("--colour", exposureOf(kind[k], 0.5));
+      const who = make("span", { class: "who" }, make("span", { class: "unseen" }, "node "), this.name(node));
+      return make(
+        "li",
+        { class: kind[k], "data-node": String(node) },
+        who,
+        dot,
+        make("span", { class: "what" }, words[k]),
+      );
+    });
+    this.list.replaceChildren(...rows);
   }
 
   build(onPick, onPickEdge) {
@@ -91,6 +117,7 @@ export class MeterCard {
    * @param {boolean} ended  whether this is the last step
    */
   show(step, guess, ended) {
+    if (this.lane.near) this.showNear(guess?.near ?? this.lane.near);
     if (!this.lane.std) return;
     const now = findings(this.lane, this.data, step, this.ready.graph.numNodes);
     if (guess?.kind) now.kinds = guess.kind;

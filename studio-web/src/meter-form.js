@@ -1,6 +1,6 @@
 // The question that the meter answers: who looks, and what did it know before.
 import { byId, make } from "./dom.js";
-import { edgeIndex, kindOf, withEdge, withNode } from "./observer.js";
+import { fits, kindOf, withEdge, withNode } from "./observer.js";
 
 const OFFERED = [
   { kind: "node", text: "one node", field: "which", hint: "click a node, or type its number" },
@@ -103,7 +103,7 @@ export class MeterForm {
     if (nodes.includes(-1)) return this.onWrong(`there is no such ${this.kind === "wire" ? "edge" : "node"} here`);
     if (this.kind === "wire") {
       const edges = words.map((_, k) => nodes.slice(2 * k, 2 * k + 2));
-      if (edges.some((edge) => edgeIndex(this.graph.edges, edge) < 0))
+      if (!edges.every((edge) => fits({ edges: [edge] }, this.graph)))
         return this.onWrong("there is no such edge here");
       return this.onObserver({ edges });
     }

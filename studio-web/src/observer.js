@@ -80,14 +80,14 @@ export function withEdge(observer, edge) {
 }
 
 /**
- * Whether it can be on this graph.
+ * Whether it can be on this graph; of a graph that is too large to be drawn the page knows no edges.
  * @param {Observer} observer
  * @param {{numNodes: number, edges: number[][]}} graph
  */
 export function fits(observer, graph) {
   if (observer.nodes) return observer.nodes.every((node) => node < graph.numNodes);
   if (observer.but !== undefined) return observer.but < graph.numNodes;
-  return observer.edges.every((edge) => edgeIndex(graph.edges, edge) >= 0);
+  return !graph.edges?.length || observer.edges.every((edge) => edgeIndex(graph.edges, edge) >= 0);
 }
 
 /**

@@ -79,7 +79,7 @@ def test_a_state_too_long_for_an_address_survives_a_reload(visit: Visit) -> None
     """The address does not claim to be the old one, and graph and step are there again."""
     visit.open()
     edges = [[node, node + 1] for node in range(19_999)]
-    visit.page.evaluate("edges => studio.controls.useEdges(edges, 'a long path')", edges)
+    visit.page.evaluate("edges => studio.change({graph: {edges, name: 'a long path'}})", edges)
     visit.wait("studio.problemShown.graph.numNodes === 20000")
     visit.page.evaluate("studio.seek(77)")
     visit.settle(77)
@@ -171,3 +171,22 @@ def test_a_server_that_hangs_up_is_not_asked_for_ever(visit: Visit) -> None:
     visit.page.select_option("#family", "star")
     visit.wait("studio.problemShown?.graph.name === 'star(24)'")
     assert visit.page.is_hidden("#notice")
+
+
+def test_a_thousand_nodes_are_drawn_without_asking_the_style_sheet_for_each(visit: Visit) -> None:
+    """Colours are read once for a picture; all nodes are drawn, and a node is found under the pointer by its place."""
+    visit.open("#graph=rgg:1000:seed=1&steps=2000")
+    visit.wait("studio.lanes[0].network.places?.length === 1000")
+    asked = visit.page.evaluate(
+        """() => {
+        const own = window.getComputedStyle;
+        let count = 0;
+        window.getComputedStyle = (...given) => { count += 1; return own(...given); };
+        studio.lanes[0].network.draw();
+        window.getComputedStyle = own;
+        return count;
+    }"""
+    )
+    assert 0 < asked <= 10
+    visit.click_node(123)
+    visit.wait("JSON.stringify(studio.state.watch).includes('123')")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import tempfile
 import time
@@ -11,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
 from ..graphs import Graph
 from ..testing.proof import Proof, prove
 from ..testing.stage import Stage
 from ._peer_view import network_table
+from .output import print_json, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -47,9 +46,7 @@ def show(
     graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | None, as_json: bool, stay: bool = False
 ) -> None:
     """Run it, until Ctrl-C if it is to ``stay``, and exit with 1 if the peers did not settle on the true mean."""
-    from rich.console import Console
-
-    console = Console(stderr=as_json)
+    console = terminal(stderr=as_json)
     generator = np.random.default_rng(seed)
     values = np.round(50 + _SPREAD * generator.standard_normal(graph.num_nodes), 1)
     settings = _SETTINGS | {"rate": min(15.0, _EXCHANGES / (2 * graph.num_edges))}
@@ -74,7 +71,7 @@ def show(
         "prior_std": _SPREAD, "known_to_a_single_peer_std": dict(zip(stage.names, learned, strict=True)),
     }  # fmt: skip
     if as_json:
-        click.echo(json.dumps(result))
+        print_json(result)
     else:
         console.print(_tell(proof, result, values, stage.names))
     if not (settled and proof.exact and proof.largest_error <= _SETTINGS["tolerance"]):

@@ -13,6 +13,7 @@ import click
 
 from ..errors import InvalidParameter
 from ..foundation.extras import require
+from .kinds import FileName, Whole
 from .output import json_option, load_option, print_json
 
 DEFAULT_PORT = 8321
@@ -24,10 +25,10 @@ DEFAULT_PORT = 8321
     help="Address to listen on. Choose one that other machines reach only if they may use the page.",
 )  # fmt: skip
 @click.option(
-    "--port", type=click.IntRange(0, 65535),
+    "--port", type=Whole(0, 65535),
     help=f"Port to listen on; 0 is any free one. [default: {DEFAULT_PORT}, or any free one if it is taken]",
 )  # fmt: skip
-@click.option("--network", type=click.Path(path_type=Path), help="Folder of a network of peers, for the live view.")
+@click.option("--network", type=FileName(), help="Folder of a network of peers, for the live view.")
 @load_option
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @json_option

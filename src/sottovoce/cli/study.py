@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .output import print_json
+from .kinds import FileName, Number
+from .output import Group, json_option, print_json, say
 
 if TYPE_CHECKING:
     from ..statistics import Study, StudyReport, Table
 
 __all__ = ["command"]
 
-STUDY = click.argument("study", type=click.Path(path_type=Path))
-FILES = click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object for machines.")
-HTML = click.option("--html", "page", type=click.Path(path_type=Path), help="Also write a page with bars here.")
+STUDY = click.argument("study", type=FileName())
+FILES = click.argument("files", nargs=-1, type=FileName())
+HTML = click.option("--html", "page", type=FileName(), help="Also write a page with bars here.")
 
 LINGER = 60.0
 """Seconds to stay for neighbours that do not have the last answer yet."""
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Statistics of tables whose rows stay with their owners."""
 
@@ -34,7 +34,7 @@ def command() -> None:
 @command.command()
 @STUDY
 @FILES
-@JSON
+@json_option
 def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
     """Check STUDY, and whether the CSV FILES fit it. All parties must see the same digest."""
     from ..statistics import Study
@@ -47,11 +47,11 @@ def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
     if as_json:
         print_json({"study": declared.name, "digest": declared.digest, "noise": noise, "files": seen})
         return
-    click.echo(f"Study {declared.name}: {len(declared.columns)} columns, {len(declared.statistics)} statistics.")
-    click.echo(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
+    say(f"Study {declared.name}: {len(declared.columns)} columns, {len(declared.statistics)} statistics.")
+    say(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
     if noise:
         sums = "".join(f", the sum of {name} by {noise[name]:.3g}" for name in noise if name != "rows")
-        click.echo(f"Noise will move a count by about {noise['rows']:.2g} rows{sums}.")
+        say(f"Noise will move a count by about {noise['rows']:.2g} rows{sums}.")
     for path, table in tables.items():
         moved = ", ".join(f"{count} of {name}" for name, count in table.clipped.items() if count)
         click.echo(f"{path} fits: {table.num_rows} rows" + (f"; moved to a bound: {moved}" if moved else ""))
@@ -60,13 +60,13 @@ def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
 @command.command()
 @STUDY
 @FILES
-@click.option("--peer", "config", type=click.Path(path_type=Path), help="This party's peer.toml.")
+@click.option("--peer", "config", type=FileName(), help="This party's peer.toml.")
 @click.option("--topic", help="What the parties call this run of the study; a name is used once.")
-@click.option("--timeout", type=click.FloatRange(min=0.0, min_open=True), help="Seconds to wait for each sum.")
+@click.option("--timeout", type=Number(low=0.0, low_open=True), help="Seconds to wait for each sum.")
 @click.option("--trial", is_flag=True, help="All parties' FILES here, without a network and without privacy.")
-@click.option("--out", type=click.Path(path_type=Path), help="Also write the report as JSON here.")
+@click.option("--out", type=FileName(), help="Also write the report as JSON here.")
 @HTML
-@JSON
+@json_option
 def run(
     study: Path,
     files: tuple[Path, ...],
@@ -105,9 +105,9 @@ def run(
 
 
 @command.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=FileName())
 @HTML
-@JSON
+@json_option
 def report(files: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
     """Show the report in FILES, as `study run --out` wrote it; of several, what they tell together."""
     from ..errors import InvalidParameter
@@ -145,7 +145,7 @@ def _read(file: Path) -> Any:
 @command.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--seed", default=1, show_default=True, help="Decides everything random.")
-@JSON
+@json_option
 def example(folder: Path, seed: int, as_json: bool) -> None:
     """Write a study of salaries and the files of twelve made-up companies into FOLDER."""
     from ..statistics import write_example

@@ -31,13 +31,16 @@ from ..foundation.arguments import whole
 from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
+from .data import read_graph, read_values
 from .guide import guide
 from .limits import Limits
 from .live import Watcher
 from .messages import read_json, write
 from .playing import Playback, cost_of_step
 from .reading import RECORDS, is_small, read_scenario
+from .setups import read_setup, write_setup
 from .stream import Conversation
+from .tables import Choices
 from .tasks import in_words
 from .thinking import Thinkers
 from .turns import Turns
@@ -160,11 +163,14 @@ class Studio:
         return JSONResponse({"code": asked.to_python(record=RECORDS)})
 
     async def export(self, request: Request) -> Response:
-        """The run until a step as CSV, PNG or SVG."""
+        """The run until a step as CSV, PNG or SVG, or the set-up as a file."""
         kind = request.path_params["kind"]
-        if kind not in ("csv", "png", "svg"):
+        if kind not in ("csv", "png", "svg", "setup"):
             raise HTTPException(404)
         message = await self._json(request)
+        if kind == "setup":
+            setup = await self._think(write_setup, message.get("problem"), message.get("page"), self.limits)
+            return Response(setup, media_type="application/json")
         asked = await self._asked(message)
         step = whole("at", message.get("at", asked.num_steps), low=0, high=asked.num_steps)
         run = self._compute_here if cost_of_step(asked) * step <= QUICK_WORK else self._think
@@ -174,9 +180,9 @@ class Studio:
         return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
 
     async def read(self, request: Request) -> Response:
-        """Check an uploaded or pasted edge list, or private values, and give it back as JSON."""
+        """Check an uploaded or pasted graph, private values or set-up, and give it back as JSON."""
         kind = request.path_params["kind"]
-        if kind not in ("edges", "values"):
+        if kind not in ("edges", "values", "setup"):
             raise HTTPException(404)
         body = await self._body(request)
         name = request.query_params.get("name", "the text")[:60]
@@ -186,10 +192,13 @@ class Studio:
             raise InvalidParameter(f"{name} is not a text file") from None
         if "\0" in text:
             raise InvalidParameter(f"{name} is not a text file")
-        reader = exports.read_edge_list if kind == "edges" else exports.read_numbers
+        if kind == "setup":
+            return JSONResponse(await self._think(read_setup, text, name, self.limits))
+        choices = Choices.parse(dict(request.query_params))
+        reader = read_graph if kind == "edges" else read_values
         if len(text) > LONG_TEXT:
-            return JSONResponse(await self._think(reader, text, name, self.limits))
-        return JSONResponse(await self._compute(lambda: reader(text, name, self.limits)))
+            return JSONResponse(await self._think(reader, text, name, choices, self.limits))
+        return JSONResponse(await self._compute(lambda: reader(text, name, choices, self.limits)))
 
     async def stream(self, socket: WebSocket) -> None:
         """One page's conversation."""

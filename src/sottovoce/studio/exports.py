@@ -1,4 +1,4 @@
-"""What a page can take away: the numbers as CSV, the picture as PNG or SVG; and what it can bring: files.
+"""What a page can take away: the numbers as CSV, the picture as PNG or SVG.
 
 Exports are computed anew from what was asked for, so they hold the engine's numbers in full precision.
 """
@@ -6,26 +6,21 @@ Exports are computed anew from what was asked for, so they hold the engine's num
 from __future__ import annotations
 
 import io
-import re
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidFile, InvalidParameter
-from ..foundation.text import number_rows
+from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..scenario.scenario import Scenario
 from ..simulation import Solution
-from .limits import Limits
 from .playing import simulated
 from .reading import record_steps
 
 FARTHEST = 1e9
 """Where a node may be drawn."""
 
-__all__ = ["as_csv", "as_figure", "read_edge_list", "read_numbers"]
+__all__ = ["as_csv", "as_figure"]
 
 
 def runs_until(asked: Scenario, step: int) -> list[Solution]:
@@ -109,43 +104,3 @@ def _places(positions: object, graph: Graph) -> Any:
     if places.shape != (graph.num_nodes, 2) or not (np.abs(places) <= FARTHEST).all():
         raise InvalidParameter(f"positions must be pairs of finite numbers of at most {FARTHEST:g} in size")
     return places
-
-
-# -- what a page brings -----------------------------------------------------------------------------
-
-
-def read_edge_list(text: str, name: str, limits: Limits) -> dict[str, Any]:
-    """An uploaded edge list, checked as any graph is."""
-    limits.check("lines", text.count("\n"), 2 * limits.edges)
-    large = (int(digits) for digits in re.findall(r"\d{6,20}", re.sub(r"#.*", "", text)))
-    limits.check("nodes", max(large, default=0) + 1, limits.nodes)
-    with tempfile.TemporaryDirectory(prefix="sottovoce-studio-") as folder:
-        path = Path(folder) / "graph.txt"
-        path.write_text(text, encoding="utf-8")
-        try:
-            graph = Graph.from_file(path)
-        except InvalidFile as error:
-            raise InvalidFile(str(error).replace(str(path), name)) from None
-    limits.check("nodes", graph.num_nodes, limits.nodes)
-    limits.check("edges", graph.num_edges, limits.edges)
-    return {"name": name, "edges": graph.edges.tolist(), "numNodes": graph.num_nodes}
-
-
-def read_numbers(text: str, name: str, limits: Limits) -> dict[str, Any]:
-    r"""Numbers from pasted text or CSV: the last column, a first line of words is a heading, ``#`` a comment.
-
-    A single line of many numbers counts as one column. Errors name the line, never what stands in it.
-
-    Examples
-    --------
-    >>> read_numbers("1, 2, 3", "pasted", Limits())["values"]
-    [1.0, 2.0, 3.0]
-    >>> read_numbers("node,value\n0,0.5\n1,0.25\n", "pasted", Limits())["values"]
-    [0.5, 0.25]
-    """
-    rows = number_rows(text, name)
-    values = rows[0] if len(rows) == 1 else [row[-1] for row in rows]
-    if len(rows) > 1 and len({len(row) for row in rows}) != 1:
-        values = [value for row in rows for value in row]
-    limits.check("numbers", len(values), limits.nodes)
-    return {"name": name, "values": values}

@@ -38,7 +38,7 @@ MIGRATIONS: list[str] = [
     --   peer          numbers: account, counters
     --   edge NAME     numbers: lives, flags, counters
     --   parting NAME  numbers: lives, time
-    --   value, noise, f NAME, g NAME    data: little-endian 64-bit whole numbers
+    --   value, noise, f NAME, g NAME    data: whole numbers, packed
     --   certificate, topic    both: what a topic's last agreement found; what is kept about the topic itself
     -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
     CREATE TABLE state (
@@ -133,6 +133,10 @@ class SqliteStore:
         """What is kept about each topic."""
         with self.translated("read"):
             return topic_records(self.connection())
+
+    def unrecorded(self, secret: str) -> float:
+        """Nothing: the records are all that is known."""
+        return 0.0
 
     def topic(self, topic: bytes, dimension: int) -> TopicState:
         """Where the state of one topic is kept."""
