@@ -70,6 +70,8 @@ class Core:
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
         self._to_tell: set[str] = set()
+        self._still = 0, 0
+        """R88: the present round, and how often the own clock has rung in it."""
         self._heed_certificate()
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
@@ -144,11 +146,6 @@ class Core:
     def live_sealed_edges(self) -> int:
         """How many neighbours that answer share a seal with this peer (R30)."""
         return live_sealed_edges(self.state, self._links)
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nobody needs this peer to hurry (R36)."""
-        return not self.rule.restless and self.rule.quiet(self.state.active)
 
     # -- for the rules --------------------------------------------------------------------------
 

@@ -35,7 +35,10 @@ from .steps import half, kept_within, reach
 from .terms import dispute
 from .units import LARGEST
 
-__all__ = ["Protocol"]
+__all__ = ["WAITS_AFTER", "Protocol"]
+
+WAITS_AFTER = 20
+"""R88: own calls in one round after which a peer that has nothing to ask only waits."""
 
 
 class Protocol(Membership):
@@ -106,6 +109,7 @@ class Protocol(Membership):
     def tick(self, name: str | None) -> Message | None:
         """R16, R28: the own clock rang and chose ``name``; ``None`` if nobody can be called now."""
         active = self.state.active
+        self._still = self.rule.round, self._still[1] + 1 if self._still[0] == self.rule.round else 0
         for neighbour in active:
             link = self._links[neighbour]
             link.tokens = min(link.tokens + self.settings.bucket_refill / len(active), self.settings.bucket_burst)
@@ -133,14 +137,24 @@ class Protocol(Membership):
         """R84, R88: whether a topic needs no more exchanges over this edge, as far as this end knows.
 
         With the answer there: unless the two must find out whether they still agree. Before: while this end's value is
-        nearly what it was after their last exchange, and no noise is left in it. If that is so at both ends of all
-        edges, all values lie within half the tolerance, and agreement comes by itself.
+        nearly what it was after their last exchange, and its noise is gone or may not be withdrawn now (R55). If that
+        is so at both ends of all edges, all values lie within half the tolerance, and agreement comes by itself.
         """
         link, settings = self._links[name], self.settings
         if self.declared:
             return link.disagreement <= settings.tolerance_units
         near = settings.tolerance_units / (4 * settings.diameter)
-        return bool(settings.missing) and link.moved <= near and noise_in_place(self.state, settings.units) == 0.0
+        stays = noise_is_held(self.state, self._links) or noise_in_place(self.state, settings.units) == 0.0
+        return bool(settings.missing) and link.moved <= near and stays
+
+    @property
+    def quiet(self) -> bool:
+        """R36, R88: whether nobody needs this peer to hurry: all is done, or it only waits for others."""
+        if not self.rule.restless:
+            return self.rule.quiet(self.state.active)
+        talking = [name for name in self.state.active if not (self.state.edges[name].blank or self._links[name].silent)]
+        still = self._still[0] == self.rule.round and self._still[1] >= WAITS_AFTER
+        return still and all(map(self._has_said_enough, talking))
 
     def pause(self, uniform: float) -> float:
         """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
@@ -183,11 +197,9 @@ class Protocol(Membership):
         ProtocolViolation
             The message breaks the protocol. Nothing has changed.
         """
-        if m.dst != self.settings.name:
-            raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
-        if m.topic != self.topic:
-            raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
-        self._check_terms(m)
+        self._check_address(m)
+        if self._check_terms(m):
+            return self.greet(m.src)
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
@@ -260,11 +272,21 @@ class Protocol(Membership):
         held = self.state.certificate
         return closed(self.settings, name, 0 if held is None else held.contributors, topic=self.topic)
 
-    def _check_terms(self, m: Message) -> None:
-        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree."""
+    def _check_address(self, m: Message) -> None:
+        if m.dst != self.settings.name:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
+        if m.topic != self.topic:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
+
+    def _check_terms(self, m: Message) -> bool:
+        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree.
+
+        R89: of a topic it is told the own terms, once, so that both ends can say what differs; whether it must be now.
+        """
         if m.src not in self.state.edges:
-            return
+            return False
         self.rosters[m.src] = m.roster
+        known = m.src in self.disputes
         if m.terms is not None:
             own, same = self.settings, m.roster == self.settings.roster
             why = dispute(own.name, own.terms, m.src, m.terms, same_roster=same)
@@ -276,8 +298,11 @@ class Protocol(Membership):
             else:
                 self._count("terms-differ", m.src)
                 self.disputes[m.src] = why
-        if m.src in self.disputes and m.kind is not Kind.BYE:
+        if m.src not in self.disputes or m.kind is Kind.BYE:
+            return False
+        if known or not self.settings.missing:
             raise ProtocolViolation(self.disputes[m.src])
+        return True
 
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""

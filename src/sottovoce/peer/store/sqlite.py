@@ -134,6 +134,10 @@ class SqliteStore:
         with self.translated("read"):
             return topic_records(self.connection())
 
+    def unrecorded(self, secret: str) -> float:
+        """Nothing: the records are all that is known."""
+        return 0.0
+
     def topic(self, topic: bytes, dimension: int) -> TopicState:
         """Where the state of one topic is kept."""
         return TopicState(self, topic, dimension)
