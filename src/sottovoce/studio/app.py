@@ -35,11 +35,12 @@ from .data import read_graph, read_values
 from .limits import Limits
 from .live import Watcher
 from .messages import read_json, write
-from .playing import Playback
+from .playing import Playback, cost_of_step
 from .reading import RECORDS, is_small, read_scenario
 from .setups import read_setup, write_setup
 from .stream import Conversation
 from .tables import Choices
+from .tasks import in_words
 from .thinking import Thinkers
 from .turns import Turns
 
@@ -50,6 +51,9 @@ T = TypeVar("T")
 
 LONG_TEXT = 200_000
 """Longer texts are read in a process, so that frames are not delayed."""
+
+QUICK_WORK = 20_000_000
+"""Updates of single nodes that an export may need to be computed here, where kernels are compiled already."""
 
 THREADS = 4
 """Slices of runs that are computed at once."""
@@ -128,9 +132,11 @@ class Studio:
         self.thinkers, self.turns = Thinkers(), Turns(THREADS)
         self.thinkers.warm_up()
         self.running.submit(_prepare_engine)
+        following = asyncio.ensure_future(self.watcher.follow())
         try:
             yield
         finally:
+            following.cancel()
             self.thinkers.close()
             self.watcher.close()
             self.running.shutdown(wait=False, cancel_futures=True)
@@ -165,10 +171,10 @@ class Studio:
             return Response(setup, media_type="application/json")
         asked = await self._asked(message)
         step = whole("at", message.get("at", asked.num_steps), low=0, high=asked.num_steps)
+        run = self._compute_here if cost_of_step(asked) * step <= QUICK_WORK else self._think
         if kind == "csv":
-            text = await self._think(exports.as_csv, asked, step)
-            return Response(text, media_type="text/csv")
-        picture = await self._think(exports.as_figure, asked, step, message.get("positions"), kind)
+            return Response(await run(exports.as_csv, asked, step), media_type="text/csv")
+        picture = await run(exports.as_figure, asked, step, message.get("positions"), kind)
         return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
 
     async def read(self, request: Request) -> Response:
@@ -243,6 +249,9 @@ class Studio:
         async with self.turns.turn("requests"):
             return await asyncio.get_running_loop().run_in_executor(self.running, work)
 
+    async def _compute_here(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await self._compute(lambda: work(*arguments))
+
     async def _think(self, work: Callable[..., T], *arguments: Any) -> T:
         assert self.thinkers is not None
         return await self.thinkers.think(work, *arguments, page="requests")
@@ -294,7 +303,7 @@ def _prepare_engine() -> None:
 
 async def _refuse(_request: Request, error: Exception) -> Response:
     status = 422 if isinstance(error, InvalidInput) else 400
-    return JSONResponse({"message": str(error)}, status_code=status)
+    return JSONResponse({"message": in_words(str(error))}, status_code=status)
 
 
 async def _http_error(_request: Request, error: Exception) -> Response:
