@@ -14,8 +14,8 @@ from sottovoce.cli.main import cli
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import Study, run_study, run_together
 from sottovoce.statistics.releasing import FINEST, Blur
-from sottovoce.statistics.report import page_of, text_of, together_of
 from sottovoce.statistics.running import _plan, expected_noise
+from sottovoce.statistics.showing import page_of, text_of, together_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made
