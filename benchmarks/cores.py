@@ -19,6 +19,7 @@ import sottovoce as sv
 from sottovoce.graphs.circulant import Circulant
 from sottovoce.methods.base import Method
 from sottovoce.simulation import team as teams
+from sottovoce.simulation.records import Plan
 from sottovoce.simulation.running import Runner, _Crew
 from sottovoce.simulation.state import State
 from sottovoce.simulation.team import team_for
@@ -31,17 +32,17 @@ def measure(num_nodes: int, method: Method, cores: int) -> tuple[float, float, b
     graph = Circulant.random(num_nodes, DEGREE, seed=1).to_graph()
     values = np.random.default_rng(1).random(num_nodes)
     begun = sv.simulate(graph, values, method, num_steps=1, seed=1, record=[], threads=1, progress=False)
-    alone, together = State.after(begun, 0), State.after(begun, 0)
+    alone, together = State.after(begun, Plan(range(0))), State.after(begun, Plan(range(0)))
     teams.LEAST_NODES = 2  # also where simulate would not try
     crew = _Crew(cores)
-    runner = Runner(alone, np.empty(0, dtype=np.int64), crew, together=0)
+    runner = Runner(alone, crew, together=0)
     team = team_for(together, 10**9, crew)
     if team is None:
         raise SystemExit("several cores are not used here: one core, or a system without sched_yield")
     sheet = runner.sheet(*runner.no_records)
     team.prepare(sheet)
     best = [float("inf"), float("inf")]
-    with crew.pool:
+    with crew:
         for step in range(1, 1 + ROUNDS * SPAN, SPAN):
             ways = (
                 partial(runner.drive, np.array([0]), (0, 1), step, step + SPAN, runner.no_records),

@@ -21,6 +21,7 @@ from sottovoce.graphs.circulant import Circulant
 from sottovoce.simulation.gpu import require_gpu
 from sottovoce.simulation.gpu.ensemble import Ensemble
 from sottovoce.simulation.gpu.huge import HugeRun, simulate_huge
+from sottovoce.simulation.records import Plan
 from sottovoce.simulation.state import State
 
 NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
@@ -35,8 +36,8 @@ def ensemble(replicas: int = 100_000, num_steps: int = 50_000) -> list[dict[str,
         return sv.simulate(graph, values, NOISY, num_steps=num_steps, seed=1, replicas=replicas, device="gpu", **more)
 
     run, what = call(), f"RGG(100), {replicas} replicas, {num_steps} steps"
-    nothing = np.empty(0, dtype=np.int64)
-    kernel = Ensemble(State.empty(run, 0), nothing)
+    nothing = Plan(range(0))
+    kernel = Ensemble(State.empty(run, nothing), nothing)
 
     def alone() -> None:
         kernel.run(kernel.at + num_steps, slice(0, 0))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+import sottovoce
 from sottovoce.cli.main import cli
 
 ROOT = Path(__file__).parent.parent
@@ -95,6 +96,16 @@ def test_the_packages_are_those_of_the_reference() -> None:
     page = (ROOT / "docs" / "generated_pages.py").read_text(encoding="utf-8")
     page = page.partition("PACKAGES = {")[2].partition("}")[0]
     assert sorted(re.findall(r'"(\w+)":', page)) == sorted([*PACKAGES, "studio"])
+
+
+def test_the_version_is_dated() -> None:
+    """The newest section of the changelog is that of the package; the citation has its day."""
+    titles = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = next(title for title in titles if title != "Unreleased")
+    version, _, day = newest.partition(" – ")
+    assert version == sottovoce.__version__
+    assert f"\ndate-released: {day}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)
 
 
 def test_the_description_leads_nowhere_relative() -> None:

@@ -5,6 +5,7 @@ import { make } from "./dom.js";
 const SVG = "http://www.w3.org/2000/svg";
 const REACH = 3.2;
 const POINTS = 48;
+const HIGHEST = 6; // dots above each other
 export const WIDE = 180;
 export const TALL = 30;
 
@@ -53,7 +54,8 @@ export class Strip {
   constructor(axis, { before, centre, answer }, truth) {
     this.axis = axis;
     this.run = shape("path", { class: "run" });
-    this.element = shape("svg", { class: "strip", viewBox: `0 0 ${WIDE} ${TALL + 3}`, "aria-hidden": "true" });
+    const box = { viewBox: `0 0 ${WIDE} ${TALL + 3}`, preserveAspectRatio: "none" };
+    this.element = shape("svg", { class: "strip", "aria-hidden": "true", ...box });
     if (before !== null) this.element.append(shape("path", { class: "before", d: curve(centre, before, axis) }));
     if (answer) this.element.append(shape("path", { class: "answer", d: curve(answer.estimate, answer.std, axis) }));
     this.element.append(this.run, shape("path", { class: "floor", d: `M0,${TALL}H${WIDE}` }));
@@ -81,17 +83,18 @@ export class Gauge {
   constructor() {
     this.dots = shape("g", {});
     this.answer = shape("path", { class: "answer" });
-    this.element = shape("svg", { class: "gauge", viewBox: "0 0 400 46", role: "img" });
-    this.element.append(shape("path", { class: "floor", d: "M8,30H392" }), this.answer, this.dots);
+    this.element = shape("svg", { class: "gauge", viewBox: "0 0 400 60", role: "img" });
+    this.element.append(shape("path", { class: "floor", d: "M8,43H392" }), this.answer, this.dots);
     const words = (x, anchor, text) => {
-      const element = shape("text", { x, y: 44, "text-anchor": anchor });
+      const element = shape("text", { x, y: 56, "text-anchor": anchor });
       element.textContent = text;
       this.element.append(element);
       return element;
     };
     words(8, "start", "known exactly");
     words(392, "end", "as before");
-    this.label = words(0, "middle", "");
+    this.label = words(0, "end", "");
+    this.label.setAttribute("y", "9");
   }
 
   /**
@@ -100,17 +103,18 @@ export class Gauge {
    */
   show({ left, kinds }, answer) {
     const place = (share) => 8 + 384 * Math.min(1, Math.max(0, share));
-    this.answer.setAttribute("d", answer === null ? "" : `M${place(answer)},6V33`);
-    this.label.setAttribute("x", String(Math.min(300, Math.max(110, place(answer ?? 0)))));
-    this.label.textContent = answer === null || answer > 0.99 ? "" : "the answer alone";
+    this.answer.setAttribute("d", answer === null ? "" : `M${place(answer)},2V46`);
+    const right = (answer ?? 0) > 0.3;
+    this.label.setAttribute("x", String(place(answer ?? 0) + (right ? -5 : 5)));
+    this.label.setAttribute("text-anchor", right ? "end" : "start");
+    this.label.textContent = answer === null ? "" : "the answer alone";
     const stacks = new Map();
     const dots = left.map((share, node) => {
-      if (kinds[node] === "own") return null;
-      const column = Math.round(place(share) / 5);
-      const row = stacks.get(column) ?? 0;
+      const column = Math.round(place(share) / 5),
+        row = stacks.get(column) ?? 0;
+      if (kinds[node] === "own" || row >= HIGHEST) return null;
       stacks.set(column, row + 1);
-      const raised = Math.min(row * 5, 22);
-      const dot = shape("circle", { cx: place(share).toFixed(1), cy: 27 - raised, r: 2.6 });
+      const dot = shape("circle", { cx: place(share).toFixed(1), cy: 40 - 5 * row, r: 2.6 });
       dot.style.setProperty("--colour", exposureOf(kinds[node], share));
       return dot;
     });

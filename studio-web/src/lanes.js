@@ -4,7 +4,8 @@ import { ErrorChart, ValuesChart } from "./charts.js";
 import { isDark } from "./colours.js";
 import { drawDistributions } from "./distribution.js";
 import { announce, byId, make } from "./dom.js";
-import { drawScale, Network } from "./network.js";
+import { Network } from "./network.js";
+import { drawScale } from "./scale.js";
 import { number, whole } from "./words.js";
 
 const MOST_COLUMNS = 1500;

@@ -1,5 +1,5 @@
 // The graph in the meter: on every node the density of what the observer believes of it, narrowing as it learns.
-import { exposureOf, inkOnExposure, themed } from "./colours.js";
+import { exposureOf, inkOnExposure } from "./colours.js";
 import { Network } from "./network.js";
 
 const MOST_CURVES = 160;
@@ -19,7 +19,7 @@ export class MeterNetwork extends Network {
     const colour = exposureOf(kind, picture.left[node]);
     if (this.numNodes <= MOST_CURVES && kind !== "own") this.drawCurve(x, y, picture.left[node], colour);
     pen.fillStyle = colour;
-    pen.strokeStyle = themed("node-line");
+    pen.strokeStyle = this.colours["node-line"];
     pen.lineWidth = 1;
     pen.beginPath();
     pen.arc(x, y, this.radius, 0, 2 * Math.PI);

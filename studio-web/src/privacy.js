@@ -1,7 +1,6 @@
 // The privacy meter: what an observer can infer about every private value, beside the same run of standard gossip.
 // All numbers, words and verdicts come from the server, which asks sottovoce.privacy.
 import { legend } from "./density.js";
-import { completeGuess, completeHistory } from "./completing.js";
 import { byId, later, make, notify } from "./dom.js";
 import { believed, MeterCard } from "./meter-card.js";
 import { MeterForm } from "./meter-form.js";
@@ -11,6 +10,9 @@ const ASK =
   "Click a node in the drawing to make it curious: it follows the rules, remembers every message it receives, " +
   "and draws the best possible conclusions.";
 const CAVEAT = "these are exact statements about this run of this simulation, not a promise for every network";
+
+/** Everyone but one is marked node by node in graphs up to this size. */
+const FEW = 12;
 
 export class Meter {
   /**
@@ -88,7 +90,7 @@ export class Meter {
     this.forget();
     byId("privacy").classList.toggle("idle", observer === null);
     this.says.textContent = observer ? "Working out what can be inferred …" : ASK;
-    this.send({ type: "watch", observer, node: observer?.nodes?.[0] ?? null, prior });
+    this.send({ type: "watch", observer, prior });
     this.onChange(writeObserver(observer), prior === null ? "none" : prior === this.usual ? "" : String(prior));
   }
 
@@ -108,7 +110,7 @@ export class Meter {
       return { watched: [], tapped: observer.edges.map((edge) => edgeIndex(ready.graph.edges ?? [], edge)) };
     }
     if (observer.nodes) return { watched: observer.nodes, tapped: [] };
-    return { watched: ready.graph.numNodes > 60 ? [] : this.allBut(observer.but), tapped: [] };
+    return { watched: ready.graph.numNodes > FEW ? [] : this.allBut(observer.but), tapped: [] };
   }
 
   allBut(one) {
@@ -116,13 +118,10 @@ export class Meter {
   }
 
   concerns(message) {
-    return (
-      this.observer && writeObserver(message.observer ?? { nodes: [message.node] }) === writeObserver(this.observer)
-    );
+    return this.observer && writeObserver(message.observer) === writeObserver(this.observer);
   }
 
-  receive(given) {
-    const message = completeHistory(given, this.ready);
+  receive(message) {
     if (!this.concerns(message)) return;
     if (!message.lanes) {
       this.forget();
@@ -168,19 +167,11 @@ export class Meter {
     const { step, playing } = this.now();
     if (playing || !this.data || step < 1) return;
     const { prior, centre } = this.data;
-    this.send({
-      type: "guess",
-      observer: this.observer,
-      node: this.observer?.nodes?.[0],
-      prior,
-      centre: centre ?? 0.5,
-      step,
-    });
+    this.send({ type: "guess", observer: this.observer, prior, centre, step });
   }
 
   /** The observer's best guesses at one step; they are shown while the run stands there. */
-  receiveGuess(given) {
-    const message = completeGuess(given, this.cards);
+  receiveGuess(message) {
     if (!this.data || !this.concerns(message) || message.prior !== this.data.prior) return;
     this.guesses = message;
     this.update(this.now().step);

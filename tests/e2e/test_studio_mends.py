@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from .browsers import Visit, new_context
 
 if TYPE_CHECKING:
@@ -48,18 +46,20 @@ def test_after_bad_input_run_says_why_and_is_not_stuck(visit: Visit) -> None:
     visit.settle(400)
 
 
-@pytest.mark.parametrize("clicked", ["#one-step", "[data-lane='0'] canvas", "#show-printed", "#timeline"])
-def test_keys_work_after_a_click(visit: Visit, clicked: str) -> None:
-    """Whatever was clicked last, → is one step and Home goes to the start; Space runs."""
+def test_keys_work_after_a_click(visit: Visit) -> None:
+    """Whatever was clicked last, → is one step, Home goes to the start and Space runs and pauses."""
     visit.open("#graph=cycle:10&steps=5000&speed=200")
-    visit.page.click(clicked, position={"x": 5, "y": 5})
-    visit.page.wait_for_timeout(200)
-    visit.page.keyboard.press("Home")
-    visit.settle(0)
-    visit.page.keyboard.press("ArrowRight")
-    visit.settle(1)
-    visit.page.keyboard.press("Space")
-    visit.wait("studio.playing && studio.step > 1")
+    for clicked in ("#one-step", "[data-lane='0'] canvas", "#show-printed", "#timeline"):
+        visit.page.click(clicked, position={"x": 5, "y": 5})
+        visit.page.wait_for_timeout(200)
+        visit.page.keyboard.press("Home")
+        visit.settle(0)
+        visit.page.keyboard.press("ArrowRight")
+        visit.settle(1)
+        visit.page.keyboard.press("Space")
+        visit.wait("studio.playing && studio.step > 1")
+        visit.page.keyboard.press("Space")
+        visit.wait("!studio.playing && !studio.pausing")
 
 
 def test_a_key_does_what_the_focused_control_says(visit: Visit) -> None:
@@ -79,7 +79,7 @@ def test_a_state_too_long_for_an_address_survives_a_reload(visit: Visit) -> None
     """The address does not claim to be the old one, and graph and step are there again."""
     visit.open()
     edges = [[node, node + 1] for node in range(19_999)]
-    visit.page.evaluate("edges => studio.controls.useEdges(edges, 'a long path')", edges)
+    visit.page.evaluate("edges => studio.change({graph: {edges, name: 'a long path'}})", edges)
     visit.wait("studio.problemShown.graph.numNodes === 20000")
     visit.page.evaluate("studio.seek(77)")
     visit.settle(77)
@@ -171,3 +171,22 @@ def test_a_server_that_hangs_up_is_not_asked_for_ever(visit: Visit) -> None:
     visit.page.select_option("#family", "star")
     visit.wait("studio.problemShown?.graph.name === 'star(24)'")
     assert visit.page.is_hidden("#notice")
+
+
+def test_a_thousand_nodes_are_drawn_without_asking_the_style_sheet_for_each(visit: Visit) -> None:
+    """Colours are read once for a picture; all nodes are drawn, and a node is found under the pointer by its place."""
+    visit.open("#graph=rgg:1000:seed=1&steps=2000")
+    visit.wait("studio.lanes[0].network.places?.length === 1000")
+    asked = visit.page.evaluate(
+        """() => {
+        const own = window.getComputedStyle;
+        let count = 0;
+        window.getComputedStyle = (...given) => { count += 1; return own(...given); };
+        studio.lanes[0].network.draw();
+        window.getComputedStyle = own;
+        return count;
+    }"""
+    )
+    assert 0 < asked <= 10
+    visit.click_node(123)
+    visit.wait("JSON.stringify(studio.state.watch).includes('123')")

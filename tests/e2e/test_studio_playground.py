@@ -47,20 +47,30 @@ def test_run_pause_step_and_back_to_the_start(visit: Visit) -> None:
     assert visit.values() == uniform(10, 1).tolist()
 
 
-def test_the_threshold_of_this_very_graph_is_marked_on_the_slider(visit: Visit) -> None:
-    """It moves with the graph; which rate is kept up to it, and from where a run really slows, is said in words."""
+def test_both_thresholds_of_this_very_graph_are_marked_on_the_slider(visit: Visit) -> None:
+    """Up to where no run is slower in the long run, and up to where the proved rate is kept; they follow the graph."""
+
+    def marks() -> list[float]:
+        found: list[float] = visit.page.evaluate(
+            "['.fast-mark', '.threshold'].map((mark) => Number(document.querySelector(mark).dataset.threshold))"
+        )
+        return found
+
+    def thresholds(graph: sv.Graph) -> list[float]:
+        decays = sv.theory.threshold_decay(graph, form="resolvent"), sv.theory.threshold_decay(graph)
+        return [float(each.min()) for each in decays]
+
     visit.open()
-    mark = visit.page.locator(".threshold")
-    mark.wait_for(state="visible")
-    assert float(mark.get_attribute("data-threshold") or 0) == sv.theory.threshold_decay(sv.graphs.cycle(10)).min()
-    caption = visit.page.locator(".decay-field .caption")
-    assert "The proved rate is kept up to φ = 0.951 (at or below" in caption.inner_text()
-    assert f"{sv.theory.threshold_decay(sv.graphs.cycle(10), form='resolvent').min():.3f}" in caption.inner_text()
-    visit.page.fill("[aria-label='noise decay φ, as a number']", "0.98")
-    assert "above" in caption.inner_text()
+    visit.page.locator(".threshold").wait_for(state="visible")
+    assert marks() == thresholds(sv.graphs.cycle(10))
+    said = visit.page.locator("ul.marks li").all_inner_texts()
+    assert said == [
+        "up to φ = 0.904 no run is slower in the long run",
+        "up to φ = 0.951 the proved rate is kept",
+    ]
     visit.page.select_option("#family", "star")
-    expected = sv.theory.threshold_decay(sv.graphs.star(24)).min()
-    visit.wait("wanted => document.querySelector('.threshold').dataset.threshold == wanted", expected)
+    proved = thresholds(sv.graphs.star(24))[1]
+    visit.wait("wanted => document.querySelector('.threshold').dataset.threshold == wanted", proved)
     place, width = visit.page.evaluate(
         "[document.querySelector('.threshold').offsetLeft, document.querySelector('.rail').offsetWidth]"
     )
@@ -144,6 +154,25 @@ def test_methods_are_compared_in_step(visit: Visit) -> None:
     visit.run_to_end()
     assert visit.error(0) == engine(300).relative_error[-1]
     assert visit.error(1) == engine(300, method=sv.StandardGossip()).relative_error[-1]
+
+
+def test_methods_are_compared_by_messages(visit: Visit) -> None:
+    """Each spends the same number, with the engine's errors; pairs and rounds share both axes."""
+    visit.open("#graph=cycle:10&steps=300&method=standard&method=synchronous")
+    visit.page.get_by_label("by messages").check(force=True)
+    visit.wait("studio.comparison.data?.lanes && studio.comparison.chart.plot")
+    data = visit.page.evaluate("studio.comparison.data")
+    for lane, method in zip(data["lanes"], (sv.StandardGossip(), sv.SynchronousAveraging()), strict=True):
+        steps = lane["steps"][-1]
+        run = sv.simulate(sv.graphs.cycle(10), uniform(10, 1), method, num_steps=steps, seed=1, record=lane["steps"])
+        assert lane["errors"] == run.relative_error.tolist()
+        assert lane["messages"] == run.transmissions.tolist()
+        assert data["messages"] * 0.8 < lane["messages"][-1] <= data["messages"]
+    assert visit.page.evaluate("studio.comparison.chart.plot.scales.x.max") == data["messages"]
+    assert visit.page.is_visible("#messages-chart")
+    visit.page.get_by_label("by steps").check(force=True)
+    assert visit.page.is_visible("#error-chart")
+    assert not visit.page.is_visible("#messages-chart")
 
 
 def test_data_and_figures_can_be_taken_away(visit: Visit) -> None:

@@ -10,6 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.simulation import recording, running
 from sottovoce.simulation.random.aliases import alias_table
+from sottovoce.simulation.records import NEVER, Plan
 from sottovoce.simulation.state import State
 
 RING = sv.graphs.cycle(40)
@@ -59,6 +60,13 @@ def test_sums_made_anew_are_what_keeps_them_exact():
     assert not recording.good_enough(math.nan, 1.0, 1)
 
 
+def test_nothing_is_carried_after_the_last_record():
+    """Sums are carried over fewer steps than an eighth of the nodes; after the last record no other one follows."""
+    assert recording.worth_carrying(12, 100)
+    assert not recording.worth_carrying(13, 100)
+    assert not recording.worth_carrying(NEVER - 10, 100)
+
+
 def furthest_from_the_exact_sum(num_steps: int, span: int) -> float:
     """Record every step with one runner, which carries its sums on from span to span; the largest relative error.
 
@@ -72,8 +80,8 @@ def furthest_from_the_exact_sum(num_steps: int, span: int) -> float:
     graph, method = sv.graphs.complete(12), sv.NoiseInsertion(1.0, 1.0 - 1e-7)
     values = np.random.default_rng(1).random(12)
     start = sv.simulate(graph, values, method, num_steps=1, seed=1, record=[])
-    state = State.after(start, 0)
-    runner = running.Runner(state, np.empty(0, dtype=np.int64), running._Crew(1), together=0)
+    state = State.after(start, Plan(range(0)))
+    runner = running.Runner(state, running._Crew(1), together=0)
     nodes, update, mean = start.tables[0, 0].copy(), numba.njit(type(method).update), float(values.mean())
 
     @numba.njit

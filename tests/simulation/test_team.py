@@ -1,4 +1,4 @@
-"""Helpers that draw ahead: the bits of the driver alone, whatever the graph, the method and the records."""
+"""Two threads on one run: the bits of the driver alone, whatever the graph, the method and the records."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.simulation import running, team
+from sottovoce.simulation.kinds import together
 from sottovoce.simulation.team import Pace
 
 GRAPHS = {
@@ -24,8 +25,8 @@ NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 METHODS = [
     sv.StandardGossip(),
     NOISY,
-    sv.BinaryOracle(step_size="adaptive"),
-    sv.HeavyBallGossip(momentum=0.3),
+    sv.GapOracle(gap=0.02),
+    sv.SealedGossip(seal_std=10.0, noise_std=1.0, noise_decay=0.5),
 ]
 STEPS = 40_000
 
@@ -38,7 +39,7 @@ class Always(team.Pace):
 
 @pytest.fixture(autouse=True)
 def small_networks_too(monkeypatch):
-    """Helpers are called whatever the size, and in every span."""
+    """Two threads are used whatever the size, and in every span; batches are short, so that there are many."""
     monkeypatch.setattr(team, "LEAST_NODES", 2)
     monkeypatch.setattr(team, "LEAST_STEPS", 1)
     monkeypatch.setattr(team, "Pace", Always)
@@ -46,10 +47,10 @@ def small_networks_too(monkeypatch):
 
 @pytest.fixture
 def spans(monkeypatch):
-    """How often a team made steps."""
+    """How often both threads made steps."""
     made = []
-    make = team.Team.make
-    monkeypatch.setattr(team.Team, "make", lambda *arguments: made.append(1) or make(*arguments))
+    work = team.Team.work
+    monkeypatch.setattr(team.Team, "work", lambda *arguments: made.append(1) or work(*arguments))
     return made
 
 
@@ -70,22 +71,25 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_helpers_leave_the_bits_alone(graph, method, spans):
-    """Values, noise and recorded errors are the same on two threads, also if a method reads other rows or is lazy."""
-    steps = STEPS // 4 if method.lazy else STEPS
-    assert_same(*both(graph, method, record=[0, steps // 3, steps], num_steps=steps))
+def test_two_threads_leave_the_bits_alone(graph, method, spans):
+    """Values, noise and recorded errors are the same, also on a star, where all steps share a node."""
+    assert_same(*both(graph, method, record=[0, STEPS // 3, STEPS]))
     assert spans
 
 
-@pytest.mark.parametrize("threads", [2, 3, 4, 9])
-def test_the_number_of_threads_makes_no_difference(threads):
-    """Few helpers, many, and more than can be of use: the same bits."""
-    assert_same(*both(GRAPHS["hubs"], NOISY, threads=threads, record=2, num_steps=10 * STEPS))
+def test_steps_wait_for_those_before_them(monkeypatch):
+    """On a star all steps of the second thread wait for the first, in order; on a long cycle few do."""
+    for graph, least, most in ((GRAPHS["star"], 60 * 64, 60 * 64), (sv.graphs.cycle(50_000), 1, 1500)):
+        desk = together.Desk.empty(graph.num_nodes)
+        with monkeypatch.context() as patched:
+            patched.setattr(team.Desk, "empty", lambda _, desk=desk: desk)
+            assert_same(*both(graph, NOISY, num_steps=8192, record=[]))
+        assert least <= np.count_nonzero(desk.waiting) + 1 <= most
 
 
-@pytest.mark.parametrize("num_steps", [1, 63, 64, 65, 511, 512, 513, 8192, 8193])
+@pytest.mark.parametrize("num_steps", [1, 63, 64, 65, 127, 128, 129, 8191, 8192, 8193, 8257, 16_385])
 def test_any_number_of_steps(num_steps):
-    """A run may end inside a window, with a stretch, or when every place of the shelf has been used once."""
+    """A run may end inside a window, with one, and with a batch; a step or a window may be all that there is."""
     assert_same(*both(GRAPHS["cycle"], NOISY, num_steps=num_steps))
 
 
@@ -97,10 +101,17 @@ def test_records_are_those_of_the_sequential_driver(record):
     assert_same(*both(GRAPHS["hubs"], NOISY, record=record, threads=3))
 
 
-def test_blocks_of_nodes_are_summed_by_all(monkeypatch):
-    """40 000 nodes are three blocks: the sum is that of one thread, also if helpers have summed some of them."""
-    graph = sv.graphs.cycle(40_000)
-    assert_same(*both(graph, NOISY, num_steps=200_000, threads=3, record=20))
+def test_blocks_of_nodes_are_summed_by_both(spans):
+    """40 000 nodes are three blocks, and records are far apart: the sum is that of one thread."""
+    assert_same(*both(sv.graphs.cycle(40_000), NOISY, num_steps=200_000, record=20))
+    assert spans
+
+
+def test_methods_that_read_other_rows_are_run_by_one_thread(spans):
+    """What depends on more than the rows of the two ends cannot be shared out: one thread makes the steps."""
+    for method in (sv.BinaryOracle(step_size="adaptive"), sv.HeavyBallGossip(momentum=0.3)):
+        assert_same(*both(GRAPHS["cycle"], method, num_steps=500))
+    assert not spans
 
 
 def test_a_run_goes_on_and_is_cut_into_spans(monkeypatch):
@@ -129,11 +140,11 @@ def test_replicas_and_vectors_share_the_cores_otherwise(spans):
 
 
 def test_a_run_that_is_to_stop_at_an_error_is_the_same(spans):
-    """Every step is watched; one thread and two find the same step and the same values."""
+    """Every step is watched, in order and by one thread: the same step is found."""
     one, two = both(GRAPHS["hubs"], NOISY, stop_at=1e-3, num_steps=10**6)
     assert_same(one, two)
     assert one.status.name == two.status.name == "STOPPED_AT_ERROR"
-    assert spans
+    assert not spans
 
 
 def test_a_team_that_is_interrupted_has_made_whole_steps(monkeypatch, spans):
@@ -157,7 +168,7 @@ def test_a_team_that_is_interrupted_has_made_whole_steps(monkeypatch, spans):
 
 
 def test_where_there_are_no_more_threads_one_makes_all_steps(monkeypatch, spans):
-    """A system that starts no second thread gets the same result, and nobody waits for a helper."""
+    """A system that starts no second thread gets the same result, and nobody waits for one."""
     start = threading.Thread.start
 
     def none_of_ours(self):
@@ -170,17 +181,18 @@ def test_where_there_are_no_more_threads_one_makes_all_steps(monkeypatch, spans)
     assert spans
 
 
-def test_helpers_that_come_late_or_are_slow(monkeypatch):
-    """The driver draws what is not there, so that late helpers find work done already: the bits are the same."""
-    helping = team.Team._help
+@pytest.mark.parametrize("which", ["first", "second"])
+def test_a_thread_that_comes_late(monkeypatch, which):
+    """Whoever is first waits for the other where it must: the bits are the same."""
+    run = team.Team._run
 
-    def late(self, first, last, sheet):
-        time.sleep(0.0005)
-        helping(self, first, last, sheet)
+    def late(self, kernel, first, last, sheet):
+        time.sleep(0.002 if kernel is getattr(self, which) else 0.0)
+        run(self, kernel, first, last, sheet)
 
-    monkeypatch.setattr(team.Team, "_help", late)
+    monkeypatch.setattr(team.Team, "_run", late)
     monkeypatch.setattr(running, "CHUNK", 20_000)
-    assert_same(*both(GRAPHS["hubs"], NOISY, num_steps=10 * STEPS, threads=3))
+    assert_same(*both(GRAPHS["hubs"], NOISY, num_steps=10 * STEPS, record=3))
 
 
 def test_the_faster_way_is_taken():

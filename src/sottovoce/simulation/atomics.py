@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import register_jitable
 
-__all__ = ["TOGETHER", "count_one", "look", "pause", "prefetch", "put"]
+__all__ = ["TOGETHER", "look", "pause", "prefetch", "put"]
 
 TOGETHER = sys.platform != "win32"
 """Whether threads can wait for each other in kernels: the C library must have ``sched_yield``."""
@@ -80,18 +80,6 @@ def prefetch(_: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, index), code
-
-
-@intrinsic
-def count_one(_: Any, array: Any) -> Any:
-    """Count one more in ``array[0]``, and return how many there were; all that was done before is seen by others."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        zero = ir.Constant(ir.IntType(64), 0)
-        place = _place(context, builder, signature.args[0], arguments[0], types.intp, zero)
-        return builder.atomic_rmw("add", place, ir.Constant(ir.IntType(64), 1), "seq_cst")
-
-    return array.dtype(array), code
 
 
 @intrinsic

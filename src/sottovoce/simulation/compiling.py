@@ -36,6 +36,10 @@ _KEPT: dict[str, Any] = OPTIONS | {"cache": True, "no_cfunc_wrapper": True}
 """Nobody passes drivers on as values, so the entrance for that is not compiled."""
 _ARRAYS, _LINEAR_ALGEBRA = "numba.np.arraymath", "numba.np.linalg"
 _KERNELS: dict[tuple[Callable[..., None], str], Kernel] = {}
+"""By template and fingerprint."""
+_OURS: dict[tuple[Any, ...], Kernel] = {}
+"""By template and parts, for what is made of functions of this package alone."""
+_PACKAGE = __name__.partition(".")[0]
 
 
 def _spare_linear_algebra() -> None:
@@ -98,11 +102,16 @@ class Kernel:
     parts: dict[str, Any]
     fingerprint: Fingerprint
 
+    @property
+    def called(self) -> bool:
+        """Whether it is known to compile: it was called in this process, or Numba does not compile at all."""
+        return bool(getattr(self.run, "overloads", True))
+
     @contextmanager
     def first_call(self, name: str, *, what: str = "method") -> Iterator[None]:
         """Around a call that does nothing but compile: say once that this takes a while, and explain a failure."""
         marker = cache_directory() / f"{self.fingerprint.digest}.compiled"
-        if news := not (getattr(self.run, "overloads", True) or marker.exists()):
+        if news := not (self.called or marker.exists()):
             often = "once, " if self.fingerprint.durable else ""
             sys.stderr.write(f"sottovoce: compiling the kernel for {name} ({often}a few seconds)\n")
             sys.stderr.flush()
@@ -120,8 +129,25 @@ def specialised(template: Callable[..., None], **parts: Any) -> Kernel:
     """Compile ``template`` with other values for some globals of its module: a method's functions, and constants.
 
     The functions are taken as they are at this moment, with everything they look up. What was compiled
-    before, here or in another process, is used again if the fingerprint of the parts is the same.
+    before, here or in another process, is used again if the fingerprint of the parts is the same. Functions of this
+    package do not change while it runs, so theirs is taken once.
     """
+    if not all(map(_ours, parts.values())):
+        return _specialised(template, parts)
+    known = (template, *parts.items())
+    if known not in _OURS:
+        _OURS[known] = _specialised(template, parts)
+    return _OURS[known]
+
+
+def _ours(part: Any) -> bool:
+    """Whether a part is a function that this package defines, or a plain constant."""
+    if isinstance(part, FunctionType):
+        return part.__closure__ is None and part.__module__.partition(".")[0] == _PACKAGE
+    return isinstance(part, bool | int | str)
+
+
+def _specialised(template: Callable[..., None], parts: dict[str, Any]) -> Kernel:
     fingerprint = Fingerprint()
     fingerprint.add(tuple(parts.items()))
     key = (template, fingerprint.digest)

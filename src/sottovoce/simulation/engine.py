@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter, Unsupported
@@ -24,14 +23,14 @@ from .keeping import Statistic, check_room, keep_statistic, keep_values
 from .kinds import kind_of
 from .random.aliases import alias_table
 from .random.streams import MAX_REPLICAS, check_seed
+from .records import Plan, Record, planned
 from .running import advance
-from .solution import Setup, Solution
+from .setup import Setup
+from .solution import Solution
 from .state import State
 from .values import checked_values
 
 __all__ = ["resume", "simulate"]
-
-Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 
 
 def simulate(
@@ -141,14 +140,14 @@ def simulate(
     )
     if changes:
         _check_changes(setup, device)
-    steps = _record_steps(record, 0, num_steps, graph.num_nodes)
+    plan = planned(record, 0, num_steps, graph.num_nodes)
     if device == "gpu":
         if record_values is not None or statistic is not None:
             raise Unsupported("record_values and statistic are for the CPU; a GPU records errors and masses")
-        return hand_back(_advance_on_gpu(setup, num_steps, steps, stop_at=stop_at, report=progress))
-    state = State.at_start(setup, len(steps))
-    _keep(state, 0, num_steps, record_values, (statistic, steps))
-    return hand_back(advance(state, num_steps, steps, stop_at=stop_at, threads=threads, report=progress))
+        return hand_back(_advance_on_gpu(setup, num_steps, plan, stop_at=stop_at, report=progress))
+    state = State.at_start(setup, plan)
+    _keep(state, 0, num_steps, record_values, statistic)
+    return hand_back(advance(state, num_steps, stop_at=stop_at, threads=threads, report=progress))
 
 
 def resume(
@@ -172,46 +171,41 @@ def resume(
     _check_how(stop_at, threads, "cpu")
     begin = solution.num_steps
     end = begin + whole("num_steps", num_steps, low=1, high=2**62)
-    steps = _record_steps(record, begin, end, solution.graph.num_nodes)
-    steps = steps[steps > begin]
-    state = State.after(solution, len(steps))
-    _keep(state, begin, end, record_values, (statistic, steps))
-    return hand_back(advance(state, end, steps, stop_at=stop_at, threads=threads, report=progress))
+    state = State.after(solution, planned(record, begin, end, solution.graph.num_nodes).after(begin))
+    _keep(state, begin, end, record_values, statistic)
+    return hand_back(advance(state, end, stop_at=stop_at, threads=threads, report=progress))
 
 
-def _keep(
-    state: State, begin: int, end: int, values: Record, statistic: tuple[Statistic | None, npt.NDArray[np.int64]]
-) -> None:
+def _keep(state: State, begin: int, end: int, values: Record, statistic: Statistic | None) -> None:
     """Have values and a statistic kept, if they are wanted."""
-    function, recorded = statistic
     if values is not None:
         if isinstance(values, int):
             check_room(
                 "record_values", min(values, end - begin), (*state.tables.shape[:2], state.setup.graph.num_nodes)
             )
-        steps = _record_steps(values, begin, end, state.setup.graph.num_nodes, name="record_values")
-        state.values = keep_values(state, steps[steps > begin] if begin else steps)
-    if function is not None:
-        state.statistic = keep_statistic(state, recorded, function)
+        plan = planned(values, begin, end, state.setup.graph.num_nodes, name="record_values")
+        state.values = keep_values(state, plan.after(begin) if begin else plan)
+    if statistic is not None:
+        state.statistic = keep_statistic(state, state.recorder.plan, statistic)
 
 
 def _advance_on_gpu(
     setup: Setup,
     end: int,
-    record: npt.NDArray[np.int64],
+    plan: Plan,
     *,
     stop_at: float | None,
     report: Report | bool | None,
 ) -> Solution:
     """The same on a CUDA device: a thread per replica, or one run in passes when there is only one."""
-    state = State.empty(setup, len(record))
+    state = State.empty(setup, plan)
     if state.tables.shape[:2] == (1, 1):
         from .gpu.huge import advance as advance_one
 
-        return advance_one(state, end, record, stop_at=stop_at, report=report)
+        return advance_one(state, end, plan, stop_at=stop_at, report=report)
     from .gpu.ensemble import advance as advance_many
 
-    return advance_many(state, end, record, stop_at=stop_at, report=report)
+    return advance_many(state, end, plan, stop_at=stop_at, report=report)
 
 
 # -- input ------------------------------------------------------------------------------------------
@@ -285,35 +279,3 @@ def _check_how(stop_at: object, threads: int | None, device: str) -> None:
         whole("threads", threads, low=1, high=4096)
     if device not in {"cpu", "gpu"}:
         raise InvalidParameter(f"device must be 'cpu' or 'gpu', got {device!r}")
-
-
-def _record_steps(record: Record, begin: int, end: int, num_nodes: int, name: str = "record") -> npt.NDArray[np.int64]:
-    """Sorted distinct steps in [begin, end]."""
-    if record is None:
-        record = min(max(2 * (end - begin) // num_nodes, 100), 500)
-    if isinstance(record, int | np.integer):
-        count = whole(name, record, low=1, high=10**8)
-        return _evenly(begin, end, count)
-    steps = _ascending(np.asarray(record).ravel())
-    if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
-        raise InvalidParameter(f"{name} must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")
-    return steps.astype(np.int64)
-
-
-def _evenly(begin: int, end: int, count: int) -> npt.NDArray[np.int64]:
-    """``begin``, and ``count`` steps up to ``end``, or all of them if they are fewer. Copies of a long list would take
-    longer than to record it.
-    """
-    if count >= end - begin:
-        return np.arange(begin, end + 1)
-    steps = np.linspace(begin, end, count + 1)
-    return _ascending(np.rint(steps, out=steps).astype(np.int64))
-
-
-def _ascending(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Sorted, each once; what is so already costs a look."""
-    if (steps[1:] > steps[:-1]).all():
-        return steps
-    ordered = np.sort(steps)
-    once: npt.NDArray[Any] = ordered[np.append(True, ordered[1:] > ordered[:-1])]
-    return once

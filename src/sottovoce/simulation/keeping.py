@@ -20,6 +20,7 @@ from ..methods.base import VALUE, Array
 
 if TYPE_CHECKING:
     from .compiling import Kernel
+    from .records import Plan
     from .state import State
 
 __all__ = ["Keeper", "Kept", "Statistic", "check_room", "keep_statistic", "keep_values"]
@@ -49,47 +50,46 @@ class Kept:
 class Keeper:
     """Room for rows, and what fills them."""
 
-    def __init__(self, steps: Steps, shape: tuple[int, ...], look: Callable[[State, Steps], Array]) -> None:
+    def __init__(self, plan: Plan, shape: tuple[int, ...], look: Callable[[State, Steps], Array]) -> None:
         """``look`` gives ``(len(replicas), …)`` numbers of a state and some replicas; ``shape`` begins with all."""
-        self.steps, self.look = steps, look
-        self.rows = np.full((len(steps), *shape), np.nan)
+        self.plan, self.look = plan, look
+        self.rows = np.full((len(plan), *shape), np.nan)
 
     def next_after(self, step: int, end: int) -> int:
         """The first step after ``step`` at which something is kept, or ``end``."""
-        place = int(np.searchsorted(self.steps, step, side="right"))
-        return min(end, int(self.steps[place])) if place < len(self.steps) else end
+        return min(end, self.plan[self.plan.passed(step)])
 
     def take(self, state: State, replicas: Steps) -> None:
         """Keep those of these replicas that are where something is to be kept."""
         for step in np.unique(state.steps_done[replicas]).tolist():
-            row = int(np.searchsorted(self.steps, step))
-            if row < len(self.steps) and self.steps[row] == step:
+            row = self.plan.passed(step) - 1
+            if row >= 0 and self.plan[row] == step:
                 here = replicas[state.steps_done[replicas] == step]
                 self.rows[row, here] = self.look(state, here)
 
     def kept(self, before: Kept | None, num_steps: int) -> Kept:
         """What was reached, after what was kept before."""
-        count = int(np.searchsorted(self.steps, num_steps, side="right"))
-        new = Kept(self.steps[:count].copy(), self.rows[:count])
+        count = self.plan.passed(num_steps)
+        new = Kept(self.plan.part(0, count).copy(), self.rows[:count])
         return new if before is None else before.then(new)
 
 
-def keep_values(state: State, steps: Steps) -> Keeper:
+def keep_values(state: State, plan: Plan) -> Keeper:
     """A keeper of all values: ``(rows, replicas, coordinates, n)``."""
     n = state.setup.graph.num_nodes
     shape = (*state.tables.shape[:2], n)
-    check_room("record_values", len(steps), shape)
+    check_room("record_values", len(plan), shape)
 
     def look(state: State, replicas: Steps) -> Array:
         return _caught_up(state, replicas)[replicas, :, :n, VALUE]
 
-    return Keeper(steps, shape, look)
+    return Keeper(plan, shape, look)
 
 
-def keep_statistic(state: State, steps: Steps, statistic: Statistic) -> Keeper:
+def keep_statistic(state: State, plan: Plan, statistic: Statistic) -> Keeper:
     """A keeper of a user's statistic, which is compiled: ``(rows, replicas, coordinates)``."""
     shape, n = state.tables.shape[:2], state.setup.graph.num_nodes
-    check_room("statistic", len(steps), shape)
+    check_room("statistic", len(plan), shape)
     kernel = _compiled(statistic)
 
     def look(state: State, replicas: Steps) -> Array:
@@ -99,7 +99,7 @@ def keep_statistic(state: State, steps: Steps, statistic: Statistic) -> Keeper:
 
     with kernel.first_call(getattr(statistic, "__name__", "statistic"), what="statistic"):
         look(state, np.empty(0, dtype=np.int64))
-    return Keeper(steps, shape, look)
+    return Keeper(plan, shape, look)
 
 
 def check_room(name: str, rows: int, shape: tuple[int, ...]) -> None:

@@ -21,7 +21,6 @@ from .compiling import compiled, specialised
 
 __all__ = [
     "BLOCK",
-    "NEVER",
     "NUM_CARRIED",
     "Sheet",
     "as_they_are",
@@ -40,8 +39,6 @@ __all__ = [
     "worth_carrying",
 ]
 
-NEVER = 2**62
-"""The step of no record: the last of :attr:`Sheet.steps`."""
 CARRYING = 8
 """Carrying the sums over a step costs as much as summing so many nodes."""
 FALL = 1e6
@@ -169,7 +166,7 @@ def good_enough(total: Any, largest: Any, steps: Any) -> Any:
 @register_jitable
 def worth_carrying(steps: Any, num_nodes: Any) -> Any:
     """Whether carrying the sums over so many steps is cheaper than summing again after them."""
-    return steps * CARRYING < num_nodes
+    return steps < -(-num_nodes // CARRYING)  # after the last record so many follow that their multiple overflows
 
 
 def outstanding_field(method: Method) -> int:

@@ -10,10 +10,10 @@ of it.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from ..foundation.interrupting import Interrupt
 from ..foundation.progress import Progress, Report
 from ..methods.base import Array
 from .kinds import kind_of
+from .records import NEVER
 from .solution import Solution
 from .state import State
 
@@ -39,6 +40,8 @@ CHUNK = 2**22
 
 SHEET = 2**20
 """Numbers on a sheet of records that has a column for each coordinate of each replica, about."""
+ROWS = 2**18
+"""Rows that are recorded in a span at most: so many are still in a cache when the masses become drifts."""
 
 Indices = npt.NDArray[np.int64]
 Rows = tuple[Indices, Array, Array]
@@ -48,20 +51,19 @@ Rows = tuple[Indices, Array, Array]
 def advance(
     state: State,
     end: int,
-    record: Indices,
     *,
     stop_at: float | None,
     threads: int | None,
     report: Report | bool | None,
 ) -> Solution:
-    """Run ``state`` to step ``end``, recording at ``record``."""
+    """Run ``state`` to step ``end``, recording what its recorder has planned."""
     began = time.perf_counter()
     begin = state.num_steps
     crew = _Crew(_useful_cores(state) if threads is None else threads)
-    runner = runner_for(state, record, crew, together=0 if state.keepers else end - begin)
-    with crew.pool, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
+    runner = runner_for(state, crew, together=0 if state.keepers else end - begin)
+    with crew, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
         state.look(np.flatnonzero(state.steps_done == begin))
-        if begin in record[:1]:
+        if state.recorder.plan[0] == begin:
             runner.note(begin)
         if stop_at is not None:
             state.stopped[:] = runner.measured(np.arange(state.setup.replicas))[0] <= stop_at * state.setup.scale
@@ -79,13 +81,13 @@ def advance(
     return state.solution(interrupted=interrupt.seen() and state.next_step(end) < end)
 
 
-def runner_for(state: State, record: Indices, crew: _Crew, *, together: int) -> Runner:
+def runner_for(state: State, crew: _Crew, *, together: int) -> Runner:
     """What runs the spans: the one for networks that change, where stages were given."""
     if not state.setup.stages:
-        return Runner(state, record, crew, together=together)
+        return Runner(state, crew, together=together)
     from .changing.running import StagedRunner
 
-    return StagedRunner(state, record, crew, together=0)
+    return StagedRunner(state, crew, together=0)
 
 
 def _useful_cores(state: State) -> int:
@@ -99,15 +101,15 @@ def _useful_cores(state: State) -> int:
 class Runner:
     """Runs spans of a state and fills its records."""
 
-    def __init__(self, state: State, record: Indices, crew: _Crew, *, together: int) -> None:
-        """``together`` is the number of steps for which a team may draw ahead."""
-        from .recording import NEVER, NUM_CARRIED, Sheet, outstanding_field
+    def __init__(self, state: State, crew: _Crew, *, together: int) -> None:
+        """``together`` is the number of steps that a team may make."""
+        from .recording import NUM_CARRIED, Sheet, outstanding_field
         from .team import team_for
 
         setup = state.setup
         kind, method, graph = kind_of(setup.method), setup.method, setup.graph
         self.state, self.crew = state, crew
-        self.record = np.append(record, NEVER)
+        self.plan = state.recorder.plan
         self.work, self.record_work = kind.work(method, graph), kind.record_work(method, graph)
         self.look_every = kind.look_every(method, graph)
         self.beside = state.common is not None
@@ -115,7 +117,7 @@ class Runner:
         replicas, coordinates = state.tables.shape[:2]
         outstanding = outstanding_field(method)
         shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
-        carried, self.means = np.zeros((replicas, *shape)), np.atleast_1d(setup.true_mean)
+        carried, self.means = np.zeros((replicas, *shape)), setup.means
         self.after = None if state.common is None else state.common.copy()
 
         def sheet(steps: Indices, squared: Array, masses: Array) -> Any:
@@ -134,13 +136,14 @@ class Runner:
         """Have the kernel, its last arguments and the average that errors are measured from."""
         setup, kind = self.state.setup, kind_of(self.state.setup.method)
         get = kind.vectors if self.beside else kind.driver
-        self.use(*get(setup.method, setup.graph, setup.aliases), np.atleast_1d(setup.true_mean))
+        self.use(*get(setup.method, setup.graph, setup.aliases), setup.means)
 
     def use(self, kernel: Kernel, arguments: tuple[Any, ...], means: Array) -> None:
         """From now on steps are made by this kernel; it is compiled if it was not."""
         self.kernel, self.arguments, self.means = kernel, arguments, means
-        with kernel.first_call(self.state.setup.method.name):
-            self.drive(np.empty(0, dtype=np.int64), (0, 0), 0, 0, self.no_records)
+        if not kernel.called:
+            with kernel.first_call(self.state.setup.method.name):
+                self.drive(np.empty(0, dtype=np.int64), (0, 0), 0, 0, self.no_records)
 
     def drive(self, active: Indices, cut: tuple[int, int], first: int, last: int, records: Rows) -> None:
         """Make the steps of some replicas and coordinates."""
@@ -153,13 +156,12 @@ class Runner:
         """All replicas that are at step ``at`` make the coming steps, and record where they should."""
         active = self.state.going_on(at)
         share = self._share(active)
-        low = int(np.searchsorted(self.record, at, side="right"))
+        low = self.plan.passed(at)
         rows = min(self._room(), max(1, CHUNK // (share * self.record_work)))
-        enough = int(self.record[min(low + rows, len(self.record)) - 1])
+        enough = self.plan[min(low + rows - 1, len(self.plan))]
         most = CHUNK if self.team is None else self.team.pace.most(CHUNK)
         until = self._until(at, min(end, enough), max(256 // self.work, most // (share * self.work), 1))
-        high = int(np.searchsorted(self.record, until, side="right"))
-        self._recorded(active, at, until, self.record[low : high + 1])
+        self._recorded(active, at, until, self.plan.part_and_next(low, self.plan.passed(until)))
         self.state.steps_done[active] = until
 
     def watched_span(self, at: int, end: int, wanted: float) -> None:
@@ -168,7 +170,7 @@ class Runner:
         steps = max(256, CHUNK // 8 // self._share(active), state.setup.graph.num_nodes) // self.work
         until = self._until(at, end, max(1, min(steps, self._room())))
         looks = np.arange(at + self.look_every - at % self.look_every, until + 1, self.look_every)
-        recorded = self.record[(self.record > at) & (self.record <= until)]
+        recorded = self.plan.part(self.plan.passed(at), self.plan.passed(until))
         rows = looks if self.look_every == 1 else np.union1d(looks, recorded)
         before = state.tables[active], None if state.common is None else state.common[active]
         squared, masses = self._measured(active, at, until, np.append(rows, until + self.look_every))
@@ -181,7 +183,7 @@ class Runner:
         recorded = recorded[recorded <= stops.max()]
         where = np.searchsorted(rows, recorded)
         gone = recorded[:, None] > stops
-        errors, drifts = state.recorder.rows(recorded)
+        errors, drifts = state.recorder.rows(len(recorded))
         errors[:, active] = np.where(gone, np.nan, squared[where])
         drifts[:, active] = np.where(gone, np.nan, self.drift(masses[where][:, active]))
 
@@ -193,7 +195,7 @@ class Runner:
         drifts[here] = self.drift(masses)
 
     def drift(self, masses: Array) -> Array:
-        """What is missing of these masses, which have the coordinates last."""
+        """What is missing of these masses, which have the coordinates last and are overwritten."""
         return self.state.setup.drift(masses)
 
     def tables(self) -> tuple[Array | None, ...]:
@@ -228,10 +230,12 @@ class Runner:
     def _room(self) -> int:
         """Rows that can be recorded in a span. Those of numbers are where they stay, those of vectors on a sheet."""
         replicas, coordinates = self.state.tables.shape[:2]
-        return CHUNK if coordinates == 1 else max(16, SHEET // (replicas * coordinates))
+        return ROWS if coordinates == 1 else max(16, SHEET // (replicas * coordinates))
 
     def _until(self, at: int, end: int, steps: int) -> int:
         """At most so many steps on, and not past a replica that waits to be joined."""
+        if len(self.state.stopped) == 1:
+            return min(end, at + steps)
         ahead = self.state.steps_done[~self.state.stopped & (self.state.steps_done > at)]
         return min(end, at + steps, int(ahead.min()) if len(ahead) else end)
 
@@ -240,10 +244,10 @@ class Runner:
         if len(steps) == 1:
             self._make(active, first, last, (steps, *self.no_records[1:]))
             return
-        squared, drifts = self.state.recorder.rows(steps[:-1], all_filled=len(active) == len(self.state.stopped))
+        squared, drifts = self.state.recorder.rows(len(steps) - 1, all_filled=len(active) == len(self.state.stopped))
         if self.state.num_coordinates == 1:
             self._make(active, first, last, (steps, squared[..., None], drifts[..., None]))
-            drifts[...] = self.drift(drifts[..., None])
+            self.drift(drifts[..., None])  # in place
             return
         squared[:, active], masses = self._measured(active, first, last, steps)
         drifts[:, active] = self.drift(masses[:, active])
@@ -257,14 +261,16 @@ class Runner:
     def _make(self, active: Indices, first: int, last: int, records: Rows) -> None:
         """Make steps on all cores: replicas are shared out, or coordinates where replicas are too few.
 
-        A team draws ahead for a single run.
+        A team makes the steps of a single run.
         """
         if self.team is not None:
             alone = partial(self.drive, active, (0, 1), first, last, records)
             self.team.make(first, last, self.sheet(*records), alone)
             return
         size, coordinates = self.crew.size, self.state.num_coordinates
-        if len(active) >= size:
+        if size == 1:
+            parts = [(active, (0, coordinates))]
+        elif len(active) >= size:
             parts = [(part, (0, coordinates)) for part in np.array_split(active, size)]
         else:
             cuts = np.linspace(0, coordinates, min(size, coordinates) + 1).astype(int).tolist()
@@ -293,7 +299,21 @@ class _Crew:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.pool = ThreadPoolExecutor(max_workers=size, thread_name_prefix="sottovoce")
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> _Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+
+    @property
+    def pool(self) -> ThreadPoolExecutor:
+        """Made when it is needed: a short run takes less time than making it."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(max_workers=self.size, thread_name_prefix="sottovoce")
+        return self._pool
 
     def run(self, tasks: Sequence[Callable[[], object]]) -> None:
         """Run all of them to the end; a single one needs no other thread."""
@@ -303,11 +323,14 @@ class _Crew:
         for future in [self.pool.submit(task) for task in tasks]:
             future.result()
 
-    def run_beside(self, work: Callable[[], object], helpers: Sequence[Callable[[], object]]) -> None:
-        """Do ``work`` in this thread, with as many helpers in others as the system gives us."""
-        futures = []
-        with suppress(RuntimeError):  # no more threads
-            futures += [self.pool.submit(helper) for helper in helpers]
-        work()
-        for future in futures:
-            future.result()
+    def run_two(self, here: Callable[[], object], there: Callable[[], object]) -> bool:
+        """Run one in this thread and the other at the same time; ``False``, and neither is run, without a thread."""
+        called_off = threading.Event()  # a task that found no thread is still in the queue
+        try:
+            future = self.pool.submit(lambda: None if called_off.is_set() else there())
+        except RuntimeError:
+            called_off.set()
+            return False
+        here()
+        future.result()
+        return True

@@ -21,7 +21,8 @@ from ..methods.registry import METHODS
 from .changing.stages import Stage
 from .keeping import Kept
 from .random.aliases import alias_table
-from .solution import Records, Solution, Status
+from .records import Records
+from .solution import Solution, Status
 from .values import sums_of
 
 __all__ = ["load", "save"]
@@ -54,7 +55,9 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "tables": solution.tables,
         "steps_done": solution.steps_done,
         "stopped": solution.stopped,
-        **dataclasses.asdict(solution.records),
+        "steps": solution.records.steps,
+        "squared": solution.records.squared,
+        "drifts": solution.records.drifts,
     }
     arrays |= {f"method.{k}": v for k, v in parameters.items() if isinstance(v, np.ndarray)}
     if solution.common is not None:

@@ -5,9 +5,8 @@ What is under way is in :mod:`.state`, what is recomputed from the seed in :mod:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,22 +16,18 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..foundation.extras import require
 from ..foundation.html import html_table
-from ..graphs.graph import Graph
-from ..methods.base import VALUE, Array, Method
+from ..methods.base import VALUE, Array
 from . import replay
 from .changing import replay as staged
-from .changing.stages import Stage
-from .changing.timetable import Timetable
 from .keeping import Kept
-from .kinds import parameters_of
-from .random.aliases import AliasTable
-from .values import sums_of
+from .records import Records
+from .setup import Setup
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas
 
-__all__ = ["Records", "Setup", "Solution", "Status"]
+__all__ = ["Solution", "Status"]
 
 
 class Status(StrEnum):
@@ -48,76 +43,6 @@ class Status(StrEnum):
     """Some value is no longer a finite number."""
     OUTSIDE_GUARANTEE = "completed outside the guarantee"
     """All steps were run, with a setting that is allowed but not covered by the method's proof; ``notes`` says why."""
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """What was measured at the recorded steps."""
-
-    steps: npt.NDArray[np.int64]
-    """``(records,)``"""
-    squared: Array
-    """``(records, replicas)`` ‖x − x*‖²; NaN after a replica has stopped early."""
-    drifts: Array
-    """``(records, replicas)`` the largest |Σ x − Σ u − Σ c| over coordinates."""
-
-    @classmethod
-    def none(cls, replicas: int) -> Records:
-        """Nothing was recorded yet."""
-        return cls(np.empty(0, dtype=np.int64), np.empty((0, replicas)), np.empty((0, replicas)))
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Setup:
-    """What is run; together with the number of steps it determines every number of the result."""
-
-    graph: Graph
-    method: Method
-    private_values: Array
-    seed: int
-    replicas: int
-    edge_probabilities: Array | None
-    aliases: AliasTable
-    notes: tuple[str, ...] = ()
-    stages: tuple[Stage, ...] = ()
-
-    @cached_property
-    def parameters(self) -> Array:
-        """What the method's functions need to know beside the node tables."""
-        return parameters_of(self.method, self.graph)
-
-    @cached_property
-    def timetable(self) -> Timetable:
-        """What the stages mean, if there are any."""
-        return Timetable.of(self.stages, self.graph, self.private_values, self.edge_probabilities)
-
-    @property
-    def true_mean(self) -> Any:
-        """c̄: a float, or ``(d,)`` for vector data."""
-        mean = self.private_values.mean(axis=0)
-        return float(mean) if self.private_values.ndim == 1 else mean
-
-    @cached_property
-    def scale(self) -> float:
-        """‖x⁰ − x*‖², by which errors are divided; 1 when all private values are equal."""
-        scale = float(((self.private_values - self.private_values.mean(axis=0)) ** 2).sum())
-        return scale if scale > 0 else 1.0
-
-    @cached_property
-    def totals(self) -> Array:
-        """``(coordinates,)`` Σ c, which gossip must keep."""
-        return sums_of(self.private_values)
-
-    def drift(self, masses: Array, totals: Array | None = None) -> Array:
-        """The largest |mass − Σ c| over coordinates, the last axis of ``masses``; ``totals``: Σ c of other values."""
-        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverged
-            off = masses - (self.totals if totals is None else totals)
-        np.abs(off, out=off)
-        return np.asarray(off[..., 0] if off.shape[-1] == 1 else off.max(axis=-1))
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields of the setup alone, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(Setup)}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -154,7 +79,7 @@ class Solution(Setup):
 
     def __post_init__(self) -> None:
         arrays = (self.private_values, self.edge_probabilities, self.tables, self.common, self.steps_done, self.stopped)
-        for array in (*arrays, self.records.steps, self.records.squared, self.records.drifts):
+        for array in arrays:
             if array is not None:
                 array.flags.writeable = False
 
@@ -230,7 +155,7 @@ class Solution(Setup):
     @property
     def steps(self) -> npt.NDArray[np.int64]:
         """``(records,)`` steps at which the error was recorded."""
-        return self.records.steps.copy()
+        return self.records.steps
 
     @property
     def transmissions(self) -> npt.NDArray[np.int64]:
@@ -410,7 +335,7 @@ class Solution(Setup):
         require("pandas", by="a data frame")
         import pandas
 
-        records = len(self.records.steps)
+        records = len(self.records)
         return pandas.DataFrame(
             {
                 "replica": np.repeat(np.arange(self.replicas), records),
@@ -437,7 +362,7 @@ class Solution(Setup):
 
     def __repr__(self) -> str:
         many = f", {self.replicas} replicas" if self.replicas > 1 else ""
-        error = f", relative error {self._error_words()}" if len(self.records.steps) else ""
+        error = f", relative error {self._error_words()}" if len(self.records) else ""
         changing = ", network that changes" if self.stages else ""
         return (
             f"<Solution {self.method.label()} on {self.graph.name}{changing}: {self.num_steps} steps{many}, "
@@ -455,7 +380,7 @@ class Solution(Setup):
             "steps": f"{self.num_steps:,}",
             "replicas": self.replicas,
             "status": self.status,
-            "relative error": self._error_words() if len(self.records.steps) else "not recorded",
+            "relative error": self._error_words() if len(self.records) else "not recorded",
             "seed": self.seed,
         }
         return html_table(facts.items(), notes=self.notes)

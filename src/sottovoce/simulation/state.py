@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,56 +13,11 @@ from ..methods.base import VALUE, Array, Method
 from .edge_noise import share_edge_noise
 from .keeping import Keeper, Kept
 from .kinds import kind_of
-from .solution import Records, Setup, Solution, Status
+from .records import Plan, Recorder, Records
+from .setup import Setup
+from .solution import Solution, Status
 
-__all__ = ["Recorder", "State", "aligned", "start_of"]
-
-
-class Recorder:
-    """Room for a row per step that will be recorded. Whoever runs the steps fills the rows, in order."""
-
-    def __init__(self, num_rows: int, replicas: int) -> None:
-        self.count = 0
-        self.steps = np.empty(num_rows, dtype=np.int64)
-        self.squared = np.empty((num_rows, replicas))
-        self.drifts = np.empty((num_rows, replicas))
-
-    @property
-    def last(self) -> int:
-        """The last recorded step, −1 if there is none."""
-        return int(self.steps[self.count - 1]) if self.count else -1
-
-    def rows(self, steps: npt.NDArray[np.int64], *, all_filled: bool = False) -> tuple[Array, Array]:
-        """The next rows, ``(rows, replicas)`` for ‖x − x*‖² and for the drift of the mass.
-
-        They are NaN, unless all replicas will be filled in.
-        """
-        span = slice(self.count, self.count + len(steps))
-        self.count = span.stop
-        self.steps[span] = steps
-        if not all_filled:
-            self.squared[span], self.drifts[span] = np.nan, np.nan
-        return self.squared[span], self.drifts[span]
-
-    def row(self, step: int) -> tuple[Array, Array]:
-        """The next row alone."""
-        squared, drifts = self.rows(np.array([step]))
-        return squared[0], drifts[0]
-
-    def forget_after(self, step: int) -> None:
-        """Give back the rows of later steps."""
-        self.count = int(np.searchsorted(self.steps[: self.count], step, side="right"))
-
-    def after(self, before: Records) -> Records:
-        """The records of an earlier part of the run, then these."""
-        new = Records(self.steps[: self.count], self.squared[: self.count], self.drifts[: self.count])
-        if not len(before.steps):
-            return new
-        return Records(
-            np.concatenate([before.steps, new.steps]),
-            np.concatenate([before.squared, new.squared]),
-            np.concatenate([before.drifts, new.drifts]),
-        )
+__all__ = ["State", "aligned", "start_of"]
 
 
 @dataclass(eq=False)
@@ -84,14 +40,14 @@ class State:
     """Likewise for a statistic of the user's."""
 
     @classmethod
-    def at_start(cls, setup: Setup, num_records: int) -> State:
-        """Before the first step, with room for so many records and one at an interruption."""
-        state = cls.empty(setup, num_records, beside=True)
+    def at_start(cls, setup: Setup, plan: Plan) -> State:
+        """Before the first step, with room for what will be recorded."""
+        state = cls.empty(setup, plan, beside=True)
         state.fill()
         return state
 
     @classmethod
-    def empty(cls, setup: Setup, num_records: int, *, beside: bool = False) -> State:
+    def empty(cls, setup: Setup, plan: Plan, *, beside: bool = False) -> State:
         """The same with tables that hold nothing yet: for an executor that fills them by itself.
 
         ``beside``: vectors may have their coordinates side by side in memory.
@@ -105,7 +61,7 @@ class State:
             common,
             steps_done=np.zeros(replicas, dtype=np.int64),
             stopped=np.zeros(replicas, dtype=bool),
-            recorder=Recorder(num_records + 1, replicas),
+            recorder=Recorder(plan, replicas),
             before=Records.none(replicas),
         )
 
@@ -123,7 +79,7 @@ class State:
         share_edge_noise(self.tables, self.setup.method, self.setup.graph, self.setup.seed)
 
     @classmethod
-    def after(cls, solution: Solution, num_records: int) -> State:
+    def after(cls, solution: Solution, plan: Plan) -> State:
         """Where a solution ended; everything that will change is copied."""
         shape = (*solution.tables.shape[:-1], solution.method.num_fields)
         tables, common = _room(solution, shape)
@@ -137,7 +93,7 @@ class State:
             common,
             steps_done=solution.steps_done.copy(),
             stopped=solution.stopped.copy(),
-            recorder=Recorder(num_records + 1, solution.replicas),
+            recorder=Recorder(plan, solution.replicas),
             before=solution.records,
             elapsed=solution.elapsed,
         )
@@ -188,7 +144,7 @@ class State:
             stopped=self.stopped,
             status=self._status(interrupted=interrupted, finite=_all_finite(self.tables) if finite is None else finite),
             elapsed=self.elapsed,
-            records=self.recorder.after(self.before),
+            records=self.before.then(self.recorder.records()),
             kept_values=self._kept(self.values, "kept_values"),
             kept_statistic=self._kept(self.statistic, "kept_statistic"),
         )
@@ -233,7 +189,7 @@ def _all_finite(tables: Array) -> bool:
 
 def aligned(shape: tuple[int, ...]) -> Array:
     """Uninitialised floats that begin on a cache line, so that a node's row never straddles two."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     raw = np.empty(size + 8)
-    skip = (-raw.ctypes.data % 64) // raw.itemsize
+    skip = (-raw.__array_interface__["data"][0] % 64) // raw.itemsize
     return raw[skip : skip + size].reshape(shape)

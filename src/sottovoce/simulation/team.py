@@ -1,4 +1,4 @@
-"""Several threads on one run of a large network: when it is worth while. What they do is in :mod:`.kinds.ahead`."""
+"""Two threads on one run of a large network: when it is worth while. What they do is in :mod:`.kinds.together`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ import numpy as np
 from .atomics import TOGETHER
 from .compiling import Kernel
 from .kinds import kind_of
-from .kinds.ahead import MOST_HELPERS, Shelf
-from .recording import Sheet
+from .kinds.together import Desk
+from .recording import Sheet, worth_carrying
+from .records import NEVER
 from .state import State
 
 __all__ = ["Team", "team_for"]
 
 LEAST_NODES = 100_000
-"""In smaller networks the tables are in the cache of one core, and what others have drawn is not."""
+"""In smaller networks the tables are in the cache of one core, and would go from one to the other and back."""
 LEAST_STEPS = 4 * 10**6
 """Loading the kernels takes as long as many steps."""
 TRIAL, FIRST, AGAIN = 2**17, 4, 16
@@ -32,12 +33,12 @@ def team_for(state: State, num_steps: int, crew: Any) -> Team | None:
     large = state.tables.shape[:2] == (1, 1) and setup.graph.num_nodes >= LEAST_NODES and num_steps >= LEAST_STEPS
     if not (TOGETHER and crew.size > 1 and large):
         return None
-    kernels = kind_of(setup.method).helped(setup.method, setup.graph, setup.aliases)
+    kernels = kind_of(setup.method).together(setup.method, setup.graph, setup.aliases)
     return None if kernels is None else Team(state, crew, *kernels)
 
 
 class Pace:
-    """Whether a thread with helpers is faster than alone at the moment: other programs may want the cores.
+    """Whether two threads are faster than one at the moment: other programs may want the cores.
 
     Both are tried twice; the faster goes on, and the other is tried again now and then. The result does not depend on
     it.
@@ -58,7 +59,7 @@ class Pace:
 
     @property
     def together(self) -> bool:
-        """Whether helpers draw ahead for the coming span."""
+        """Whether both make the coming span."""
         if self._spans < FIRST:
             return self._spans % 2 == 0
         faster = self._seconds[True] < self._seconds[False]
@@ -72,44 +73,44 @@ class Pace:
 
 
 class Team:
-    """One thread that makes the steps of a run, and helpers that draw ahead."""
+    """Two threads that make the steps of one run."""
 
-    def __init__(self, state: State, crew: Any, making: Kernel, helping: Kernel, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, state: State, crew: Any, first: Kernel, second: Kernel, arguments: tuple[Any, ...]) -> None:
         self.state, self.crew = state, crew
-        self.making, self.helping = making, helping
-        self.shelf = Shelf.empty(state.tables.shape[2])
-        self.arguments = *arguments, self.shelf
+        self.first, self.second, self.arguments = first, second, arguments
+        self.desk = Desk.empty(state.tables.shape[2])
         self.pace = Pace()
 
     def prepare(self, sheet: Sheet) -> None:
         """Compile, before threads wait for each other."""
-        with self.making.first_call(f"{self.state.setup.method.name} (on several cores)"):
-            self._drive(0, 0, sheet)
-            self._help(0, 0, sheet)
+        with self.first.first_call(f"{self.state.setup.method.name} (on two cores)"):
+            for kernel in (self.first, self.second):
+                self._run(kernel, 0, 0, sheet)
 
     def make(self, first: int, last: int, sheet: Sheet, alone: Callable[[], None]) -> None:
-        """Make steps and record them: with helpers, or ``alone`` where that was faster."""
+        """Make steps and record them: by both, or ``alone`` where that was faster or sums are carried."""
+        if self._carried(sheet):
+            alone()
+            return
         began = time.perf_counter()
-        if self.pace.together:
-            self.work(first, last, sheet)
-        else:
+        if not (self.pace.together and self.work(first, last, sheet)):
             alone()
         self.pace.took((time.perf_counter() - began) / (last - first))
 
-    def work(self, first: int, last: int, sheet: Sheet) -> None:
-        """Make steps and record them, with helpers."""
-        self.shelf.clear()
-        helpers = min(self.crew.size - 1, MOST_HELPERS)
-        self.crew.run_beside(
-            partial(self._drive, first, last, sheet), [partial(self._help, first, last, sheet)] * helpers
+    def work(self, first: int, last: int, sheet: Sheet) -> bool:
+        """Make steps and record them with both threads; ``False``, and nothing is made, if there is no second one."""
+        self.desk.counters[:] = 0
+        done: bool = self.crew.run_two(
+            *(partial(self._run, kernel, first, last, sheet) for kernel in (self.first, self.second))
         )
+        return done
 
-    def _drive(self, first: int, last: int, sheet: Sheet) -> None:
+    def _carried(self, sheet: Sheet) -> bool:
+        """Whether somewhere the sums are carried from step to step, which can only be done in order."""
+        between = np.diff(sheet.steps).min(initial=NEVER)
+        return bool(sheet.carried[0, 0, -1] != 0.0 or worth_carrying(between, self.state.tables.shape[2]))
+
+    def _run(self, kernel: Kernel, first: int, last: int, sheet: Sheet) -> None:
         setup = self.state.setup
-        replicas = np.zeros(1 if first < last else 0, dtype=np.int64)
-        how = replicas, 0, 1, first, last, np.uint64(setup.seed), setup.parameters, sheet
-        self.making.run(self.state.tables, *how, *self.arguments)
-
-    def _help(self, first: int, last: int, sheet: Sheet) -> None:
-        seed = np.uint64(self.state.setup.seed)
-        self.helping.run(self.state.tables[0, 0], first, last, 0, seed, sheet, *self.arguments)
+        how = first, last, 0, np.uint64(setup.seed), setup.parameters, sheet, self.desk
+        kernel.run(self.state.tables[0, 0], *how, *self.arguments)

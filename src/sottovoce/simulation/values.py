@@ -54,6 +54,8 @@ def checked_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Gra
 
 def sums_of(values: Array) -> Array:
     """``(coordinates,)`` the sum over nodes of ``(n,)`` or ``(n, d)`` values."""
+    if values.ndim == 1:
+        return np.atleast_1d(values.sum())
     columns = values.reshape(len(values), -1)
     few = max(1, 2**20 // len(columns))  # at a time: a sum is exact enough where its terms are side by side
     parts = [np.ascontiguousarray(columns[:, c : c + few].T).sum(axis=1) for c in range(0, columns.shape[1], few)]

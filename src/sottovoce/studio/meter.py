@@ -22,6 +22,7 @@ from ..scenario.scenario import Scenario
 from . import knowing, neighbourhood
 from .limits import Limits
 from .observing import Observer
+from .playing import simulated
 from .verdicts import EXACTLY, WORDS, Verdict, Yardstick, closeness, guess_text, value_text
 
 __all__ = ["centre_of", "guesses", "heard_steps", "is_too_large", "privacy_history"]
@@ -296,12 +297,8 @@ def _estimates(
 ) -> Array:
     """``(n,)`` best estimates; NaN where there is none, or the attack does not understand the method."""
     from ..privacy import attack
-    from ..simulation import simulate
 
-    run = simulate(
-        problem.graph, problem.private_values, method, num_steps=steps, seed=problem.seed,
-        record=[steps], threads=1, progress=False,
-    )  # fmt: skip
+    run = simulated(problem, method, steps, [steps])
     try:
         return attack(run, observer.view(), prior, prior_mean=centre).estimate
     except SottovoceError:

@@ -22,13 +22,13 @@ from ..errors import InvalidParameter
 from ..foundation.arguments import number, whole
 from ..foundation.bucket import TokenBucket
 from ..scenario.scenario import Scenario
-from . import insight, meter
-from .layouts import positions
+from . import comparing, insight, meter
 from .limits import Limits
 from .live import Watcher
 from .messages import pack, parse, speed_of, write
 from .observing import Observer, read_observer, read_prior
-from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
+from .opening import opening
+from .playing import FULLEST_SPEED_FRAMES, Playback
 from .reading import is_small, read_scenario
 from .tasks import Tasks, sentence_about
 from .thinking import Thinkers
@@ -92,7 +92,9 @@ class Conversation:
             "speed": self._set_speed,
             "watch": self._watch,
             "guess": self._guess,
+            "compare": self._compare,
             "live": self._live,
+            "history": self._history,
         }
 
     async def hold(self) -> None:
@@ -174,38 +176,12 @@ class Conversation:
         graph = problem.graph
         drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
         self._playback = playback = Playback(problem, drawn=drawn)
-        await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
+        ready = await self._compute(lambda: opening(problem, drawn=drawn))
+        await self._say({"type": "ready", "run": self._run, **ready})
         await self._send_frame(playback)
         if target:
             self._start("play", partial(self._run_to, playback, target))
         self._start("theory", partial(self._say_theory, problem))
-
-    def _ready(self, problem: Scenario, *, drawn: bool) -> dict[str, Any]:
-        graph = problem.graph
-        followed = traced_nodes(graph.num_nodes).tolist() if drawn else []
-        return {
-            "type": "ready",
-            "run": self._run,
-            "drawn": drawn,
-            "graph": {
-                "name": graph.name,
-                "numNodes": graph.num_nodes,
-                "numEdges": graph.num_edges,
-                "edges": graph.edges.tolist() if drawn else [],
-                "positions": positions(graph) if drawn else None,
-                "degrees": [int(graph.degrees.min()), int(graph.degrees.max())],
-            },
-            "methods": [method.label() for method in problem.methods],
-            "inRounds": [method.in_rounds for method in problem.methods],
-            "numSteps": problem.num_steps,
-            "seed": problem.seed,
-            "trueMean": float(problem.private_values.mean()),
-            "spread": float(problem.private_values.std()),
-            "lowest": float(problem.private_values.min()),
-            "highest": float(problem.private_values.max()),
-            "privateValues": problem.private_values.tolist() if drawn else [],
-            "followed": followed,
-        }
 
     async def _play(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -258,6 +234,14 @@ class Conversation:
         if observer is not None:
             self._start("guess", partial(self._say_guess, playback, observer, prior, centre, step))
 
+    async def _compare(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        await self._tasks.cancel("compare")
+        self._start("compare", partial(self._say_comparison, playback.problem))
+
+    async def _history(self, message: Mapping[str, Any]) -> None:
+        await self._say({"type": "history", **self._watcher.memory.history()})
+
     async def _live(self, message: Mapping[str, Any]) -> None:
         await self._tasks.cancel("live")
         if message.get("on") is not False:
@@ -306,7 +290,7 @@ class Conversation:
 
     async def _say_theory(self, problem: Scenario) -> None:
         """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
-        answer = await self._think(insight.threshold, problem.graph, about=problem)
+        answer = await self._think(insight.threshold, problem.graph, problem.edge_probabilities, about=problem)
         await self._say({"type": "threshold", "run": self._run, **answer})
         alpha = answer.get("algebraicConnectivity")
         for index, method in enumerate(problem.methods):
@@ -334,6 +318,10 @@ class Conversation:
         if meter.is_too_large(playback.problem, self._limits):
             return None
         return (await self._compute(playback.all_fired))[:step]
+
+    async def _say_comparison(self, problem: Scenario) -> None:
+        found = await self._think(comparing.comparison, problem, about=problem)
+        await self._say({"type": "comparison", "run": self._run, **found})
 
     async def _say_live(self) -> None:
         while True:

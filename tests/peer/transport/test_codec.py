@@ -39,7 +39,7 @@ def messages(draw: st.DrawFn) -> Message:
     numbers = st.floats(allow_nan=False, allow_infinity=False)
     terms = Terms(
         2, draw(st.text(max_size=64)), DIMENSION, *(draw(numbers) for _ in range(6)), draw(st.integers(0, 99)),
-        draw(st.sampled_from(["", "wait", "drop"])),
+        draw(st.sampled_from(["", "wait", "drop"])), draw(st.sampled_from(["", "2026-11/ε", "x" * 256])),
     )  # fmt: skip
     topic = draw(st.binary(min_size=16, max_size=16))
     if kind is Kind.CLOSED and topic == DEFAULT_TOPIC:
@@ -140,6 +140,8 @@ def packed(number: int) -> bytes:
         wire(kind=5, terms=pb.Terms(dimension=DIMENSION)),
         wire(terms=pb.Terms(dimension=DIMENSION, unit="1" * 65)),
         wire(terms=pb.Terms(dimension=DIMENSION, seal_std=float("nan"))),
+        wire(terms=pb.Terms(dimension=DIMENSION, topic="x" * 257)),
+        wire(terms=pb.Terms(dimension=DIMENSION, topic="a\nb")),
         wire(stop=pb.Stop(contributors=b"\0\0\x80")),
         wire(src=""),
         wire(src="c"),

@@ -197,11 +197,9 @@ class Protocol(Membership):
         ProtocolViolation
             The message breaks the protocol. Nothing has changed.
         """
-        if m.dst != self.settings.name:
-            raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
-        if m.topic != self.topic:
-            raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
-        self._check_terms(m)
+        self._check_address(m)
+        if self._check_terms(m):
+            return self.greet(m.src)
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
@@ -274,11 +272,21 @@ class Protocol(Membership):
         held = self.state.certificate
         return closed(self.settings, name, 0 if held is None else held.contributors, topic=self.topic)
 
-    def _check_terms(self, m: Message) -> None:
-        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree."""
+    def _check_address(self, m: Message) -> None:
+        if m.dst != self.settings.name:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
+        if m.topic != self.topic:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
+
+    def _check_terms(self, m: Message) -> bool:
+        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree.
+
+        R89: of a topic it is told the own terms, once, so that both ends can say what differs; whether it must be now.
+        """
         if m.src not in self.state.edges:
-            return
+            return False
         self.rosters[m.src] = m.roster
+        known = m.src in self.disputes
         if m.terms is not None:
             own, same = self.settings, m.roster == self.settings.roster
             why = dispute(own.name, own.terms, m.src, m.terms, same_roster=same)
@@ -290,8 +298,11 @@ class Protocol(Membership):
             else:
                 self._count("terms-differ", m.src)
                 self.disputes[m.src] = why
-        if m.src in self.disputes and m.kind is not Kind.BYE:
+        if m.src not in self.disputes or m.kind is Kind.BYE:
+            return False
+        if known or not self.settings.missing:
             raise ProtocolViolation(self.disputes[m.src])
+        return True
 
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""

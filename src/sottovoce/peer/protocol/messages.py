@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ProtocolViolation
-from .terms import LONGEST_UNIT, Terms
+from .terms import LONGEST_NAME, LONGEST_UNIT, Terms
 from .units import LARGEST, Vector
 
 __all__ = ["COUNTER_LIMIT", "DEFAULT_TOPIC", "Kind", "Message", "Stop", "Vector", "check_message", "extremes", "within"]
@@ -192,6 +192,10 @@ def _check_terms(m: Message, terms: Terms) -> None:
     texts, numbers = (terms.unit, terms.missing), terms[3:9]
     if max(map(len, texts)) > LONGEST_UNIT or not all(map(math.isfinite, numbers)):
         raise ProtocolViolation(f"HELLO from {m.src}: terms must be finite numbers and a unit of a few characters")
+    if len(terms.topic) > LONGEST_NAME or not terms.topic.isprintable():
+        raise ProtocolViolation(
+            f"HELLO from {m.src}: a topic's name must be at most {LONGEST_NAME} printable characters"
+        )
 
 
 def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int | None) -> None:

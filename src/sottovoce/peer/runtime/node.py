@@ -131,6 +131,8 @@ class Peer(Living):
             No answer in time; it names who is missing. What was contributed stays: call again to wait on.
         TopicClosed
             The topic ended without this peer: it came late, or was left out.
+        TopicMismatch
+            A neighbour contributes on other terms; it names both sides and both settings.
         """
         name, question = await self._question(value, topic, weight, release, clip=clip)
         found = await self._known_topics.average(

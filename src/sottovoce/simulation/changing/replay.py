@@ -13,7 +13,8 @@ from ..kinds import kind_of
 from ..random.streams import Stream
 
 if TYPE_CHECKING:
-    from ..solution import Setup, Solution
+    from ..setup import Setup
+    from ..solution import Solution
 
 __all__ = ["Exchanges", "activations", "exchanges", "fired_edges"]
 

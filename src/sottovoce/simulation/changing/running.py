@@ -21,7 +21,7 @@ from .noting import note_all_counted
 from .timetable import Period, Timetable
 
 if TYPE_CHECKING:
-    from ..solution import Setup
+    from ..setup import Setup
 
 __all__ = ["StagedRunner", "check_stages", "plain_steps", "way_of"]
 

@@ -12,7 +12,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
 from ...foundation.interrupting import Interrupt
@@ -21,6 +20,7 @@ from ...foundation.progress import Progress, Report
 from ...methods.base import VALUE, Array
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
 from ..recording import CARRYING, FALL, LONGEST
+from ..records import Plan
 from ..solution import Solution
 from ..state import State, start_of
 from . import compile_kernels, has_noise, require_gpu
@@ -38,14 +38,12 @@ LAUNCHES = 2
 GOING = np.iinfo(np.uint64).max
 """Among the steps at which threads stopped: this one has not."""
 
-Steps = npt.NDArray[np.int64]
 
-
-def advance(state: State, end: int, record: Steps, *, stop_at: float | None, report: Report | bool | None) -> Solution:
+def advance(state: State, end: int, plan: Plan, *, stop_at: float | None, report: Report | bool | None) -> Solution:
     """Run all replicas of ``state`` to step ``end``, or until their relative error is at most ``stop_at``."""
     began = time.perf_counter()
     wanted = None if stop_at is None else stop_at * state.setup.scale
-    ensemble = Ensemble(state, record, wanted)
+    ensemble = Ensemble(state, plan, wanted)
     with (
         Interrupt() as interrupt,
         Progress(end, "simulating on the GPU", report=report) as progress,
@@ -53,8 +51,8 @@ def advance(state: State, end: int, record: Steps, *, stop_at: float | None, rep
     ):
         at = 0
         rows.pool.submit(state.tables.fill, 0.0)  # new memory is slow to write to; not in the end, when all wait for it
-        for at, span in _spans(end, record, ensemble.threads):
-            rows.fetch(ensemble.run(at, span), state.recorder.rows(record[span], all_filled=True))
+        for at, span in _spans(end, plan, ensemble.threads):
+            rows.fetch(ensemble.run(at, span), state.recorder.rows(span.stop - span.start, all_filled=True))
             progress.at(at)
             if interrupt.seen() or (wanted is not None and ensemble.all_stopped()):
                 break
@@ -63,15 +61,14 @@ def advance(state: State, end: int, record: Steps, *, stop_at: float | None, rep
     return state.solution(interrupted=interrupt.seen() and state.next_step(end) < end, finite=finite)
 
 
-def _spans(end: int, record: Steps, threads: int) -> Iterator[tuple[int, slice]]:
+def _spans(end: int, plan: Plan, threads: int) -> Iterator[tuple[int, slice]]:
     """Where each launch ends, and which of the steps to record at it passes."""
     longest, most = max(UNROLL, LAUNCH // threads), max(1, ROWS // threads)
     at = low = 0
     while at < end:
         until = min(end, at + longest)
-        high = min(low + most, int(np.searchsorted(record, until, side="right")))
-        if high < len(record):
-            until = min(until, int(record[high]) - 1)
+        high = min(low + most, plan.passed(until))
+        until = min(until, plan[high] - 1)
         yield until, slice(low, high)
         at, low = until, high
 
@@ -115,7 +112,7 @@ class Fetching:
 class Ensemble:
     """Tables on the device, laid out [node][thread]; a thread is one replica and coordinate."""
 
-    def __init__(self, state: State, record: Steps, wanted: float | None = None) -> None:
+    def __init__(self, state: State, plan: Plan, wanted: float | None = None) -> None:
         self.cupy = require_gpu()
         setup = state.setup
         self.state, self.setup = state, setup
@@ -129,9 +126,9 @@ class Ensemble:
             raise Unsupported("stop_at with device='gpu' takes one number per node, not vectors")
         self._check_memory()
         self._upload()
-        self.rows = self.cupy.asarray(record.astype(np.uint64))
+        self.rows = self.cupy.asarray(plan.part(0, len(plan)).astype(np.uint64))
         self.edges = self.cupy.asarray(np.ascontiguousarray(setup.graph.edges, dtype=np.int32))
-        self.means = self.cupy.asarray(np.atleast_1d(setup.true_mean))
+        self.means = self.cupy.asarray(setup.means)
         self.totals = self.cupy.asarray(setup.totals)
         uniform = len(setup.aliases.accept) == 0
         self.accept = None if uniform else self.cupy.asarray(setup.aliases.accept)

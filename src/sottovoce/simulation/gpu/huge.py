@@ -25,7 +25,7 @@ from ...methods.base import VALUE, Array, Method
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
 from ..random.aliases import AliasTable
 from ..random.streams import check_seed
-from ..recording import NEVER
+from ..records import Plan
 from ..solution import Solution
 from ..state import State
 from . import compile_kernels, has_noise, require_gpu
@@ -226,24 +226,22 @@ class HugeRun:
         return np.asarray(self.meta[:, 1].get())
 
 
-def advance(
-    state: State, end: int, record: npt.NDArray[np.int64], *, stop_at: float | None, report: Report | bool | None
-) -> Solution:
+def advance(state: State, end: int, plan: Plan, *, stop_at: float | None, report: Report | bool | None) -> Solution:
     """Run the only replica of ``state`` to step ``end``; with ``stop_at`` its error is looked at every n/2 steps."""
     began = time.perf_counter()
     setup, recorder = state.setup, state.recorder
     run = HugeRun(setup.graph, setup.method, setup.seed, values=_start(state), aliases=setup.aliases)
     wanted = None if stop_at is None else stop_at * setup.scale
     look = 64 * run.batch if wanted is None else max(1, run.n // 2)
-    rows, going = np.append(record, NEVER), True
+    going = True
     with Interrupt() as interrupt, Progress(end, "simulating on the GPU", report=report) as progress:
         while going:
-            if run.step == rows[recorder.count]:
+            if run.step == plan[recorder.count]:
                 _note(run, state)
             state.stopped[:] = wanted is not None and run.step % look == 0 and run.sums(run.mean)[0] <= wanted
             going = run.step < end and not state.stopped[0] and not interrupt.seen()
             if going:
-                run.advance(min(end, int(rows[recorder.count]), run.step + look - run.step % look))
+                run.advance(min(end, plan[recorder.count], run.step + look - run.step % look))
                 progress.at(run.step)
     if recorder.last != run.step < end:
         _note(run, state)

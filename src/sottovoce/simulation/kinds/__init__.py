@@ -49,9 +49,9 @@ class Kind(ABC):
         the :class:`~sottovoce.simulation.recording.Sheet` on which they record.
         """
 
-    def helped(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
-        """The driver for one replica whose steps others draw ahead, what these others do, and the last arguments of
-        both but for their :class:`~.ahead.Shelf`; ``None``: the kind has none.
+    def together(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
+        """What two threads do that make the steps of one replica, and the last arguments of both; ``None``: they cannot
+        for such a method.
         """
         return None
 
@@ -96,7 +96,12 @@ class Kind(ABC):
 
 def kind_of(method: Method) -> Kind:
     """What runs ``method``."""
-    kind: Kind = import_module(f".{MODULES[base_of(type(method))]}", __name__).KIND
+    return _kind_of(type(method))
+
+
+@lru_cache
+def _kind_of(cls: type[Method]) -> Kind:
+    kind: Kind = import_module(f".{MODULES[base_of(cls)]}", __name__).KIND
     return kind
 
 

@@ -2,8 +2,7 @@
 
 The driver takes a window of steps at a time: first all random words, then all draws (both loops are branch-free and
 vectorise), then the ends of the coming edges are fetched and touched, so that their cache misses overlap, and only
-then the updates run in order. The order of updates is the sequential one. Where helpers draw (:mod:`.ahead`), the nodes
-of the next window are fetched during the updates of this one.
+then the updates run in order. The order of updates is the sequential one; two threads keep to it in :mod:`.together`.
 """
 
 from __future__ import annotations
@@ -14,20 +13,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba.extending import register_jitable
 
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
 from ...methods.base import VALUE, Array, PairMethod
-from ..atomics import prefetch
 from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
 from ..random.streams import Stream, edge_of, normals_of
 from ..recording import as_they_are, exchanged, good_enough, note, outstanding_field, summed, term, worth_carrying
 from . import Kind, parts_of
-from .ahead import draw, help_out, summed_by_all, take
-from .ends import edges_of
+from .drawing import draw, find_ends
+from .ends import edges_of, ends_of
+from .together import make_first, make_second
 from .vectors import acting
 from .vectors import drive as drive_vectors
 
@@ -39,26 +37,13 @@ of the time goes into the draws."""
 
 update, uses_noise, lazy = PairMethod.update, PairMethod.uses_noise, PairMethod.lazy  # a method's own take
 shown, mass_field, outstanding = as_they_are, VALUE, -1  # their place in `drive`
-helped = False
 
+AHEAD = 4
+"""Windows that are drawn, and their nodes touched, before the updates of all of them: in larger networks."""
 NEAR = 2**12
 """Numbers of nodes that need not be touched before: they are in the nearest cache anyway."""
 
-u64 = np.uint64
-
-
-@register_jitable
-def two(ends: Any, k: Any) -> Any:
-    """The nodes of a step of a window; without a sign they are indices that need no check."""
-    return u64(ends[0, k]), u64(ends[1, k])
-
-
-@register_jitable
-def fetch(nodes: Any, ends: Any, k: Any) -> None:
-    """Bring the nodes of a step of a window to the cache."""
-    i, j = two(ends, k)
-    prefetch(nodes, (i, VALUE))
-    prefetch(nodes, (j, VALUE))
+u64: Any = np.uint64  # indices without a sign need no check
 
 
 def drive(  # noqa: C901  (one loop)
@@ -74,19 +59,18 @@ def drive(  # noqa: C901  (one loop)
     edges: Any,
     accept: Any,
     alias: Any,
-    shelf: Any,
 ) -> None:
     """Make the steps. ``tables`` is ``(replicas, coordinates, nodes, fields)``, ``edges`` is ``(m, 2)``; ``accept``
-    and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise. A record does not cut a
-    window: it interrupts the updates. Where others draw ahead, ``shelf`` is a :class:`~.ahead.Shelf`; otherwise it is
-    ``None``.
+    and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise.
+
+    Whole windows without a record are made in loops that look at nothing else. A record does not cut a window: it
+    interrupts the updates.
     """
-    room = np.empty((4, WINDOW), dtype=np.uint64), np.empty(WINDOW, dtype=np.uint64)
-    source = edges, accept, alias, uses_noise
-    draws = np.zeros((2, WINDOW))
-    ends = np.empty((2, WINDOW), dtype=np.uint32)
+    words = np.empty((4, WINDOW), dtype=np.uint64)
+    fired = np.empty(WINDOW, dtype=np.uint64)
+    draws = np.zeros((AHEAD, 2, WINDOW))
+    ends = np.empty((AHEAD, 2, WINDOW), dtype=np.uint32)
     touched = np.empty(WINDOW)
-    end = first + (last - first - 1) // WINDOW * WINDOW  # where the last window begins
     steps = sheet.steps
     for r in active:
         for c in range(first_coordinate, last_coordinate):
@@ -94,54 +78,63 @@ def drive(  # noqa: C901  (one loop)
             total, lost, mass, mass_lost = kept[0], kept[1], kept[2], kept[3]
             largest, since, carrying = kept[4], kept[5], kept[6] != 0.0
             squared, masses = sheet.squared[:, r, c], sheet.masses[:, r, c]
-            row, due, far = 0, steps[0], nodes.size > NEAR
-            for start in range(first, last, WINDOW):
-                size = min(WINDOW, last - start)
-                if helped:
-                    ends, draws = take(shelf, start, room, first, last, r, seed, source)
-                    coming = take(shelf, min(start + WINDOW, end), room, first, last, r, seed, source)[0]
-                else:
-                    draw(ends, draws, room, start, r, c, seed, source)
-                    for k in range(size if far else 0):
-                        i, j = two(ends, k)
-                        touched[k] = nodes[i, VALUE] + nodes[j, VALUE]
-                if not carrying and due > start + size:
-                    for k in range(size):
-                        if helped:
-                            fetch(nodes, coming, k)
-                        i, j = two(ends, k)
-                        update(nodes, i, j, draws[0, k], draws[1, k], start + k, parameters)
+            row, due, start, far = 0, steps[0], first, nodes.size > NEAR
+            here, chosen = draws[0], ends[0]
+            while start < last:
+                free = 0 if carrying else (min(last, due - 1) - start) // WINDOW  # windows without a record
+                if free and not far:
+                    for _ in range(free):
+                        draw(fired, here, words, start, r, c, seed, edges, accept, alias, uses_noise)
+                        for k in range(WINDOW):
+                            i, j = ends_of(edges, fired[k])
+                            update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
+                        start += WINDOW
                     continue
-                for k in range(size):
-                    if helped:
-                        fetch(nodes, coming, k)
-                    i, j = two(ends, k)
+                count = min(max(1, free), AHEAD) if far else 1
+                for w in range(count):
+                    draw(fired, draws[w], words, start + w * WINDOW, r, c, seed, edges, accept, alias, uses_noise)
+                    find_ends(ends[w], fired, edges)
+                    for k in range(WINDOW if far else 0):
+                        touched[k] = nodes[u64(ends[w, 0, k]), VALUE] + nodes[u64(ends[w, 1, k]), VALUE]
+                if free:
+                    for w in range(count):
+                        for k in range(WINDOW):
+                            i, j = u64(ends[w, 0, k]), u64(ends[w, 1, k])
+                            update(nodes, i, j, draws[w, 0, k], draws[w, 1, k], start + k, parameters)
+                        start += WINDOW
+                    continue
+                k, size = 0, min(WINDOW, last - start)
+                while k < size:
                     if carrying:
+                        i, j = u64(chosen[0, k]), u64(chosen[1, k])
                         out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
                         out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
-                    update(nodes, i, j, draws[0, k], draws[1, k], start + k, parameters)
-                    if carrying:
+                        update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
                         in_i, come_i = term(nodes, i, mean, mass_field, outstanding)
                         in_j, come_j = term(nodes, j, mean, mass_field, outstanding)
                         total, lost = exchanged(total, lost, out_i, out_j, in_i, in_j)
                         mass, mass_lost = exchanged(mass, mass_lost, gone_i, gone_j, come_i, come_j)
                         largest = max(largest, total)
-                    if start + k + 1 < due:
+                        k += 1
+                    else:
+                        until = min(size, due - start)
+                        for q in range(k, until):
+                            i, j = u64(chosen[0, q]), u64(chosen[1, q])
+                            update(nodes, i, j, here[0, q], here[1, q], start + q, parameters)
+                        k = until
+                    if start + k < due:
                         continue
                     if lazy:  # every node changes in every step: nothing to carry
                         note(sheet, row, r, c, shown(nodes, due, parameters))
                     else:
                         if not (carrying and good_enough(total, largest, due - since)):
-                            if helped:
-                                sums = summed_by_all(nodes, mean, mass_field, outstanding, shelf)
-                            else:
-                                sums = summed(nodes, mean, mass_field, outstanding)
-                            total, lost, mass, mass_lost = sums
+                            total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
                             largest, since = total, float(due)
                         squared[row], masses[row] = total + lost, mass + mass_lost
                         carrying = worth_carrying(steps[row + 1] - due, nodes.shape[0])
                     row += 1
                     due = steps[row]
+                start += WINDOW
             kept[0], kept[1], kept[2], kept[3] = total, lost, mass, mass_lost
             kept[4], kept[5], kept[6] = largest, since, 1.0 if carrying else 0.0
 
@@ -191,15 +184,17 @@ class Pair(Kind):
     weighted = True
 
     def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
-        kernel = specialised(drive, **_parts(method), helped=False)
-        return kernel, (edges_of(graph), aliases.accept, aliases.alias, None)
+        kernel = specialised(drive, **_parts(method))
+        return kernel, (edges_of(graph), aliases.accept, aliases.alias)
 
-    def helped(
+    def together(
         self, method: PairMethod, graph: Graph, aliases: AliasTable
     ) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
-        making = specialised(drive, **_parts(method), helped=True)
-        helping = specialised(help_out, uses_noise=type(method).uses_noise)
-        return making, helping, (edges_of(graph), aliases.accept, aliases.alias)
+        if method.lazy or not method.own_rows_only:
+            return None
+        parts = {"update": type(method).update, "uses_noise": type(method).uses_noise}
+        first, second = (specialised(kernel, **parts) for kernel in (make_first, make_second))
+        return first, second, (edges_of(graph), aliases.accept, aliases.alias)
 
     def beside(self, method: PairMethod, num_coordinates: int) -> bool:
         least = LEAST_NOISY if method.uses_noise else LEAST_COORDINATES

@@ -19,6 +19,7 @@ __all__ = [
     "WINDOW",
     "fill_draws_at",
     "fill_edges",
+    "fill_equal_edges",
     "fill_laplace",
     "fill_normals",
     "fill_words",
@@ -171,12 +172,27 @@ def fill_laplace(words: Any, draws: Any) -> None:
         draws[0, k] = u64(size | ((words[3, k] >> u64(31)) << u64(63))).view(np.float64)
 
 
+@register_jitable(inline="always")
+def _edge(low: Any, high: Any, num_edges: Any) -> Any:
+    """The edge that two words choose, as :func:`sottovoce.simulation.random.streams.edge_of`."""
+    return (high * num_edges + ((low * num_edges) >> HALF)) >> HALF
+
+
+@compiled
+def fill_equal_edges(fired: Any, first: Any, replica: Any, seed: Any, num_edges: Any) -> None:
+    """The edges at the ``WINDOW`` positions from ``first`` where all are equally likely and nothing else is drawn."""
+    m = u64(num_edges)
+    for k in range(WINDOW):
+        low, high, _, _ = _philox(u64(first) + u64(k), replica, 0, seed)
+        fired[k] = _edge(low, high, m)
+
+
 @compiled
 def fill_edges(words: Any, fired: Any, num_edges: Any, accept: Any, alias: Any) -> None:
     """The edge of each position, as :func:`sottovoce.simulation.random.streams.edge_of`; ``fired`` is ``(WINDOW,)``."""
     m = u64(num_edges)
     for k in range(WINDOW):
-        fired[k] = (words[1, k] * m + ((words[0, k] * m) >> HALF)) >> HALF
+        fired[k] = _edge(words[0, k], words[1, k], m)
     if len(accept) > 0:
         for k in range(WINDOW):
             rest = ((words[0, k] | (words[1, k] << HALF)) * m) >> u64(11)
