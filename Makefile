@@ -4,6 +4,7 @@
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
 #   make test WORKERS=0                  one after another, in one process
+#   make slow PART=2/24                  one of 24 parts of the slow tests, about as long as the others
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 
@@ -14,41 +15,48 @@ CONSTRAINTS ?= constraints/dev.txt
 PYTEST ?=
 MUTATIONS ?=
 WORKERS ?= auto --maxprocesses 4
+PART ?=
+NEWCOMER ?=
 EXTRAS ?= dev
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser test slow mutations lint format docs bench constraints lowest proto clean
+.PHONY: help demo guide browser web test slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.core  ## install the core package and make the paper's figure
+demo: $(VENV)/.core  ## install what simulation needs and make the paper's figure
 	$(BIN)/sottovoce demo
 
-# The studio is tested in a real browser. Debian's Chromium is installed if there is none and we may; without one
-# those tests are skipped, and say so. SOTTOVOCE_BROWSER names another one.
-browser:  ## a browser for the tests of the studio, if there is none yet
-	@for name in "$$SOTTOVOCE_BROWSER" chromium chromium-browser google-chrome; do \
-		test -n "$$name" && command -v "$$name" >/dev/null && exit 0; done; \
-	if test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then echo "installing chromium"; \
-		apt-get install -y -qq chromium >/dev/null 2>&1 || \
-		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1; fi; \
-	command -v chromium >/dev/null || echo "no chromium, and none could be installed: browser tests will be skipped" >&2
+# The studio is tested in real browsers. Debian's Chromium and Firefox are installed if there are none and we may;
+# without them those tests are skipped, and say so. SOTTOVOCE_BROWSER and SOTTOVOCE_FIREFOX name other ones.
+browser:  ## browsers for the tests of the studio, if there are none yet
+	@studio-web/install.sh "$$SOTTOVOCE_BROWSER" chromium chromium-browser google-chrome
+	@studio-web/install.sh "$$SOTTOVOCE_FIREFOX" firefox-esr firefox
+
+# Style, types and unit tests of the page, and whether the committed files are what its sources build, bit for bit.
+web:  ## everything that Node.js checks of the studio's page; without Node.js it is skipped, and says so
+	@studio-web/install.sh "" node && studio-web/check.sh
 
 test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples, with coverage
 	$(BIN)/python -m pytest --cov -n $(WORKERS) --dist loadfile $(PYTEST)
 
+ifeq ($(PART),)
 slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minutes of mutation testing
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow -n $(WORKERS) $(PYTEST)
 	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
+else
+slow: $(VENV)/.dev
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 150 -n $(WORKERS) $(PYTEST)
+endif
 
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
 	$(BIN)/python -m tests.mutations $(MUTATIONS)
 
-lint: $(VENV)/.dev  ## style, types, layers
+lint: $(VENV)/.dev web  ## style, types, layers, and the studio's page
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -63,6 +71,13 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+wheel: $(VENV)/.dev  ## what users install, in dist/
+	@rm -rf dist && $(PIP:install=wheel) --no-deps --no-build-isolation --wheel-dir dist . && ls dist/*.whl
+
+# README on every Python from 3.11 on that is found here, then all other pages: see tests/newcomer.
+newcomer: wheel  ## follow the pages from the wheel, in an empty home, and compare what is printed with what they show
+	$(BIN)/python -m tests.newcomer dist/*.whl $(NEWCOMER)
 
 # benchmarks/gpu.py needs an NVIDIA device and the extra `gpu`: run it by hand.
 BENCH ?=
@@ -81,6 +96,9 @@ lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
 
 # An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
 WIRE := src/sottovoce/peer/transport
+guide: $(VENV)/.dev  ## compute the numbers of the studio's guide anew
+	$(BIN)/python -m sottovoce.studio.guide
+
 proto:  ## write the Python code for the peers' wire format anew
 	rm -rf $(VENV)-proto && $(PYTHON) -m venv $(VENV)-proto
 	$(VENV)-proto/bin/python -m pip install --quiet --disable-pip-version-check 'grpcio-tools==1.62.3' 'setuptools<81'
@@ -107,7 +125,7 @@ $(VENV)/.made:
 # The build backend is pinned too, so it is installed first and used without an isolated build.
 $(VENV)/.core: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce into $(VENV)"
-	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable . && touch $@
+	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[simulate]' && touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce and what its developers need into $(VENV)"

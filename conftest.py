@@ -4,6 +4,9 @@ Examples in ``README.md`` and ``docs/`` are run by Sybil: a fenced block marked 
 if it has prompts and a program otherwise, and a ``{code-block} py`` is a file named by its caption. The
 blocks of a page share one namespace and run in a temporary directory, in order, and can import files
 from there. ``<!-- skip: next -->`` before a block leaves it out; say why.
+
+``--part 2/24`` runs one of 24 parts of what is chosen, about as long as the others (``tests/parts.py``); after
+``--at-most`` seconds the rest is skipped, and says so.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,9 @@ import hypothesis
 import pytest
 from sybil import Example, Sybil
 from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParser
+
+sys.path.insert(0, str(Path(__file__).parent))  # for what tests share
+from tests.parts import measured, part_of, write
 
 # Sphinx's configuration is no test module, and would write pages when imported.
 collect_ignore_glob = ["docs/*.py"]
@@ -39,6 +46,42 @@ hypothesis.settings.register_profile("ci", max_examples=40, derandomize=True, de
 hypothesis.settings.register_profile("dev", max_examples=40, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=1000, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", help="run the k-th of N parts of the chosen tests: k/N")
+    parser.addoption("--at-most", type=float, help="skip what has not begun after so many seconds")
+    parser.addoption("--measure", action="store_true", help="write processor times to tests/seconds.json")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    asked = config.getoption("--part")
+    if asked:
+        chosen = part_of([item.nodeid for item in items], asked)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
+
+
+_BEGAN = time.monotonic()
+_SPENT: dict[str, list[float]] = {}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    limit = item.config.getoption("--at-most")
+    if limit is not None and time.monotonic() - _BEGAN > limit:
+        pytest.skip(f"{limit:g} s are over; another part, or the whole, runs this")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with measured(item.nodeid, _SPENT):
+        return (yield)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--measure"):
+        write(_SPENT)
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,7 @@
         │                             CallFailed also says why
         ├── TopicUnfinished (TimeoutError)  an average did not end in time; names who is missing
         ├── TopicClosed               an average ended without this peer's contribution
+        ├── TopicMismatch (InvalidInput)  members contribute to a topic on different terms; names both sides
         └── ProtocolViolation         the *other* side broke the protocol; our state is untouched
 
 Messages name the parameter, what is allowed and what was given. They never contain a private value.
@@ -44,6 +45,7 @@ __all__ = [
     "StoreError",
     "TemporaryFailure",
     "TopicClosed",
+    "TopicMismatch",
     "TopicUnfinished",
     "TransportError",
     "Unsupported",
@@ -126,6 +128,10 @@ class TopicUnfinished(PeerError, TimeoutError):
 
 class TopicClosed(PeerError):
     """An average ended without this peer: its contribution came late, or it was left out. Nothing was mixed."""
+
+
+class TopicMismatch(PeerError, InvalidInput):
+    """Members contribute to one topic on different terms. It has no answer; agree, and begin another topic."""
 
 
 class ProtocolViolation(PeerError):

@@ -1,26 +1,52 @@
 // The drawing board: click to add nodes, click two nodes to join them; or write the edges as text.
 import { byId, notify } from "./dom.js";
 import { themed } from "./colours.js";
+import { largestEnd } from "./data.js";
 
-let nodes = [], edges = [], chosen = -1, dragged = -1, moved = false, onUse = () => {};
+let nodes = [],
+  edges = [],
+  chosen = -1,
+  dragged = -1,
+  moved = false,
+  onUse = (_edges) => {};
 
 const hit = (x, y) => nodes.findIndex(([px, py]) => (px - x) ** 2 + (py - y) ** 2 < 18 ** 2);
-const same = (a, b) => ([i, j]) => (i === a && j === b) || (i === b && j === a);
+const same =
+  (a, b) =>
+  ([i, j]) =>
+    (i === a && j === b) || (i === b && j === a);
 
 export function openBoard(start, use) {
   onUse = use;
   chosen = -1;
-  setEdges(start);
   byId("board").showModal();
+  fit();
+  setEdges(start);
   draw();
+}
+
+/** As many points as are seen, so that a node is as large on a phone as elsewhere. */
+function fit() {
+  const canvas = byId("board-canvas");
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(ratio * canvas.clientWidth);
+  canvas.height = Math.round(ratio * canvas.clientHeight);
+  canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+  nodes = [];
 }
 
 function setEdges(list) {
   edges = list.map((e) => [...e]);
-  const count = edges.length ? Math.max(...edges.flat()) + 1 : 0;
-  const { width, height } = byId("board-canvas");
-  nodes = Array.from({ length: count }, (_, k) => nodes[k] ?? [
-    width / 2 + 0.38 * width * Math.sin((2 * Math.PI * k) / count), height / 2 - 0.38 * height * Math.cos((2 * Math.PI * k) / count)]);
+  const count = largestEnd(edges) + 1;
+  const { clientWidth: width, clientHeight: height } = byId("board-canvas");
+  nodes = Array.from(
+    { length: count },
+    (_, k) =>
+      nodes[k] ?? [
+        width / 2 + 0.38 * width * Math.sin((2 * Math.PI * k) / count),
+        height / 2 - 0.38 * height * Math.cos((2 * Math.PI * k) / count),
+      ],
+  );
   writeText();
 }
 
@@ -29,7 +55,8 @@ function writeText() {
 }
 
 function draw() {
-  const canvas = byId("board-canvas"), pen = canvas.getContext("2d");
+  const canvas = byId("board-canvas"),
+    pen = canvas.getContext("2d");
   pen.clearRect(0, 0, canvas.width, canvas.height);
   pen.strokeStyle = themed("ink-soft");
   pen.lineWidth = 2;
@@ -53,8 +80,8 @@ function draw() {
 }
 
 function point(event) {
-  const canvas = byId("board-canvas"), box = canvas.getBoundingClientRect();
-  return [((event.clientX - box.left) / box.width) * canvas.width, ((event.clientY - box.top) / box.height) * canvas.height];
+  const box = byId("board-canvas").getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
 }
 
 function press(x, y) {
@@ -87,8 +114,12 @@ function removeLast() {
 
 /** Connect the board's buttons, once. */
 export function prepareBoard() {
-  const canvas = byId("board-canvas"), dialog = byId("board");
-  canvas.addEventListener("pointerdown", (event) => { dragged = hit(...point(event)); moved = false; });
+  const canvas = byId("board-canvas"),
+    dialog = byId("board");
+  canvas.addEventListener("pointerdown", (event) => {
+    dragged = hit(...point(event));
+    moved = false;
+  });
   canvas.addEventListener("pointermove", (event) => {
     if (dragged < 0 || !event.buttons) return;
     const [x, y] = point(event);
@@ -97,13 +128,26 @@ export function prepareBoard() {
     nodes[dragged] = [x, y];
     draw();
   });
-  canvas.addEventListener("pointerup", (event) => { if (!moved) press(...point(event)); dragged = -1; });
+  canvas.addEventListener("pointerup", (event) => {
+    if (!moved) press(...point(event));
+    dragged = -1;
+  });
   byId("board-remove").addEventListener("click", removeLast);
-  byId("board-clear").addEventListener("click", () => { nodes = []; setEdges([]); chosen = -1; draw(); });
+  byId("board-clear").addEventListener("click", () => {
+    nodes = [];
+    setEdges([]);
+    chosen = -1;
+    draw();
+  });
   byId("board-text").addEventListener("change", () => {
-    const pairs = byId("board-text").value.split(/[\s,;]+/).filter(Boolean).map((pair) => pair.split("-").map(Number));
-    if (pairs.every((p) => p.length === 2 && p.every((k) => Number.isInteger(k) && k >= 0 && k < 500))) { setEdges(pairs); draw(); }
-    else byId("board-message").textContent = "write edges as 0-1 1-2 2-0";
+    const pairs = byId("board-text")
+      .value.split(/[\s,;]+/)
+      .filter(Boolean)
+      .map((pair) => pair.split("-").map(Number));
+    if (pairs.every((p) => p.length === 2 && p.every((k) => Number.isInteger(k) && k >= 0 && k < 500))) {
+      setEdges(pairs);
+      draw();
+    } else byId("board-message").textContent = "write edges as 0-1 1-2 2-0";
   });
   byId("board-use").addEventListener("click", () => {
     const isolated = nodes.findIndex((_, k) => !edges.some((e) => e.includes(k)));

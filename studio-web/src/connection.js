@@ -28,7 +28,9 @@ export function unpack(buffer) {
 
 export class Connection {
   constructor({ onMessage, onOpen, onLost }) {
-    Object.assign(this, { onMessage, onOpen, onLost });
+    this.onMessage = onMessage;
+    this.onOpen = onOpen;
+    this.onLost = onLost;
     this.wait = 500;
     this.refused = false;
     this.open();
@@ -37,7 +39,10 @@ export class Connection {
   open() {
     this.socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/stream`);
     this.socket.binaryType = "arraybuffer";
-    this.socket.onopen = () => { this.wait = 500; this.onOpen(); };
+    this.socket.onopen = () => {
+      this.wait = 500;
+      this.onOpen();
+    };
     this.socket.onmessage = (event) => {
       const message = typeof event.data === "string" ? JSON.parse(event.data) : unpack(event.data);
       if (message.about === "full") this.refused = true;

@@ -1,14 +1,15 @@
 // The forms on the left: graph, private values, methods, seed and length. They know words, not mathematics.
-import { post } from "./connection.js";
 import { byId, later, make, notify } from "./dom.js";
 import { openBoard } from "./board.js";
+import { DataForms, largestEnd } from "./data.js";
 import { DecaySlider } from "./decay.js";
 import { number, whole } from "./words.js";
 
 export class Controls {
   /** onChange(patch of the state) */
   constructor(catalogue, onChange) {
-    Object.assign(this, { catalogue, onChange });
+    this.catalogue = catalogue;
+    this.onChange = onChange;
     this.changed = later(200, () => this.onChange(this.collect()));
     this.sliders = [];
     this.threshold = null;
@@ -16,9 +17,17 @@ export class Controls {
   }
 
   build() {
+    this.data = new DataForms({
+      onGraph: (graph) => this.useGraph(graph),
+      onValues: (values) => this.useValues(values),
+      onDraw: () => this.draw(),
+    });
     const family = byId("family");
     for (const entry of this.catalogue.families) family.append(make("option", { value: entry.name }, entry.title));
-    family.append(make("option", { value: "upload" }, "my own: upload an edge list"), make("option", { value: "draw" }, "my own: draw it"));
+    family.append(
+      make("option", { value: "upload" }, "my own: upload an edge list"),
+      make("option", { value: "draw" }, "my own: draw it"),
+    );
     family.addEventListener("change", () => this.chooseFamily());
     const kind = byId("values-kind");
     for (const entry of this.catalogue.values) kind.append(make("option", { value: entry.name }, entry.title));
@@ -26,21 +35,19 @@ export class Controls {
     kind.addEventListener("change", () => {
       byId("values-own").hidden = kind.value !== "own";
       if (kind.value === "own") byId("values-text").focus();
-      else { this.values = kind.value; this.changed(); }
+      else {
+        this.values = kind.value;
+        this.changed();
+      }
     });
-    byId("values-use").addEventListener("click", () => this.readValues(byId("values-text").value, "the pasted text"));
-    byId("values-file").addEventListener("change", (event) => this.readFile(event, (text, name) => this.readValues(text, name)));
-    byId("edges-file").addEventListener("change", (event) => this.readFile(event, (text, name) => this.readEdges(text, name)));
-    byId("open-board").addEventListener("click", () => this.draw());
-    byId("add-method").addEventListener("click", () => { this.addMethod(); this.changed(); });
+    byId("add-method").addEventListener("click", () => {
+      this.addMethod();
+      this.changed();
+    });
     for (const id of ["seed", "steps"]) byId(id).addEventListener("input", this.changed);
-    byId("another").addEventListener("click", () => { byId("seed").value = Number(byId("seed").value || 0) + 1; this.changed(); });
-    const drop = byId("setup");
-    drop.addEventListener("dragover", (event) => event.preventDefault());
-    drop.addEventListener("drop", (event) => {
-      event.preventDefault();
-      const file = event.dataTransfer.files[0];
-      if (file) file.text().then((text) => this.readEdges(text, file.name));
+    byId("another").addEventListener("click", () => {
+      byId("seed").value = Number(byId("seed").value || 0) + 1;
+      this.changed();
     });
   }
 
@@ -55,7 +62,7 @@ export class Controls {
     else this.showOwnGraph("upload");
     byId("values-kind").value = typeof state.values === "string" ? state.values : "own";
     byId("values-own").hidden = typeof state.values === "string";
-    if (typeof state.values !== "string") byId("values-text").value = state.values.join("\n");
+    if (typeof state.values !== "string") this.data.showValues(state.values);
     byId("methods").replaceChildren();
     this.sliders = [];
     for (const spec of state.methods) this.addMethod(spec);
@@ -80,10 +87,33 @@ export class Controls {
     const inputs = [...entry.parameters, ...(entry.seeded ? [{ name: "seed", whole: true }] : [])];
     for (const parameter of inputs) {
       const input = make("input", {
-        type: "number", id: `graph-${parameter.name}`, step: parameter.whole ? "1" : "any", min: "0",
-        value: String(given[parameter.name] ?? ""), placeholder: parameter.required ? "" : "auto", oninput: () => this.familyChanged(entry),
+        type: "number",
+        id: `graph-${parameter.name}`,
+        step: parameter.whole ? "1" : "any",
+        min: "0",
+        value: String(given[parameter.name] ?? ""),
+        placeholder: parameter.required ? "" : "auto",
+        oninput: () => this.familyChanged(entry),
       });
-      box.append(make("label", {}, make("span", {}, { n: "nodes", attach: "joins", k: "near neighbours", p: "probability", path_length: "bridge", seed: "graph seed" }[parameter.name] ?? parameter.name), input));
+      box.append(
+        make(
+          "label",
+          {},
+          make(
+            "span",
+            {},
+            {
+              n: "nodes",
+              attach: "joins",
+              k: "near neighbours",
+              p: "probability",
+              path_length: "bridge",
+              seed: "graph seed",
+            }[parameter.name] ?? parameter.name,
+          ),
+          input,
+        ),
+      );
     }
   }
 
@@ -95,7 +125,10 @@ export class Controls {
       return;
     }
     const entry = this.catalogue.families.find((f) => f.name === name);
-    this.familyForm(entry, { ...Object.fromEntries(entry.parameters.map((p) => [p.name, p.start ?? ""])), seed: entry.seeded ? 1 : "" });
+    this.familyForm(entry, {
+      ...Object.fromEntries(entry.parameters.map((p) => [p.name, p.start ?? ""])),
+      seed: entry.seeded ? 1 : "",
+    });
     this.familyChanged(entry);
   }
 
@@ -103,7 +136,9 @@ export class Controls {
     const value = (name) => byId(`graph-${name}`)?.value.trim() ?? "";
     const required = entry.parameters.filter((p) => p.required).map((p) => value(p.name));
     if (required.includes("")) return;
-    const optional = [...entry.parameters.filter((p) => !p.required).map((p) => p.name), "seed"].filter((name) => value(name) !== "");
+    const optional = [...entry.parameters.filter((p) => !p.required).map((p) => p.name), "seed"].filter(
+      (name) => value(name) !== "",
+    );
     this.graph = [entry.name, ...required, ...optional.map((name) => `${name}=${value(name)}`)].join(":");
     this.changed();
   }
@@ -116,25 +151,12 @@ export class Controls {
 
   // -- files, drawing ----------------------------------------------------------------------------
 
-  async readFile(event, use) {
-    const file = event.target.files[0];
-    if (!file) return;
-    if (file.size > 16_000_000) notify(`${file.name} has ${whole(file.size)} bytes; files of up to 16,000,000 are read here`);
-    else await use(await file.text(), file.name);
-    event.target.value = "";
-  }
-
-  async readEdges(text, name) {
-    try {
-      const answer = await (await post(`/api/read/edges?name=${encodeURIComponent(name)}`, text)).json();
-      this.useEdges(answer.edges, name);
-    } catch (error) { notify(error.message); }
-  }
-
-  useEdges(edges, name) {
+  /** graph: {edges, name, labels, weights}; values that do not fit it any more are replaced. */
+  useGraph(graph) {
     notify("");
-    this.graph = { edges, name };
-    if (typeof this.values !== "string" && this.values.length !== Math.max(...edges.flat()) + 1) {
+    this.graph = graph;
+    const count = graph.labels?.length ?? largestEnd(graph.edges) + 1;
+    if (typeof this.values !== "string" && Object.keys(this.values).length !== count) {
       this.values = "uniform";
       byId("values-kind").value = "uniform";
       byId("values-own").hidden = true;
@@ -142,19 +164,21 @@ export class Controls {
     this.changed();
   }
 
-  draw() {
-    const start = typeof this.graph === "string" ? [] : this.graph.edges;
-    openBoard(start, (edges) => { byId("family").value = "draw"; this.useEdges(edges, "my graph"); });
+  /** Numbers, or numbers by name: those of a graph with the same names are put in its order. */
+  useValues(values) {
+    const { labels } = typeof this.graph === "string" ? { labels: null } : this.graph;
+    const named = labels && !Array.isArray(values) && labels.every((name) => name in values);
+    this.values = named ? labels.map((name) => values[name]) : values;
+    this.data.showValues(values);
+    this.changed();
   }
 
-  async readValues(text, name) {
-    try {
-      const answer = await (await post(`/api/read/values?name=${encodeURIComponent(name)}`, text)).json();
-      byId("values-text").value = answer.values.join("\n");
-      this.values = answer.values;
-      notify("");
-      this.changed();
-    } catch (error) { notify(error.message); }
+  draw() {
+    const start = typeof this.graph === "string" ? [] : this.graph.edges;
+    openBoard(start, (edges) => {
+      byId("family").value = "draw";
+      this.useGraph({ edges, name: "my graph" });
+    });
   }
 
   // -- methods -----------------------------------------------------------------------------------
@@ -164,17 +188,37 @@ export class Controls {
     const used = [...box.querySelectorAll("select")].map((s) => s.value);
     const fallback = used.includes("standard") || !used.length ? "noise-insertion" : "standard";
     const [name, rest = ""] = (spec ?? fallback).split(/:(.*)/s);
-    const given = Object.fromEntries(rest.split(",").filter(Boolean).map((part) => part.split(/=(.*)/s)));
+    const given = Object.fromEntries(
+      rest
+        .split(",")
+        .filter(Boolean)
+        .map((part) => part.split(/=(.*)/s)),
+    );
     const known = this.catalogue.methods.some((m) => m.name === name);
     const select = make("select", { "aria-label": "method" });
     for (const entry of this.catalogue.methods) select.append(make("option", { value: entry.name }, entry.title));
     select.value = known ? name : "standard";
     const fields = make("div", { class: "fields" });
-    const remove = make("button", { type: "button", class: "quiet", "aria-label": "remove this method", title: "remove this method" }, "✕");
-    const card = make("div", { class: "method" }, make("div", { class: "head" }, make("i", { class: "swatch" }), select, remove), fields);
+    const remove = make(
+      "button",
+      { type: "button", class: "quiet", "aria-label": "remove this method", title: "remove this method" },
+      "✕",
+    );
+    const card = make(
+      "div",
+      { class: "method" },
+      make("div", { class: "head" }, make("i", { class: "swatch" }), select, remove),
+      fields,
+    );
     card.spec = spec;
-    remove.addEventListener("click", () => { card.remove(); this.methodsChanged(); });
-    select.addEventListener("change", () => { this.methodFields(card, select.value, {}); this.methodsChanged(); });
+    remove.addEventListener("click", () => {
+      card.remove();
+      this.methodsChanged();
+    });
+    select.addEventListener("change", () => {
+      this.methodFields(card, select.value, {});
+      this.methodsChanged();
+    });
     box.append(card);
     this.methodFields(card, select.value, given);
     this.methodsChanged(false);
@@ -228,15 +272,26 @@ export class Controls {
       const name = card.querySelector("select").value;
       return parts.length ? `${name}:${parts.join(",")}` : name;
     });
-    return { graph: this.graph, values: this.values, methods, seed: Number(byId("seed").value), steps: Number(byId("steps").value) };
+    return {
+      graph: this.graph,
+      values: this.values,
+      methods,
+      seed: Number(byId("seed").value),
+      steps: Number(byId("steps").value),
+    };
   }
 
   describe(graph) {
     const [low, high] = graph.degrees;
-    byId("graph-facts").textContent = `${graph.name}: ${whole(graph.numNodes)} nodes, ${whole(graph.numEdges)} edges, ${low === high ? low : `${low} to ${high}`} neighbours each`;
+    const neighbours = low === high ? low : `${low} to ${high}`;
+    byId("graph-facts").textContent =
+      `${graph.name}: ${whole(graph.numNodes)} nodes, ${whole(graph.numEdges)} edges, ${neighbours} neighbours each`;
   }
 
   describeThreshold(answer) {
-    byId("alpha").textContent = answer.algebraicConnectivity === undefined ? (answer.message ?? "") : `algebraic connectivity α = ${number(answer.algebraicConnectivity, 4)}`;
+    byId("alpha").textContent =
+      answer.algebraicConnectivity === undefined
+        ? (answer.message ?? "")
+        : `algebraic connectivity α = ${number(answer.algebraicConnectivity, 4)}`;
   }
 }

@@ -1,4 +1,5 @@
-// The φ slider. Its scale is stretched towards 1, where the choice matters; a mark shows the graph's threshold.
+// The φ slider. Its scale is stretched towards 1, where the choice matters. Two marks: up to where a run is as fast as
+// without noise in the long run, and up to where the proved rate is kept; below them what the choice costs.
 import { make } from "./dom.js";
 import { number } from "./words.js";
 
@@ -6,21 +7,58 @@ const MOST = 0.9995;
 const place = (decay) => Math.log(1 - Math.min(decay, MOST)) / Math.log(1 - MOST);
 const decayAt = (share) => 1 - (1 - MOST) ** share;
 
+/**
+ * Expected steps over those of standard gossip, between the decays for which the server says it.
+ * @param {{decay: number, ratio: number}[]} costs
+ * @param {number} decay
+ */
+export function costAt(costs, decay) {
+  const known = costs.filter(({ ratio }) => typeof ratio === "number");
+  const after = known.findIndex((cost) => cost.decay >= decay);
+  if (after < 0) return null;
+  const [low, high] = [known[Math.max(0, after - 1)], known[after]];
+  const share = high.decay > low.decay ? (place(decay) - place(low.decay)) / (place(high.decay) - place(low.decay)) : 0;
+  return low.ratio + Math.max(0, share) * (high.ratio - low.ratio);
+}
+
 export class DecaySlider {
   constructor(start, onChange) {
     this.onChange = onChange;
     this.range = make("input", { type: "range", min: "0", max: "1000", class: "decay", "aria-label": "noise decay φ" });
-    this.box = make("input", { type: "number", min: "0", max: "0.9999", step: "any", "aria-label": "noise decay φ, as a number" });
+    this.box = make("input", {
+      type: "number",
+      min: "0",
+      max: "0.9999",
+      step: "any",
+      "aria-label": "noise decay φ, as a number",
+    });
     this.free = make("input", { type: "checkbox" });
     this.tick = make("div", { class: "threshold", hidden: true });
-    this.caption = make("p", { class: "caption" });
-    this.element = make("div", { class: "decay-field" },
+    this.fast = make("div", { class: "fast-mark", hidden: true });
+    this.cost = make("p", { class: "caption cost" });
+    this.marks = make("ul", { class: "caption marks" });
+    this.element = make(
+      "div",
+      { class: "decay-field" },
       make("label", {}, make("span", {}, "decay φ"), this.box),
-      make("div", { class: "rail" }, this.tick, this.range),
-      this.caption,
-      make("label", { class: "check" }, this.free, make("span", {}, "largest φ that keeps the proved rate, at every node")));
-    this.range.addEventListener("input", () => { this.box.value = Number(decayAt(this.range.value / 1000).toPrecision(3)); this.changed(); });
-    this.box.addEventListener("input", () => { this.range.value = 1000 * place(Number(this.box.value)); this.changed(); });
+      make("div", { class: "rail" }, this.fast, this.tick, this.range),
+      this.cost,
+      this.marks,
+      make(
+        "label",
+        { class: "check" },
+        this.free,
+        make("span", {}, "largest φ that keeps the proved rate, at every node"),
+      ),
+    );
+    this.range.addEventListener("input", () => {
+      this.box.value = Number(decayAt(this.range.value / 1000).toPrecision(3));
+      this.changed();
+    });
+    this.box.addEventListener("input", () => {
+      this.range.value = 1000 * place(Number(this.box.value));
+      this.changed();
+    });
     this.free.addEventListener("change", () => this.changed());
     this.free.checked = start === "free";
     this.box.value = start === "free" ? 0.9 : start;
@@ -37,7 +75,7 @@ export class DecaySlider {
     this.onChange();
   }
 
-  /** threshold: {low, high} over nodes, or null while unknown. */
+  /** threshold: {low, high, really, costs}, or null while unknown. */
   mark(threshold) {
     this.threshold = threshold;
     this.refresh();
@@ -47,22 +85,32 @@ export class DecaySlider {
     this.range.disabled = this.box.disabled = this.free.checked;
     const known = this.threshold?.low !== undefined;
     this.tick.hidden = !known;
-    if (!known) {
-      this.caption.textContent = "";
-      return;
-    }
-    const { low, high } = this.threshold;
-    const left = place(low), right = place(high);
-    this.tick.style.setProperty("--left", left);
-    this.tick.style.setProperty("--right", right);
+    this.fast.hidden = !known || !(this.threshold.really > 0);
+    this.marks.replaceChildren();
+    this.cost.textContent = known ? this.price() : "";
+    if (!known) return;
+    const { low, high, really } = this.threshold;
+    this.tick.style.setProperty("--left", place(low));
+    this.tick.style.setProperty("--right", place(high));
     this.tick.dataset.threshold = low;
-    this.tick.title = `threshold ${low}`;
     const range = high - low > 5e-4 ? `${number(low)} to ${number(high)}, node by node` : number(low);
-    const decay = Number(this.box.value);
-    const { really } = this.threshold;
-    const slow = really === null || really === undefined ? "" : ` Up to φ = ${number(really)} it is proved that no run becomes slower.`;
-    const verdict = this.free.checked ? "every node at its threshold" : decay <= low ? "at or below: the proved rate is that without noise" : decay > high ? "above: the noise sets the proved rate" : "above for some nodes";
-    this.caption.textContent = `The proved rate is kept up to φ = ${range} (${verdict}).${slow}`;
-    this.caption.classList.toggle("above", !this.free.checked && decay > low);
+    if (!this.fast.hidden) {
+      this.fast.style.setProperty("--left", place(really));
+      this.fast.dataset.threshold = really;
+      this.marks.append(make("li", { class: "fast" }, `up to φ = ${number(really)} no run is slower in the long run`));
+    }
+    this.marks.append(make("li", { class: "proved" }, `up to φ = ${range} the proved rate is kept`));
+  }
+
+  /** What this decay costs, in one sentence. */
+  price() {
+    const { low, high, costs = [] } = this.threshold;
+    const decay = this.free.checked ? high : Number(this.box.value);
+    this.cost.classList.toggle("above", decay > low);
+    const ratio = costAt(costs, decay);
+    this.cost.dataset.ratio = ratio ?? "";
+    if (ratio !== null)
+      return `φ = ${number(decay)}: about ${number(ratio, 2)} times the steps of gossip without noise.`;
+    return decay > low ? `φ = ${number(decay)}: here the noise sets the proved rate.` : "";
   }
 }

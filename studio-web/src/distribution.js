@@ -4,21 +4,36 @@ import { number } from "./words.js";
 
 /** Two histograms, one above the other. */
 export function drawDistributions(canvas, lane, domain, trueMean) {
-  const ratio = devicePixelRatio || 1, { width, height } = canvas.getBoundingClientRect();
+  const ratio = devicePixelRatio || 1,
+    { width, height } = canvas.getBoundingClientRect();
   if (!width) return;
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   const pen = canvas.getContext("2d");
   pen.scale(ratio, ratio);
   const half = height / 2;
-  bars(pen, lane.valueBins, { top: 22, width, bottom: half - 24, title: "values of all nodes", mark: trueMean,
-    colour: (x) => viridis((x - domain[0]) / (domain[1] - domain[0])) });
-  bars(pen, lane.noiseBins, { top: half + 22, width, bottom: height - 24, title: "noise still outstanding", mark: 0, colour: () => "#e69f00" });
+  bars(pen, lane.valueBins, {
+    top: 22,
+    width,
+    bottom: half - 24,
+    title: "values of all nodes",
+    mark: trueMean,
+    colour: (x) => viridis((x - domain[0]) / (domain[1] - domain[0])),
+  });
+  bars(pen, lane.noiseBins, {
+    top: half + 22,
+    width,
+    bottom: height - 24,
+    title: "noise still outstanding",
+    mark: 0,
+    colour: () => "#e69f00",
+  });
 }
 
 function bars(pen, bins, { top, width, bottom, title, mark, colour }) {
   const { counts, low, high } = bins;
-  const most = Math.max(...counts, 1), step = (width - 24) / counts.length;
+  const most = Math.max(...counts, 1),
+    step = (width - 24) / counts.length;
   pen.font = "12px system-ui, sans-serif";
   pen.fillStyle = themed("ink");
   pen.textAlign = "left";

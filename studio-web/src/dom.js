@@ -1,8 +1,18 @@
 // Small helpers for the page's elements.
 
+/**
+ * An element of the page. Which kind it is, the page says; so it is not checked here.
+ * @type {(id: string) => any}
+ */
 export const byId = (id) => document.getElementById(id);
 
-/** make("p", {class: "note"}, "text", child) */
+/**
+ * make("p", {class: "note"}, "text", child)
+ * @param {string} tag
+ * @param {Record<string, any>} attributes
+ * @param {...(string | Node)} children
+ * @returns {any}
+ */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
@@ -14,6 +24,13 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/**
+ * Do it once, `wait` milliseconds after the last call.
+ * @template {any[]} Given
+ * @param {number} wait
+ * @param {(...given: Given) => void} work
+ * @returns {(...given: Given) => void}
+ */
 export function later(wait, work) {
   let timer = 0;
   return (...given) => {
@@ -37,4 +54,6 @@ export function notify(message, kind = "error") {
 }
 
 /** Said to screen readers, without moving anything. */
-export const announce = later(400, (text) => { byId("announcer").textContent = text; });
+export const announce = later(400, (text) => {
+  byId("announcer").textContent = text;
+});

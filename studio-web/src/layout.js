@@ -7,11 +7,22 @@ export function place(graph, onMove) {
     onMove(graph.positions);
     return () => {};
   }
+  /** @type {import("d3-force").SimulationNodeDatum[]} */
   const nodes = Array.from({ length: graph.numNodes }, () => ({}));
   const links = graph.edges.map(([source, target]) => ({ source, target }));
   const forces = forceSimulation(nodes)
-    .force("link", forceLink(links).distance(30).strength(graph.numNodes > 300 ? 0.5 : 0.8))
-    .force("charge", forceManyBody().strength(-60).distanceMax(graph.numNodes > 300 ? 300 : 1000))
+    .force(
+      "link",
+      forceLink(links)
+        .distance(30)
+        .strength(graph.numNodes > 300 ? 0.5 : 0.8),
+    )
+    .force(
+      "charge",
+      forceManyBody()
+        .strength(-60)
+        .distanceMax(graph.numNodes > 300 ? 300 : 1000),
+    )
     .force("collide", forceCollide(8))
     .force("x", forceX().strength(0.03))
     .force("y", forceY().strength(0.03))
@@ -20,7 +31,8 @@ export function place(graph, onMove) {
   let timer = 0;
   const go = () => {
     const until = performance.now() + (still ? 1500 : 14);
-    do forces.tick(); while (performance.now() < until && forces.alpha() > forces.alphaMin());
+    do forces.tick();
+    while (performance.now() < until && forces.alpha() > forces.alphaMin());
     onMove(nodes.map(({ x, y }) => [x, y]));
     if (forces.alpha() > forces.alphaMin()) timer = setTimeout(go, 16);
   };

@@ -1,160 +1,197 @@
-// The privacy meter: what one curious node can infer about all others, beside the same run of standard gossip.
-import { byId, make } from "./dom.js";
-import { exposure } from "./colours.js";
-import { Network } from "./network.js";
-import { inference, number } from "./words.js";
+// The privacy meter: what an observer can infer about every private value, beside the same run of standard gossip.
+// All numbers, words and verdicts come from the server, which asks sottovoce.privacy.
+import { legend } from "./density.js";
+import { byId, later, make, notify } from "./dom.js";
+import { believed, MeterCard } from "./meter-card.js";
+import { MeterForm } from "./meter-form.js";
+import { edgeIndex, fits, readObserver, writeObserver } from "./observer.js";
 
-const LISTED = 40;
+const ASK =
+  "Click a node in the drawing to make it curious: it follows the rules, remembers every message it receives, " +
+  "and draws the best possible conclusions.";
+const CAVEAT = "these are exact statements about this run of this simulation, not a promise for every network";
 
-/** Index of the last entry of a sorted list that is not above `step`; −1 if there is none. */
-function lastBefore(steps, step) {
-  let row = -1;
-  for (let low = 0, high = steps.length - 1; low <= high;) {
-    const middle = (low + high) >> 1;
-    if (steps[middle] <= step) { row = middle; low = middle + 1; } else high = middle - 1;
-  }
-  return row;
-}
+/** Everyone but one is marked node by node in graphs up to this size. */
+const FEW = 12;
 
 export class Meter {
-  /** onWatch(node or null, prior or null for flat) */
-  constructor({ onWatch, onPick }) {
-    Object.assign(this, { onWatch, onPick });
+  /**
+   * @param {object} page
+   * @param {(message: object) => void} page.send  to the server
+   * @param {(watch: string | null, prior: string) => void} page.onChange  for the address and the drawings
+   * @param {() => {step: number, playing: boolean, numSteps: number}} page.now
+   */
+  constructor({ send, onChange, now }) {
+    this.send = send;
+    this.onChange = onChange;
+    this.now = now;
+    this.ready = null;
+    this.observer = null;
     this.data = null;
     this.guesses = null;
     this.cards = [];
-    byId("watch-node").addEventListener("change", () => this.choose(byId("watch-node").value === "" ? null : Number(byId("watch-node").value)));
-    byId("watch-prior").addEventListener("change", () => this.choose(this.node));
-    byId("watch-flat").addEventListener("change", () => this.choose(this.node));
-    byId("watch-stop").addEventListener("click", () => this.choose(null));
+    this.positions = [];
+    this.form = new MeterForm({
+      onObserver: (observer) => this.watch(observer),
+      onPrior: () => this.watch(this.observer),
+      onWrong: notify,
+    });
+    this.build();
+    this.askGuess = later(350, () => this.requestGuess());
   }
 
-  prior() {
-    return byId("watch-flat").checked ? null : Number(byId("watch-prior").value);
-  }
-
-  choose(node) {
-    byId("watch-prior").disabled = byId("watch-flat").checked;
-    this.onWatch(node, this.prior());
+  build() {
+    this.says = make("p", { id: "privacy-says", "aria-live": "polite" }, ASK);
+    this.answer = make("p", { id: "privacy-answer" });
+    this.legend = make("div", {});
+    this.box = make("div", { id: "privacy-cards" });
+    this.assumptions = make("ul", { id: "assumptions" });
+    byId("privacy").replaceChildren(
+      make(
+        "div",
+        { class: "card ask" },
+        make("h3", { id: "privacy-title" }, "Privacy meter"),
+        this.says,
+        this.form.element,
+        this.answer,
+        this.legend,
+      ),
+      this.box,
+      make("details", { class: "card" }, make("summary", {}, "What this assumes"), this.assumptions),
+    );
   }
 
   /** A new graph or values: the prior starts at the spread of the values. */
-  prepare(ready, prior) {
+  prepare(ready, state) {
     this.ready = ready;
+    this.usual = Number((ready.spread || 1).toPrecision(3));
+    this.forget();
+    this.form.prepare(ready.graph, state.prior, this.usual);
+    const wanted = state.watch === null ? undefined : readObserver(String(state.watch));
+    this.watch(wanted && fits(wanted, ready.graph) ? wanted : null);
+  }
+
+  forget() {
     this.data = null;
-    byId("watch-node").max = ready.graph.numNodes - 1;
-    byId("watch-flat").checked = prior === "none";
-    byId("watch-prior").disabled = prior === "none";
-    byId("watch-prior").value = prior && prior !== "none" ? prior : Number((ready.spread || 1).toPrecision(3));
-    byId("privacy-cards").replaceChildren();
+    this.guesses = null;
     this.cards = [];
+    this.box.replaceChildren();
+    this.answer.textContent = "";
+    this.legend.replaceChildren();
+    this.assumptions.replaceChildren();
   }
 
-  setNode(node) {
-    this.node = node;
-    byId("watch-node").value = node ?? "";
-    byId("watch-stop").hidden = node === null;
-    byId("privacy").classList.toggle("idle", node === null);
-    byId("privacy-says").textContent = node === null ? "Click a node in the drawing, or choose one here, to make it curious." : `Working out what node ${node} can infer …`;
-    if (node === null) { this.data = null; byId("privacy-cards").replaceChildren(); this.cards = []; byId("assumptions").replaceChildren(); }
+  /** @param {import("./observer.js").Observer | null} observer */
+  watch(observer) {
+    if (!this.ready) return;
+    const prior = this.form.priorStd();
+    this.observer = observer;
+    this.form.show(observer);
+    this.forget();
+    byId("privacy").classList.toggle("idle", observer === null);
+    this.says.textContent = observer ? "Working out what can be inferred …" : ASK;
+    this.send({ type: "watch", observer, prior });
+    this.onChange(writeObserver(observer), prior === null ? "none" : prior === this.usual ? "" : String(prior));
   }
 
-  receive(message, positions) {
-    if (message.node !== this.node) return;
+  pickNode(node) {
+    this.form.pickNode(node);
+  }
+
+  pickEdge(edge) {
+    this.form.pickEdge(edge);
+  }
+
+  /** Marks for the drawings of the run: curious nodes and tapped edges. */
+  marks() {
+    const { observer, ready } = this;
+    if (!observer || !ready) return { watched: [], tapped: [] };
+    if (observer.edges) {
+      return { watched: [], tapped: observer.edges.map((edge) => edgeIndex(ready.graph.edges ?? [], edge)) };
+    }
+    if (observer.nodes) return { watched: observer.nodes, tapped: [] };
+    return { watched: ready.graph.numNodes > FEW ? [] : this.allBut(observer.but), tapped: [] };
+  }
+
+  allBut(one) {
+    return Array.from({ length: this.ready.graph.numNodes }, (_, node) => node).filter((node) => node !== one);
+  }
+
+  concerns(message) {
+    return this.observer && writeObserver(message.observer) === writeObserver(this.observer);
+  }
+
+  receive(message) {
+    if (!this.concerns(message)) return;
     if (!message.lanes) {
-      byId("privacy-says").textContent = message.message;
-      byId("privacy-cards").replaceChildren();
+      this.forget();
+      this.says.textContent = message.message;
       return;
     }
+    this.forget();
     this.data = message;
-    this.guesses = null;
-    const { prior } = message;
-    byId("privacy-says").textContent =
-      `Node ${message.node} is curious: it follows the rules, remembers every message it receives, and draws the best possible conclusions. ` +
-      (prior === null ? "Beforehand it knows nothing about the others." : `Beforehand it takes each other value to be about ${number(Number(this.ready.trueMean.toPrecision(1)))} ± ${number(prior)}.`) +
-      " ± is one standard deviation of its best guess.";
-    const texts = [...message.assumptions, "these are exact statements about this run of this simulation, not a promise for every network"];
-    byId("assumptions").replaceChildren(...texts.map((text) => make("li", {}, text)));
-    // Standard gossip is there to compare with; where it is one of the methods anyway, it is not shown twice.
-    const last = message.lanes.length - 1;
-    this.shown = message.lanes.map((lane, k) => ({ lane, k })).filter(({ lane, k }) => k !== last || !message.lanes.slice(0, last).some((l) => l.label === lane.label));
-    this.cards = this.shown.map(({ lane, k }) => this.card(lane, k === last, k));
-    byId("privacy-cards").replaceChildren(...this.cards.map((card) => card.element));
-    for (const card of this.cards) if (card.network) { card.network.setGraph(this.ready.graph); card.network.setPositions(positions); }
-    this.step = null;
+    const what = `What ${message.who} can conclude, at best, from every message that it hears.`;
+    this.says.textContent = `${what} ${believed(message, this.ready)}`;
+    this.answer.textContent = message.answer?.sentence ?? "";
+    this.legend.replaceChildren(legend(typeof message.before !== "number"));
+    const texts = [...message.assumptions, CAVEAT];
+    this.assumptions.replaceChildren(...texts.map((text) => make("li", {}, text)));
+    this.cards = this.shown(message).map(({ lane, baseline, index }) => this.card(lane, baseline, index));
+    this.box.replaceChildren(...this.cards.map((card) => card.element));
+    this.setPositions(this.positions);
+    this.update(this.now().step);
+    this.askGuess();
   }
 
-  /** The observer's best guesses at one step; they are shown while the run stands there. */
-  receiveGuesses(message) {
-    if (!this.data || message.node !== this.node || message.prior !== this.data.prior) return;
-    this.guesses = message;
-    this.step = null;
-  }
-
-  guess(card, node) {
-    const found = this.guesses?.step === this.at ? this.guesses.lanes[card.index]?.[node] : null;
-    return typeof found === "number" ? found : null;
+  /** Standard gossip is there to compare with; where it is one of the methods anyway, it is not shown twice. */
+  shown({ lanes }) {
+    const last = lanes.length - 1;
+    const twice = lanes.slice(0, last).some((lane) => lane.label === lanes[last].label);
+    return lanes
+      .map((lane, index) => ({ lane, index, baseline: index === last }))
+      .filter(({ baseline }) => !(baseline && twice));
   }
 
   card(lane, baseline, index) {
-    const says = make("p", { class: "verdict" });
-    const list = make("ul", { class: "findings", tabindex: "0", "aria-label": "what it knows, node by node" });
-    const title = make("h3", {}, baseline ? `${lane.label}, for comparison` : lane.label);
-    if (lane.message) return { element: make("article", { class: "card" }, title, make("p", {}, lane.message)) };
-    const head = make("p", { class: "findings-head", "aria-hidden": "true" }, ...["node", "unsure", "what it knows", "truth"].map((text) => make("span", {}, text)));
-    const canvas = make("canvas", { role: "img", "aria-label": `what node ${this.node} knows about each node under ${lane.label}` });
-    const element = make("article", { class: "card", "data-label": lane.label }, title, says, ...(lane.note ? [make("p", { class: "caption" }, lane.note)] : []),
-      make("div", { class: "pair" }, make("div", { class: "drawing small" }, canvas, make("div", { class: "tip", hidden: true })), make("div", {}, head, list)));
-    const card = { element, says, list, lane, index };
-    card.network = new Network(canvas, { label: (node) => `node ${node}: ${this.sentence(card, node)}`, onPick: this.onPick });
+    const card = new MeterCard(lane, this.data, this.ready, {
+      baseline,
+      onPick: (node) => this.pickNode(node),
+      onPickEdge: (edge) => this.pickEdge(edge),
+    });
+    card.index = index;
+    card.tapped = this.marks().tapped;
     return card;
   }
 
-  sentence(card, node) {
-    if (node === this.node) return "the curious one";
-    return `${inference(card.std[node], this.data.prior, this.guess(card, node)).text}; the truth is ${number(this.ready.privateValues[node], 4)}`;
+  requestGuess() {
+    const { step, playing } = this.now();
+    if (playing || !this.data || step < 1) return;
+    const { prior, centre } = this.data;
+    this.send({ type: "guess", observer: this.observer, prior, centre, step });
   }
 
-  setPositions(positions) {
-    for (const card of this.cards) card.network?.setPositions(positions);
+  /** The observer's best guesses at one step; they are shown while the run stands there. */
+  receiveGuess(message) {
+    if (!this.data || !this.concerns(message) || message.prior !== this.data.prior) return;
+    this.guesses = message;
+    this.update(this.now().step);
   }
 
   /** Show what is known after `step`. */
   update(step) {
-    if (!this.data) return;
-    if (this.guesses && this.guesses.step === this.at && step !== this.at) this.step = null;
     this.at = step;
-    const { steps, prior } = this.data;
-    const rows = this.cards.map((card) => (card.lane ? lastBefore(card.lane.steps ?? steps, step) : -1));
-    const key = rows.join();
-    if (key === this.step) return;
-    this.step = key;
-    this.cards.forEach((card, k) => { if (card.lane) this.updateCard(card, rows[k], prior); });
+    if (!this.data) return;
+    const guessed = this.guesses?.step === step ? this.guesses.lanes : null;
+    for (const card of this.cards) card.show(step, guessed?.[card.index] ?? null, step >= this.now().numSteps);
   }
 
-  updateCard(card, row, prior) {
-    const count = this.ready.graph.numNodes;
-    card.std = row < 0 ? Array(count).fill(prior ?? "inf") : card.lane.std[row];
-    const scale = prior ?? this.ready.spread ?? 1;
-    const left = card.std.map((std, node) => (node === this.node ? 0 : std === "inf" ? 1 : Math.min(1, std / (scale || 1))));
-    card.network.show({ left }, { watched: this.node });
-    const others = [...Array(count).keys()].filter((node) => node !== this.node);
-    const findings = others.map((node) => ({ node, ...inference(card.std[node], prior) }));
-    const known = findings.filter((f) => f.kind === "known").length, partly = findings.filter((f) => f.kind === "partly").length;
-    card.says.replaceChildren(
-      make("b", {}, known === 0 ? "Knows no value exactly" : `Knows ${known} of ${others.length} value${others.length > 1 ? "s" : ""} exactly`),
-      `; ${partly} partly; ${others.length - known - partly} not at all.`);
-    card.element.classList.toggle("exposed", known > 0);
-    const order = others.length <= LISTED ? others : others.sort((a, b) => left[a] - left[b]).slice(0, LISTED);
-    card.list.replaceChildren(...order.map((node) => this.row(card, node, left[node])), ...(others.length > LISTED ? [make("li", { class: "more" }, `and ${others.length - LISTED} that it knows less about`)] : []));
+  redraw() {
+    for (const card of this.cards) card.key = null;
+    this.update(this.at);
   }
 
-  row(card, node, left) {
-    const guess = this.guess(card, node);
-    const finding = inference(card.std[node], this.data.prior, guess);
-    const bar = make("i", { class: "bar" });
-    bar.style.setProperty("--left", left);
-    bar.style.setProperty("--colour", exposure(left));
-    return make("li", { class: finding.kind, "data-node": String(node), "data-std": String(card.std[node]) }, make("span", { class: "who" }, make("span", { class: "unseen" }, "node "), String(node)), bar, make("span", { class: "what" }, finding.text), make("span", { class: "truth" }, number(this.ready.privateValues[node], 3)));
+  setPositions(positions) {
+    this.positions = positions;
+    for (const card of this.cards) card.setPositions(positions);
   }
 }

@@ -17,7 +17,13 @@ async function copy(text, what) {
 export function prepareShare(page) {
   const busy = (button, work) => async () => {
     button.disabled = true;
-    try { await work(); } catch (error) { notify(error.message); } finally { button.disabled = false; }
+    try {
+      await work();
+    } catch (error) {
+      notify(error.message);
+    } finally {
+      button.disabled = false;
+    }
   };
   const on = (id, work) => byId(id).addEventListener("click", busy(byId(id), work));
   const dialog = byId("text-dialog");
@@ -32,12 +38,19 @@ export function prepareShare(page) {
   byId("text-close").addEventListener("click", () => dialog.close());
   byId("text-copy").addEventListener("click", async () => {
     byId("text-body").select();
-    byId("text-copied").textContent = (await copy(byId("text-body").value, "text")) ? "Copied." : "Press Ctrl-C to copy.";
+    byId("text-copied").textContent = (await copy(byId("text-body").value, "text"))
+      ? "Copied."
+      : "Press Ctrl-C to copy.";
   });
   on("share-link", async () => {
     const link = `${location.origin}${location.pathname}#${write(page.state)}`;
-    if (link.length > LONGEST) throw new Error("this graph and these values are too long for an address; share the files instead");
-    await showText("Address of this page", "Graph, values, methods, seed and step: all of it is in the address. Values you pasted are in it too.", link);
+    if (link.length > LONGEST)
+      throw new Error("this graph and these values are too long for an address; share the files instead");
+    await showText(
+      "Address of this page",
+      "Graph, values, methods, seed and step: all of it is in the address. Values you pasted are in it too.",
+      link,
+    );
   });
   on("share-python", async () => {
     const { code } = await (await post("/api/python", { problem: page.problem() })).json();
@@ -45,7 +58,11 @@ export function prepareShare(page) {
   });
   for (const kind of ["csv", "png", "svg"]) {
     on(`share-${kind}`, async () => {
-      const response = await post(`/api/export/${kind}`, { problem: page.problem(), at: page.step, positions: page.positions });
+      const response = await post(`/api/export/${kind}`, {
+        problem: page.problem(),
+        at: page.step,
+        positions: page.positions,
+      });
       download(`sottovoce.${kind}`, await response.blob());
     });
   }

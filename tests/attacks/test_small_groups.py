@@ -19,10 +19,10 @@ def contributions(folder, statistics: str):
     rows, plain = made.tables(declared, folder), PlainSum(made.PARTIES)
 
     async def everybody():
-        calls = (run_study(declared, table, plain.average, topic="t", high=2.0**20) for table in rows.values())
-        return (await asyncio.gather(*calls))[0]
+        pairs = zip(rows.values(), plain.parties(), strict=True)
+        return (await asyncio.gather(*(run_study(declared, table, party, topic="t") for table, party in pairs)))[0]
 
-    return asyncio.run(everybody()), plain._given
+    return asyncio.run(everybody()), plain.given
 
 
 def test_small_cells_are_not_in_the_report_and_do_not_follow_from_it(tmp_path):

@@ -8,6 +8,7 @@ files.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import UnusableStore
+from sottovoce.errors import TopicUnfinished, UnusableStore
 from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.noise import account_for
 from sottovoce.peer.store import Identity, MemoryStore
+from sottovoce.peer.store.base import TopicRecord
 from sottovoce.peer.store.sqlite import SqliteStore
 from sottovoce.peer.store.witnessed import WitnessedStore
 from sottovoce.testing import SeededPeer, StoreConformance, VirtualClock, run_virtually
@@ -28,21 +30,22 @@ from sottovoce.testing.memory_transport import MemoryTransport
 from ..peer.runtime.town import Town
 
 SMALLEST = 0.2
+TOPIC = b"t" * 16
 
 
 class Life:
     """p0 with a data folder and a witness, beside p1 that stays up."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
-        self.town = Town(2, diameter=1, smallest_std=SMALLEST, noise_decay=0.9)
+        self.town = Town(2, diameter=1, **{"smallest_std": SMALLEST, "noise_decay": 0.9, **settings})
         self.lines: list[Any] = []
 
     @property
     def data(self) -> Path:
         return self.folder / "data"
 
-    def p0(self, seed: int, value: Any = None) -> SeededPeer:
+    def p0(self, seed: int, value: Any = None, *, standing: bool = True) -> SeededPeer:
         config = self.town.config("p0", ["p1"])
         store = WitnessedStore(
             SqliteStore(self.data, Identity("town", "p0", 1, config.unit)), self.folder / "peer.account"
@@ -51,8 +54,8 @@ class Life:
         observer = self.town.observers["p0"]
         self.lines = observer.lines
         return SeededPeer(
-            config, value, seed=seed, store=store, transport=MemoryTransport("p0", self.town.medium, {"p1"}),
-            clock=VirtualClock(seed), observer=observer,
+            config, value, standing=standing, seed=seed, store=store,
+            transport=MemoryTransport("p0", self.town.medium, {"p1"}), clock=VirtualClock(seed), observer=observer,
         )  # fmt: skip
 
     async def live(self, seconds: float, seed: int, value: Any = None) -> dict[str, Any]:
@@ -103,6 +106,100 @@ def test_the_cure_for_it_does_not_forget_the_account(tmp_path: Path) -> None:
     spent, again, _ = spent_and(tmp_path, wipe)
     assert again["at_first"] >= spent["account"] * (1 - 1e-9)
     assert again["known_to"] >= SMALLEST * (1 - 1e-9)
+
+
+# -- topics -----------------------------------------------------------------------------------------
+
+
+def topics_and(folder: Path, then: Any) -> tuple[float, float, float, list[Any]]:
+    """p0 shows a secret in one topic, a copy is made, in a second one; then something happens, and in a third.
+
+    The budget pays for two topics and a part of the third.
+
+    Returns what was shown before and after that, and at the end; and the log.
+    """
+
+    async def average(life: Life, other: Any, topic: str, seed: int) -> tuple[float, float]:
+        async with life.p0(seed, standing=False) as peer:
+            before = peer._known_topics.shown("pay")
+            calls = (one.average(5.0, topic=topic, secret="pay", timeout=200.0) for one in (peer, other))
+            with contextlib.suppress(TopicUnfinished):
+                await asyncio.gather(*calls)
+                await asyncio.sleep(60.0)  # until the topic is closed
+            return before, peer.accounts()["pay"].information
+
+    async def story() -> tuple[float, float, float, list[Any]]:
+        life = Life(folder, members=2, smallest_std=0.05, tolerance=2.0)
+        config = life.town.config("p1", ["p0"])
+        async with life.town.peer("p1", config=replace(config, smallest_std=None), value=1.0) as other:
+            await average(life, other, "first", 1)
+            shutil.copytree(life.data, folder / "copy")
+            _, spent = await average(life, other, "second", 2)
+            then(life)
+            again, end = await average(life, other, "third", 3)
+            return spent, again, end, life.lines
+
+    return run_virtually(story())
+
+
+@pytest.mark.parametrize("then", [put_back, wipe])
+def test_topics_do_not_get_their_budget_back(tmp_path: Path, then: Any) -> None:
+    """What all topics of a secret have shown stays counted, and the budget holds over all of them (R56, R86)."""
+    spent, again, end, lines = topics_and(tmp_path, then)
+    assert again == pytest.approx(spent, rel=1e-9)
+    assert 0.6 * 0.05**-2 < spent < end <= 0.05**-2 * (1 + 1e-9)
+    assert any("store went back" in str(line) for line in lines) == (then is put_back)
+
+
+def test_an_open_topic_carries_what_its_copy_does_not_know_of(tmp_path: Path) -> None:
+    """A copy made while a topic was open: when it goes on, its account is that of the witness."""
+    path, inner, record = tmp_path / "peer.account", MemoryStore(), TopicRecord("t", 1, "wait", "pay")
+    store = WitnessedStore(inner, path)
+    store.topics()
+    store.note_topic(TOPIC, record)
+    kept = store.topic(TOPIC, 1)
+    kept.save(state(1, 1))
+    early = inner.copy()
+    kept.save(state(3, 3))
+    for content, lost in ((inner, False), (early, True)):
+        again = WitnessedStore(content.copy(), path)
+        again.topics()
+        assert (again.unrecorded("pay") > 0.0) is lost
+        loaded = again.topic(TOPIC, 1).load()
+        assert loaded is not None
+        assert loaded.account.information == pytest.approx(state(3, 3).account.information)
+        assert again.unrecorded("pay") == 0.0
+
+
+def test_the_witness_of_topics_is_written_first(tmp_path: Path) -> None:
+    """A crash between the two files counts the draw as shown, also in a topic."""
+    path = tmp_path / "peer.account"
+    store = WitnessedStore(MemoryStore(), path)
+    store.topics()
+    store.note_topic(TOPIC, TopicRecord("t", 1, "wait", "pay"))
+    kept = store.topic(TOPIC, 1)
+    kept._inner = Crashing()  # type: ignore[attr-defined]
+    with pytest.raises(KeyboardInterrupt):
+        kept.save(state(2, 2))
+    after = WitnessedStore(MemoryStore(), path)
+    after.topics()
+    assert after.unrecorded("pay") == state(2, 2).account.information
+
+
+def test_without_a_budget_a_normal_restart_finds_nothing_unrecorded(tmp_path: Path) -> None:
+    """The witness follows topics in steps of four then, and is not mistaken for what was shown."""
+    path, inner = tmp_path / "peer.account", MemoryStore()
+    store = WitnessedStore(inner, path)
+    store.topics()
+    store.note_topic(TOPIC, TopicRecord("t", 1, "wait", "pay"))
+    kept, writes = store.topic(TOPIC, 1), set()
+    for shown in range(1, 40):
+        kept.save(state(shown, shown, None))
+        writes.add(path.read_text())
+    assert len(writes) < 45
+    again = WitnessedStore(inner, path)
+    again.topics()
+    assert again.unrecorded("pay") == 0.0
 
 
 # -- the store itself -------------------------------------------------------------------------------
@@ -172,7 +269,13 @@ def test_without_a_budget_the_witness_is_written_seldom(tmp_path: Path) -> None:
 def test_a_damaged_witness_is_refused(tmp_path: Path) -> None:
     """It is not guessed at, and the sentence says what removing it means."""
     path = tmp_path / "peer.account"
-    for content in ("", "{}", '{"information": -1, "requests": 0}', '{"information": NaN, "requests": 0}'):
+    for content in (
+        "",
+        "{}",
+        '{"information": 0, "requests": 0, "secrets": {"pay": [-1, true]}}',
+        '{"information": -1, "requests": 0}',
+        '{"information": NaN, "requests": 0}',
+    ):
         path.write_text(content)
         with pytest.raises(UnusableStore, match="damaged"):
             WitnessedStore(MemoryStore(), path)

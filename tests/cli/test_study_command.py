@@ -71,3 +71,29 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, folder, monkeypatch, 
     assert code == 2
     assert message in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_an_example_is_written_and_runs(capsys, tmp_path):
+    """Thirteen files, and the line that it says next gives a report."""
+    code, out, _ = sottovoce(capsys, "study", "example", tmp_path / "companies")
+    assert code == 0
+    assert f"sottovoce study run {tmp_path}/companies/salaries.toml {tmp_path}/companies/*.csv --trial" in out
+    files = sorted((tmp_path / "companies").glob("*.csv"))
+    assert len(files) == 12
+    code, out, _ = sottovoce(capsys, "study", "run", tmp_path / "companies" / "salaries.toml", *files, "--trial")
+    assert code == 0
+    assert "11744 rows of 12 contributors" in out
+    code, out, _ = sottovoce(capsys, "study", "example", tmp_path / "other", "--seed", 3, "--json")
+    assert len(json.loads(out)["files"]) == 12
+
+
+def test_several_reports_have_no_page(capsys, folder):
+    """What they tell together is one sentence; reports without noise do not add up."""
+    sottovoce(capsys, "study", "run", folder / "pay.toml", folder / "ada.csv", folder / "bob.csv", "--trial", "--out",
+              folder / "r.json")  # fmt: skip
+    twice = [folder / "r.json", folder / "r.json"]
+    code, _, err = sottovoce(capsys, "study", "report", *twice, "--html", folder / "p.html")
+    assert (code, err) == (2, "error: --html shows one report, got 2 files\n")
+    code, _, err = sottovoce(capsys, "study", "report", *twice)
+    assert code == 2
+    assert "a report without a release is exact" in err

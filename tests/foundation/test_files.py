@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +102,21 @@ def test_any_text_may_be_asked_about(tmp_path: Path) -> None:
     assert is_file(str(tmp_path / "x")) is True
     for text in (str(tmp_path), str(tmp_path / "y"), "a\0b", "x" * 10_000):
         assert is_file(text) is False
+
+
+def test_a_pipe_gets_the_bytes_and_stays_a_pipe(tmp_path: Path) -> None:
+    """What is no ordinary file is written to, not replaced: ``--csv /dev/stdout`` shows the table."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(pipe.read_text)
+        write_atomically(pipe, writes("table"))
+        assert read.result(10) == "table"
+    assert pipe.is_fifo()
+
+
+def test_a_name_of_the_system_for_an_open_file_is_written_to(tmp_path: Path) -> None:
+    """As ``/dev/stdout`` is when a shell has redirected it: the open file gets the bytes."""
+    with (tmp_path / "redirected").open("w+b") as target:
+        write_atomically(Path(f"/proc/self/fd/{target.fileno()}"), writes("table"))
+        assert target.read() == b"table"

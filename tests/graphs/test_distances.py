@@ -57,3 +57,10 @@ def test_few_nodes_and_many_have_the_same_diameter(graph):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(distances, "FEW_NODES", 0)
         assert distances._every_node(graph) == few
+
+
+@given(connected_graphs(), st.integers(0, 10**6))
+def test_a_search_without_scipy_finds_the_same(graph, pick):
+    """Node by node or by SciPy's search."""
+    node = pick % graph.num_nodes
+    assert distances._walk(graph, node).tolist() == graphs.distances_from(graph, node).tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 
 import networkx as nx
 import numpy as np
@@ -205,3 +206,18 @@ def test_edge_keys_round_trip(pairs):
     array = np.array(pairs)
     keys = validation.edge_keys(array)
     assert validation.edges_of_keys(keys).tolist() == np.sort(array, axis=1).tolist()
+
+
+def test_a_large_graph_needs_no_scipy(monkeypatch):
+    """Checked, sorted and searched in an installation for peers as with SciPy: more edges than are few."""
+    with_scipy = sv.graphs.random_regular(2100, 12, seed=3)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    without = sv.Graph.from_edges(with_scipy.edges)
+    assert without.num_edges > validation.FEW_EDGES
+    found = without.neighbours.copy(), without.incident_edges.copy(), sv.graphs.diameter_bounds(without)
+    with pytest.raises(InvalidGraph, match="2 components"):
+        sv.Graph.from_edges(np.concatenate([with_scipy.edges, with_scipy.edges + 2100]))
+    monkeypatch.undo()
+    assert np.array_equal(found[0], with_scipy.neighbours)
+    assert np.array_equal(found[1], with_scipy.incident_edges)
+    assert found[2] == sv.graphs.diameter_bounds(with_scipy)

@@ -112,3 +112,19 @@ def test_what_cannot_be_found_is_said(tmp_path):
     table = declared.read(tmp_path / "a.csv")
     rows = made.run_together(declared, {"a": table, "b": table})["who"]
     assert [row["coefficient"] for row in rows] == [None, None]
+
+
+def test_regressions_are_those_of_statsmodels(report):
+    """Coefficients, standard errors and R² of statsmodels on all rows: linear to nine digits, logistic to six."""
+    ordinary = pytest.importorskip("statsmodels.regression.linear_model", reason="the other regression")
+    discrete = pytest.importorskip("statsmodels.discrete.discrete_model")
+    rows = made.pooled()
+    linear = ordinary.OLS(rows["salary"].to_numpy(), design(["age", "gender", "job"])).fit()
+    *found, fit = report["model"]
+    np.testing.assert_allclose([row["coefficient"] for row in found], linear.params, rtol=1e-9)
+    np.testing.assert_allclose([row["standard error"] for row in found], linear.bse, rtol=1e-9)
+    assert fit["coefficient"] == pytest.approx(linear.rsquared, rel=1e-10)
+    outcome = (rows["gender"] == "m").to_numpy(float)
+    logistic = discrete.Logit(outcome, design(["age", "job", "salary"])).fit(disp=0, tol=1e-12)
+    np.testing.assert_allclose([row["coefficient"] for row in report["who"]], logistic.params, rtol=1e-6)
+    np.testing.assert_allclose([row["standard error"] for row in report["who"]], logistic.bse, rtol=1e-6)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 
 from sottovoce.errors import InvalidFile, InvalidParameter
-from sottovoce.statistics import PlainSum, run_study, run_together
+from sottovoce.statistics import run_study, run_together
 from sottovoce.statistics.report import page_of, text_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
@@ -34,10 +34,7 @@ def test_peers_find_what_one_process_finds(tmp_path):
 
     async def everybody():
         async with LocalNetwork(made.PARTIES, low=0.0, high=2.0**20, unit="0.0001", tolerance=0.02) as net:
-            calls = [
-                run_study(declared, rows[name], net[name].average, topic="2026", high=net.config(name).high)
-                for name in net
-            ]
+            calls = [run_study(declared, rows[name], net[name], topic="2026") for name in net]
             return await asyncio.gather(*calls)
 
     texts = {report.to_json() for report in run_virtually(everybody())}
@@ -52,51 +49,48 @@ def test_small_networks_carry_large_sums(tmp_path, high):
     assert run_together(declared, rows, high=high).to_json() == run_together(declared, rows).to_json()
 
 
-def test_different_studies_are_refused(tmp_path):
-    """One party has another upper bound: everybody is told before any row is counted."""
-    one, other = made.study(FEW), made.Study.from_text(made.HEAD.format(smallest=1).replace("80", "81") + FEW)
-    plain = PlainSum(["a", "b"])
-    table = made.tables(one, tmp_path)["ada"]
+class Answering:
+    """A party whose network gives other answers than the exact ones."""
 
-    async def both():
-        calls = (run_study(study, table, plain.average, topic="t", high=2.0**20) for study in (one, other))
-        return await asyncio.gather(*calls, return_exceptions=True)
+    config = SimpleNamespace(name="a", low=0.0, high=2.0**20)
 
-    refused = asyncio.run(both())
-    assert all(isinstance(error, InvalidFile) and "is not that of all contributors" in str(error) for error in refused)
-    assert list(plain._given) == ["t/pay/agreement"]
+    def __init__(self, answer):
+        self._answer = answer
+
+    async def average(self, value, *, topic, timeout, secret):  # noqa: ASYNC109 - as a peer's
+        answer = {"mean": value, "contributors": ("a", "b"), "number": 2, "plus_minus": 0.0, **self._answer(topic)}
+        return SimpleNamespace(**answer)
+
+    def contributed(self, topic):
+        return None
+
+    def topics(self):
+        return {}
 
 
-@dataclass
-class Blurred:
-    """Another answer than the exact one."""
-
-    mean: list[float]
-    contributors: tuple[str, ...] = ("a", "b")
-    number: int = 2
-    plus_minus: float = 0.0
+def answered(folder, answer):
+    declared = made.study(FEW)
+    return asyncio.run(run_study(declared, made.tables(declared, folder)["ada"], Answering(answer), topic="t"))
 
 
 def test_a_mean_that_is_not_sharp_enough_is_refused(tmp_path):
     """Where two whole numbers are possible, none is guessed."""
-    declared = made.study(FEW)
-
-    async def average(value, *, topic):
-        return Blurred(value, plus_minus=0.25)
-
     with pytest.raises(InvalidParameter, match=r"tolerance is too wide for exact sums: 2 contributors, .* ± 0.25"):
-        asyncio.run(run_study(declared, made.tables(declared, tmp_path)["ada"], average, topic="t", high=2.0**20))
+        answered(tmp_path, lambda topic: {"plus_minus": 0.25})
 
 
 def test_contributors_that_change_on_the_way_are_refused(tmp_path):
     """Counts of some and sums of others would give a wrong mean."""
-    declared = made.study(FEW)
-
-    async def average(value, *, topic):
-        return Blurred(value, ("a", "c") if topic.endswith("values") else ("a", "b"))
-
     with pytest.raises(InvalidFile, match=r"values has other contributors than what came before it: a, c, not a, b"):
-        asyncio.run(run_study(declared, made.tables(declared, tmp_path)["ada"], average, topic="t", high=2.0**20))
+        answered(tmp_path, lambda topic: {"contributors": ("a", "c")} if topic.endswith("values") else {})
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 100.0), (0.0, 1.0)])
+def test_a_network_for_other_numbers_is_refused(tmp_path, monkeypatch, low, high):
+    """Counts begin with 0, and a number must have a bit at least."""
+    monkeypatch.setattr(Answering, "config", SimpleNamespace(name="a", low=low, high=high))
+    with pytest.raises(InvalidParameter, match="values may be 0 to 2"):
+        answered(tmp_path, lambda topic: {})
 
 
 def test_a_report_is_read_again(tmp_path):
@@ -112,3 +106,14 @@ def test_a_report_is_read_again(tmp_path):
     assert page.count("<rect") == 8 + 6 + 2 + 6
     with pytest.raises(InvalidFile, match="a report must be a JSON object with format"):
         text_of({"format": "other"})
+
+
+@pytest.mark.parametrize("key", ["study", "digest", "smallest_group", "contributors", "rows", "clipped", "results"])
+@pytest.mark.parametrize("value", [{}, 1.5, [7], None, "x"])
+def test_a_damaged_report_is_refused(tmp_path, key, value):
+    """Whatever is missing or of another kind: one sentence, or a text where it may be so."""
+    content = json.loads(made.found(tmp_path, FEW).to_json()) | {key: value}
+    try:
+        text_of(content), page_of(content)
+    except InvalidFile as error:
+        assert "damaged or cut off" in str(error)  # noqa: PT017 - either is right

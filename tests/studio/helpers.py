@@ -79,7 +79,13 @@ class Studio:
     def open(self, origin: str | None = "own") -> ClientConnection:
         """Open the websocket as a page of this server does, or of another."""
         own = f"http://{self.address}" if origin == "own" else origin
-        return connect(f"ws://{self.address}/stream", origin=own, max_size=None)  # type: ignore[arg-type]
+        return connect(
+            f"ws://{self.address}/stream",
+            origin=own,  # type: ignore[arg-type]
+            max_size=None,
+            ping_interval=None,  # a test that does not read for a while is still there
+            close_timeout=1,
+        )
 
 
 def unpack(data: bytes) -> dict[str, Any]:
@@ -115,6 +121,8 @@ class Visitor:
     def hear(self) -> dict[str, Any]:
         raw = self.socket.recv(timeout=60)
         message = unpack(raw) if isinstance(raw, bytes) else json.loads(raw)
+        if message["type"] == "ready":
+            self.curves = []
         if message["type"] == "frame":
             if message["rewound"] or not self.curves:
                 self.curves = [[] for _ in message["lanes"]]
@@ -129,6 +137,12 @@ class Visitor:
             if message["type"] == kind and all(message.get(k) == v for k, v in wanted.items()):
                 return message
             assert message["type"] != "error", message
+
+    def until_ready(self, run: int) -> dict[str, Any]:
+        """The answer to this set-up; complaints about other things do not matter."""
+        while (message := self.hear())["type"] != "ready" or message["run"] != run:
+            pass
+        return message
 
     def set_up(self, **changes: Any) -> dict[str, Any]:
         self.say(type="setup", run=1, problem=SMALL | changes)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +12,12 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.scenario.methods import MethodSpec
-from sottovoce.studio.app import STATIC, create_app
+from sottovoce.studio.app import create_app
 from sottovoce.studio.catalogue import catalogue
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.reading import read_scenario
 
-from .helpers import SMALL, Studio
-
-SOURCES = Path(__file__).parents[2] / "studio-web"
+from .helpers import SMALL, Studio, Visitor
 
 
 def test_the_page_comes_from_the_package_alone(server: Studio) -> None:
@@ -42,36 +38,6 @@ def test_built_files_are_in_the_package(server: Studio, name: str) -> None:
     answer = server.get(f"/static/{name}")
     assert answer.status_code == 200
     assert len(answer.content) > 100
-
-
-def test_licences_of_all_bundled_packages_travel_along() -> None:
-    """Each package in the lock file that is not a build tool is named with its licence."""
-    text = (STATIC / "LICENSES.txt").read_text(encoding="utf-8")
-    for name in ("uplot", "d3-force", "d3-dispatch", "d3-quadtree", "d3-timer"):
-        assert f"\n{name} " in text
-    assert text.count("Copyright") >= 5
-
-
-needs_sources = pytest.mark.skipif(
-    not SOURCES.is_dir(), reason="the front end's sources are not part of an installation"
-)
-
-
-@needs_sources
-def test_the_page_was_built_from_its_sources() -> None:
-    """Who changes the page builds it: ``npm ci && npm run build`` in ``studio-web``."""
-    digest = hashlib.sha256()
-    for path in [*sorted((SOURCES / "src").iterdir(), key=lambda path: path.name), SOURCES / "package-lock.json"]:
-        digest.update(path.read_bytes())
-    assert (STATIC / "sources.sha256").read_text(encoding="utf-8").strip() == digest.hexdigest()
-
-
-@needs_sources
-def test_the_lock_file_names_no_address() -> None:
-    """Where packages come from is the builder's configuration; what they are is pinned by digest."""
-    packages = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-    assert not any("resolved" in entry for entry in packages.values())
-    assert all("integrity" in entry for name, entry in packages.items() if name)
 
 
 def test_the_catalogue_offers_every_method_and_family(server: Studio) -> None:
@@ -122,6 +88,9 @@ def test_figures_are_pictures(server: Studio, kind: str, opening: bytes) -> None
         {"problem": SMALL, "positions": [[0, 0]]},
         {"problem": SMALL, "positions": [["a", 0]] * 10},
         {"problem": SMALL, "positions": [[float("inf"), 0]] * 10},
+        {"problem": SMALL, "positions": [[1e308, 0]] * 10},
+        {"problem": SMALL, "positions": [[10**400, 0]] * 10},
+        {"problem": SMALL | {"graph": {"edges": [[0, 1]], "name": "\ud800"}, "values": "ramp"}},
         {},
     ],
 )
@@ -130,6 +99,29 @@ def test_bad_exports_get_a_sentence(server: Studio, message: dict[str, Any]) -> 
     answer = server.post("/api/export/png", content=json.dumps(message))
     assert answer.status_code == 422
     assert "must be" in answer.json()["message"]
+
+
+def test_a_dollar_in_a_name_is_a_dollar(server: Studio) -> None:
+    """It begins no formula in a figure, and stands there as it was given."""
+    graph = {"edges": [[0, 1], [1, 2]], "name": "$x_{ and \\frac"}
+    problem = SMALL | {"graph": graph, "values": "ramp", "num_steps": 5}
+    answer = server.post("/api/export/svg", data={"problem": problem, "at": 5})
+    assert answer.status_code == 200
+    assert "$x_{ and \\frac" in answer.text
+
+
+def test_an_edge_list_of_two_hundred_thousand_lines_is_read(server: Studio) -> None:
+    """A ring with chords, as text; what comes back can be set up."""
+    nodes = 50_000
+    lines = [f"{i} {(i + jump) % nodes}" for jump in (1, 2, 3, 4) for i in range(nodes)]
+    answer = server.post("/api/read/edges?name=large.txt", content="\n".join(lines))
+    assert answer.status_code == 200
+    found = answer.json()
+    assert (found["numNodes"], len(found["edges"])) == (nodes, 200_000)
+    with server.open() as socket:
+        visitor = Visitor(socket)
+        visitor.say(type="setup", run=7, problem=SMALL | {"graph": {"edges": found["edges"], "name": "large"}})
+        assert visitor.until("ready")["graph"]["numEdges"] == 200_000
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[]", b"{", b"[" * 50_000])

@@ -1,4 +1,4 @@
-"""What is said beside a run, asked directly. (The pages' way to it, through processes, is in test_stream.)"""
+"""What theory says beside a run, asked directly. (The pages' way to it, through processes, is in test_stream.)"""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import sottovoce as sv
 from sottovoce.scenario.scenario import Scenario
 from sottovoce.studio import insight
 from sottovoce.studio.limits import Limits
-from sottovoce.studio.playing import Playback
 from sottovoce.studio.reading import read_scenario
 
-from .helpers import NOISY, SMALL
+from .helpers import SMALL
 
 LIMITS = Limits()
 
@@ -64,51 +63,35 @@ def test_where_theory_is_silent_it_says_so(
     assert words in insight.theory_curves(asked, asked.methods[0], alpha, limits)["message"]
 
 
-def test_knowledge_grows_and_standard_gossip_gives_more_away() -> None:
-    """Row by row, no deviation rises, and under standard gossip the observer knows at least as much in all."""
-    asked = problem()
-    fired = Playback(asked, drawn=True).all_fired()
-    answer = insight.privacy_history(asked, fired, 0, 0.3)
-    noisy, standard = (np.array(lane["std"]) for lane in answer["lanes"])
-    for history in (noisy, standard):
-        assert (np.diff(history, axis=0) <= 1e-12).all()
-    assert standard[-1].sum() < noisy[-1].sum()
-    assert (standard[-1][1:] == 0).any()
+def test_the_cost_of_a_decay_is_that_of_the_exact_rates() -> None:
+    """Over the slider: what each further digit costs, against the asymptotic rates of the theory."""
+    graph = sv.graphs.random_geometric(30, seed=1)
+    told = insight.threshold(graph)
+    for entry in told["costs"]:
+        rate = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=entry["decay"]))
+        exact = math.log(rate.gossip_rate) / math.log(rate.rate)
+        assert entry["ratio"] == pytest.approx(exact, rel=2e-3)
+        assert (entry["ratio"] > 1.0 + 1e-3) == (entry["decay"] > told["really"] + 1e-3)
+    assert told["really"] < told["low"]
 
 
-def test_long_histories_are_thinned_and_keep_their_end() -> None:
-    """Evenly, with the last exchange of the observer kept."""
-    asked = problem(graph="star:4", num_steps=5000)
-    fired = Playback(asked, drawn=True).all_fired()
-    steps = insight.heard_steps(asked, fired, 0)
-    assert len(steps) <= insight.HISTORY_POINTS
-    assert steps[-1] == 5000  # the centre of a star takes part in every exchange
+def test_the_expected_steps_are_those_of_the_exact_expectation() -> None:
+    """Just there the expected error passes a millionth, for the method and for standard gossip."""
+    asked = problem(methods=["noise-insertion:noise_std=1,noise_decay=0.95"])
+    found = insight.cost(asked, asked.methods[0])
+    assert found is not None
+    scale = ((asked.private_values - asked.private_values.mean()) ** 2).sum() / 2
+    for steps, method in ((found["steps"], asked.methods[0]), (found["standard"], sv.StandardGossip())):
+        around = [round(0.99 * steps), round(1.01 * steps)]
+        before, after = sv.theory.expected_error(asked.graph, asked.private_values, method, at=around) / scale
+        assert before > 1e-6 > after
+    assert found["ratio"] > 2.0
+    assert "times as many" in found["text"]
 
 
-def test_guesses_are_right_where_they_are_certain() -> None:
-    """A value that standard gossip gave away is guessed exactly."""
-    asked = problem()
-    fired = Playback(asked, drawn=True).all_fired()
-    known = np.array(insight.privacy_history(asked, fired, 0, 0.3)["lanes"][-1]["std"][-1]) == 0
-    guesses = insight.guesses(asked, 0, 0.3, 0.5, asked.num_steps)
-    assert guesses[-1] is not None
-    assert np.array(guesses[-1])[known] == pytest.approx(asked.private_values[known])
-
-
-def test_methods_without_an_audit_say_so() -> None:
-    """Push-sum is run, compared, and not audited; Laplace noise gets linear estimates, and its note says so."""
-    asked = problem(methods=["push-sum", "huang:noise_scale=1,noise_decay=0.9,mixing_share=0.5", NOISY])
-    fired = Playback(asked, drawn=True).all_fired()
-    push, laplace, noisy, _ = insight.privacy_history(asked, fired, 0, 0.3)["lanes"]
-    assert "no privacy meter" in push["message"]
-    assert "not analysed" in push["message"]
-    assert laplace["note"].endswith("best linear estimates")
-    assert len(laplace["std"]) == len(laplace["steps"]) > 0
-    assert "std" in noisy
-
-
-def test_runs_too_long_to_audit_get_a_sentence() -> None:
-    """The limit is on nodes × nodes × steps, and on steps."""
-    assert insight.too_large_to_audit(problem(), LIMITS) is None
-    assert "too large" in str(insight.too_large_to_audit(problem(num_steps=10**6), LIMITS))
-    assert "too large" in str(insight.too_large_to_audit(problem(), Limits(work=10)))
+def test_costs_are_silent_where_they_are_not_known() -> None:
+    """Two nodes, large graphs, and methods outside the theory."""
+    assert insight.threshold(sv.graphs.path(2))["costs"] == []
+    large = problem(graph="cycle:200")
+    assert insight.cost(large, large.methods[0]) is None
+    assert "cost" not in insight.theory_curves(problem(), sv.PushSum(), 1.0, LIMITS)

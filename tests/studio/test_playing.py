@@ -7,7 +7,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.studio.limits import Limits
-from sottovoce.studio.playing import Playback
+from sottovoce.studio.playing import Pace, Playback
 from sottovoce.studio.reading import read_scenario
 
 from .helpers import NOISY, SMALL
@@ -19,7 +19,8 @@ def test_pieces_give_the_numbers_of_one_run(cuts: list[int]) -> None:
     asked = read_scenario(SMALL | {"methods": [NOISY, "standard"]}, Limits())
     playback = Playback(asked, drawn=True)
     for end in cuts:
-        playback.advance(end)
+        while playback.step < end:
+            playback.advance(end)
     for lane, method in zip(playback.lanes, asked.methods, strict=True):
         run = sv.simulate(asked.graph, asked.private_values, method, num_steps=200, seed=3, record=400)
         steps, errors = lane.recorded()
@@ -72,10 +73,26 @@ def test_large_graphs_are_shown_as_distributions() -> None:
     assert max(map(len, arrays)) < 1000
 
 
-def test_long_ways_are_cut_into_bounded_pieces() -> None:
-    """No piece is longer than two million steps, and the last ends where it should."""
-    playback = Playback(read_scenario(SMALL | {"num_steps": 10**8}, Limits()), drawn=True)
-    stops = playback.pieces(10**8)
-    assert stops[-1] == 10**8
-    assert np.diff([0, *stops]).max() <= 2_000_000
-    assert playback.pieces(0) == []
+@pytest.mark.parametrize(
+    ("graph", "methods", "most"),
+    [("cycle:10", ["standard"], 100_000), ("torus:100x100", ["synchronous"], 4), ("cycle:10", ["synchronous"], 6666)],
+)
+def test_the_first_slice_is_cut_by_nodes_and_steps(graph: str, methods: list[str], most: int) -> None:
+    """A round of all nodes costs as much as thousands of exchanges, and is cut accordingly."""
+    playback = Playback(
+        read_scenario(SMALL | {"graph": graph, "methods": methods, "num_steps": 10**8}, Limits()), drawn=True
+    )
+    assert playback.pace.steps == most
+    playback.advance(10**8)
+    assert playback.step == most
+
+
+def test_slices_follow_what_was_measured() -> None:
+    """Slow slices become shorter at once, fast ones longer little by little."""
+    pace = Pace(cost=2)
+    pace.note(pace.steps, seconds=5.0)
+    assert pace.steps == 1000
+    pace.note(1000, seconds=1e-9)
+    assert pace.steps == 4000
+    pace.note(1, seconds=100.0)
+    assert pace.steps == 1

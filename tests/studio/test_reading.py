@@ -51,8 +51,9 @@ def test_no_file_of_this_machine_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["complete:100000", "hypercube:60", "grid:100000x100000", "rgg:100000:0.5", "barbell:50000", "cycle:n=1e12",
-     "erdos-renyi:100000:0.5", "random-regular:50000:1000", "watts-strogatz:100000:900:0.1", "cycle:inf"],
+    ["grid:rows=4000:cols=4000", "complete:100000", "hypercube:60", "grid:100000x100000", "rgg:100000:0.5",
+     "barbell:50000", "cycle:n=1e12", "erdos-renyi:100000:0.5", "random-regular:50000:1000",
+     "watts-strogatz:100000:900:0.1", "cycle:inf"],
 )  # fmt: skip
 def test_huge_graphs_are_refused_before_they_are_made(spec: str) -> None:
     """The answer names the limit; nothing of that size is allocated."""
@@ -73,6 +74,7 @@ def test_hopelessly_sparse_graphs_are_refused_before_many_draws() -> None:
         ({"graph": {"edges": [[0, 0]]}}, InvalidGraph, "self-loop"),
         ({"graph": {"edges": [[0, 1.5]]}}, InvalidGraph, "whole numbers"),
         ({"graph": {"edges": [[0, 2_000_000_000]]}}, TooMuch, "nodes"),
+        ({"graph": {"edges": [[0, 10**400]]}}, TooMuch, "far more"),
         ({"graph": 7}, InvalidGraph, "graph must be"),
         ({"graph": "cycle:two"}, InvalidParameter, "not a number"),
         ({"graph": "dodecahedron:3"}, InvalidParameter, "must be one of"),

@@ -15,8 +15,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import sottovoce as sv
 from sottovoce.studio.app import create_app
-from sottovoce.studio.insight import heard_steps
 from sottovoce.studio.limits import Limits
+from sottovoce.studio.meter import heard_steps
+from sottovoce.studio.observing import Observer
 from sottovoce.studio.playing import Playback
 from sottovoce.studio.reading import read_scenario
 from sottovoce.studio.thinking import Thinkers
@@ -77,7 +78,7 @@ def test_the_privacy_meter_is_the_audit(page: Open, prior: float | None) -> None
         answer = visitor.until("privacy")
     asked = read_scenario(SMALL, Limits())
     run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=200, seed=3)
-    steps = heard_steps(asked, run.fired_edges(), 4)
+    steps = heard_steps(asked, run.fired_edges(), Observer(nodes=(4,)))
     assert answer["steps"] == steps.tolist()
     for lane, method in zip(answer["lanes"], (asked.methods[0], sv.StandardGossip()), strict=True):
         view = sv.privacy.CuriousNodes([4])
@@ -97,7 +98,8 @@ def test_methods_in_rounds_are_audited_round_by_round(page: Open) -> None:
     method = sv.MoMurray(noise_std=1.0, noise_decay=0.8)
     report = sv.privacy.audit_rounds(sv.graphs.complete(3), method, sv.privacy.CuriousNodes([0]), 1.0, num_rounds=80)
     assert first["std"] == report.history[1:].tolist()
-    assert "no privacy meter" in second["message"]
+    assert not second["analysed"]
+    assert "not analysed" in second["message"]
 
 
 def test_guesses_are_the_optimal_attack(page: Open) -> None:
@@ -115,7 +117,36 @@ def test_guesses_are_the_optimal_attack(page: Open) -> None:
             continue
         run = sv.simulate(asked.graph, asked.private_values, method, num_steps=90, seed=3)
         exact = sv.privacy.attack(run, sv.privacy.CuriousNodes([4]), 0.3, prior_mean=0.5).estimate
-        assert found == exact.tolist()
+        assert found["estimate"] == exact.tolist()
+
+
+def test_a_comparison_is_told_beside_the_run(page: Open) -> None:
+    """Each method with as many steps as the same number of messages pays for."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(methods=[NOISY, "synchronous"])
+        visitor.say(type="compare")
+        answer = visitor.until("comparison")
+    assert [lane["messages"][-1] for lane in answer["lanes"]] == [400, 400]
+
+
+def test_the_history_of_nothing_is_empty(page: Open) -> None:
+    """No network is watched, so there is nothing to replay."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.say(type="history")
+        assert visitor.until("history")["times"] == []
+
+
+def test_errors_speak_of_what_people_see(page: Open) -> None:
+    """Not of names in the code."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.say(type="setup", run=1, problem=SMALL | {"methods": ["noise-insertion:noise_std=1,noise_decay=2"]})
+        while (answer := visitor.hear())["type"] != "error":
+            pass
+    assert answer["message"].startswith("decay φ must be")
+    assert (answer["about"], answer["run"]) == ("setup", 1)
 
 
 def test_seek_and_step(page: Open) -> None:
@@ -298,7 +329,7 @@ def test_closing_the_page_ends_what_was_worked_out_for_it() -> None:
         thinkers = Thinkers(1, patience=0.1)
         thinkers.warm_up()
         await thinkers.think(math.sqrt, 4.0)
-        (pool,) = thinkers._all
+        (pool,) = thinkers._large.all
         (process,) = pool._processes.values()
         question = asyncio.ensure_future(thinkers.think(time.sleep, 600))
         await asyncio.sleep(0.3)

@@ -135,7 +135,7 @@ def roster_view(roster: Roster) -> RenderableType:
     ):
         facts.add_row(name, text)
     learned = Table(box=None, header_style="bold")
-    for title in ("member", "neighbours", "beforehand", "to one other", "to two others", "to all others"):
+    for title in ("member", "neighbours", "before", "to one other", "to two others", "to all"):
         learned.add_column(title)
     for name, *known in what_others_learn(roster):
         learned.add_row(name, ", ".join(roster.neighbours_of(name)), *known)

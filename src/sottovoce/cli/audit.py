@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InvalidParameter
+from .kinds import FileName, Number, Whole
 from .output import (
     graph_option,
     json_option,
@@ -40,14 +41,14 @@ if TYPE_CHECKING:
 @click.option("--everyone-but", metavar="NODE", help="All nodes but this one collude.")
 @click.option(
     "--steps",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     default=200,
     show_default=True,
     help="How many edges fire, or how many rounds.",
 )
 @seed_option
 @click.option(
-    "--prior-std", type=float, default=1.0, show_default=True, help="What is believed beforehand: ± of every value."
+    "--prior-std", type=Number(), default=1.0, show_default=True, help="What is believed beforehand: ± of every value."
 )
 @click.option("--flat", is_flag=True, help="Believe nothing beforehand, instead of --prior-std.")
 @click.option(
@@ -57,20 +58,18 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--patience",
-    type=click.FloatRange(min=0.0),
+    type=Number(low=0.0),
     default=60.0,
     show_default=True,
     help="Seconds, roughly, for more digits where those of doubles do not suffice.",
 )
 @click.option(
     "--sensitivity",
-    type=click.FloatRange(min=0.0),
+    type=Number(low=0.0),
     help="Also show μ, and ε at --delta, for two values this far apart.",
 )
-@click.option("--delta", type=click.FloatRange(0.0, 1.0), default=1e-5, show_default=True, help="δ that goes with ε.")
-@click.option(
-    "--figures", type=click.Path(path_type=Path, file_okay=False), help="Write the two figures into this folder."
-)
+@click.option("--delta", type=Number(low=0.0, high=1.0), default=1e-5, show_default=True, help="δ that goes with ε.")
+@click.option("--figures", type=FileName(file_okay=False), help="Write the two figures into this folder.")
 @json_option
 def command(
     graph_spec: str,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .kinds import Whole
 from .output import (
     graph_option,
     json_option,
@@ -16,6 +17,7 @@ from .output import (
     print_json,
     print_table,
     seed_option,
+    terminal,
     values_option,
     write_figure,
 )
@@ -35,10 +37,10 @@ POINTS = 400
 @click.command()
 @graph_option
 @method_option
-@click.option("--steps", type=click.IntRange(min=1), default=1000, show_default=True, help="The last step shown.")
+@click.option("--steps", type=Whole(1), default=1000, show_default=True, help="The last step shown.")
 @click.option(
     "--replicas",
-    type=click.IntRange(min=0),
+    type=Whole(0),
     default=200,
     show_default=True,
     help="Runs to average beside the theory; 0 for none.",
@@ -118,9 +120,7 @@ def _theory(graph: Graph, method: Method, values: npt.ArrayLike, at: npt.NDArray
 
 def _status(what: str) -> AbstractContextManager[object]:
     """A spinner for people, on standard error; nothing when nobody watches."""
-    from rich.console import Console
-
-    return Console(stderr=True).status(f"computing {what} …")
+    return terminal(stderr=True).status(f"computing {what} …")
 
 
 def _simulated(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .kinds import FileName, Number, Whole
 from .output import (
     command_line,
     graph_option,
@@ -32,8 +33,8 @@ TABLES = (
     ("At equal privacy or accuracy", ["method", "noise ×", "accuracy", "messages needed"]),
     ("What a curious neighbour learns", ["method", "prior left", "worst", "ε"]),
 )
-PATH = click.Path(path_type=Path, dir_okay=False)
-SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
+PATH = FileName(dir_okay=False)
+SHARE = Number(low=0.0, high=1.0, low_open=True, high_open=True)
 
 
 @click.command()
@@ -45,14 +46,14 @@ SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @click.option("--all", "everything", is_flag=True, help="One setting of every method; the first time it takes minutes.")
 @load_option
 @click.option(
-    "--steps", type=click.IntRange(min=1), default=10_000, show_default=True,
+    "--steps", type=Whole(1), default=10_000, show_default=True,
     help="Pairwise exchanges; rounds get as many as the same messages pay for.",
 )  # fmt: skip
 @click.option(
     "--budget", type=click.Choice(["messages", "steps"]), default="messages", show_default=True,
     help="What all methods get the same number of.",
 )  # fmt: skip
-@click.option("--replicas", type=click.IntRange(min=1), default=20, show_default=True, help="Independent runs of each.")
+@click.option("--replicas", type=Whole(1), default=20, show_default=True, help="Independent runs of each.")
 @click.option(
     "--prior-left", "targets", type=SHARE, multiple=True,
     help="Equal privacy: multiply each method's noise until curious nodes are left with this share of what they did "
@@ -63,19 +64,19 @@ SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
     help="Over pairs of a curious node and a neighbour.",
 )  # fmt: skip
 @click.option(
-    "--accuracy", type=float, help="Equal accuracy: count messages until a run stays within this of the mean."
+    "--accuracy", type=Number(), help="Equal accuracy: count messages until a run stays within this of the mean."
 )
 @seed_option
 @click.option(
     "--observer", "observers", multiple=True,
     help="A curious node, by number or name; repeat for more.  [default: all, or some drawn]",
 )  # fmt: skip
-@click.option("--schedules", type=click.IntRange(min=1), default=6, show_default=True, help="In how many they listen.")
+@click.option("--schedules", type=Whole(1), default=6, show_default=True, help="In how many they listen.")
 @click.option(
-    "--heard", type=click.IntRange(min=1),
+    "--heard", type=Whole(1),
     help="For how many messages each way on an edge they listen.  [default: 40; 20 beyond 50 nodes]",
 )  # fmt: skip
-@click.option("--prior-std", type=float, help="Their uncertainty beforehand.  [default: that of the private values]")
+@click.option("--prior-std", type=Number(), help="Their uncertainty beforehand.  [default: that of the private values]")
 @values_option
 @plot_option
 @click.option("--csv", "csv_file", type=PATH, help="Write every number, unrounded.")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from ..foundation.extras import require
+from .kinds import FileName, Whole
 from .output import json_option, print_json, say, seed_option
 from .reproduce import run_and_write
 
@@ -23,16 +25,16 @@ noise is felt somewhat before the threshold (`sottovoce bound` says from where);
 
 @click.command()
 @seed_option
+@click.option("--out", type=FileName(), default=Path("out"), show_default=True, help="Folder for figure and data.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True, help="Folder for figure and data."
-)
-@click.option(
-    "--fresh", type=click.IntRange(min=0), default=100, show_default=True,
+    "--fresh", type=Whole(0), default=100, show_default=True,
     help="Fresh graphs and values to place the runs among; 0: none.",
 )  # fmt: skip
 @json_option
 def command(seed: int, out: Path, fresh: int, as_json: bool) -> None:
     """Make Figure 1 of the paper and say what it shows, in under a minute."""
+    require("matplotlib", "numba", "scipy", by="the demonstration")
+    out.mkdir(parents=True, exist_ok=True)
     if not as_json:
         say(EXPLANATION)
         click.echo()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .kinds import FileName, Whole
 from .output import (
     command_line,
     json_option,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 SHORT = {"graph": "graph", "values": "val.", "schedule": "sched."}
 """Column headings that leave room for the names of methods at 80 columns."""
-DRAWS = click.IntRange(min=1)
+DRAWS = Whole(1)
 
 
 @click.command()
@@ -40,15 +41,13 @@ DRAWS = click.IntRange(min=1)
     help="name:parameter=value,…; repeat for more, on the same problems.",
 )  # fmt: skip
 @load_option
-@click.option("--steps", type=click.IntRange(min=1), default=6_000, show_default=True, help="Length of every run.")
+@click.option("--steps", type=Whole(1), default=6_000, show_default=True, help="Length of every run.")
 @click.option("--graphs", type=DRAWS, help="Graphs to draw.  [default: 250, or 1 if they do not vary]")
 @click.option("--value-draws", type=DRAWS, help="Sets of private values for each graph.  [default: 2]")
 @click.option("--schedules", type=DRAWS, help="Runs of each problem.  [default: 2]")
 @seed_option
 @plot_option
-@click.option(
-    "--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write every error; one method only."
-)
+@click.option("--csv", "csv_file", type=FileName(dir_okay=False), help="Write every error; one method only.")
 @json_option
 def command(
     graph_spec: str, values_spec: str, method_specs: tuple[str, ...], steps: int, graphs: int | None,

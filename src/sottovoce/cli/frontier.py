@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .kinds import FileName, Number, Whole
 from .output import (
     command_line,
     graph_option,
@@ -27,29 +28,29 @@ COLUMNS = ["method", "σ", "φ", "steps", "± near", "± worst", "ε", "best"]
 @click.command()
 @graph_option
 @click.option(
-    "--accuracy", type=float, default=0.01, show_default=True,
+    "--accuracy", type=Number(), default=0.01, show_default=True,
     help="Wanted root-mean-square deviation of the values from the true mean.",
 )  # fmt: skip
 @click.option(
-    "--noise-std", "stds", type=float, multiple=True, default=[0.3, 1.0, 3.0], show_default=True,
+    "--noise-std", "stds", type=Number(), multiple=True, default=[0.3, 1.0, 3.0], show_default=True,
     help="σ of noise insertion; repeat for more.",
 )  # fmt: skip
 @click.option(
-    "--noise-decay", "decays", type=float, multiple=True, default=[0.5, 0.8, 0.9, 0.95], show_default=True,
+    "--noise-decay", "decays", type=Number(), multiple=True, default=[0.5, 0.8, 0.9, 0.95], show_default=True,
     help="φ of noise insertion and of the Laplace methods; repeat for more.",
 )  # fmt: skip
 @click.option(
-    "--prior-std", type=float, default=1.0, show_default=True, help="Spread of the values, and what observers believe."
+    "--prior-std",
+    type=Number(),
+    default=1.0,
+    show_default=True,
+    help="Spread of the values, and what observers believe.",
 )
-@click.option(
-    "--max-steps", type=click.IntRange(min=1), default=20_000, show_default=True, help="Give up on a choice beyond it."
-)
-@click.option(
-    "--runs", type=click.IntRange(min=1), default=4, show_default=True, help="Runs that are audited for each choice."
-)
+@click.option("--max-steps", type=Whole(1), default=20_000, show_default=True, help="Give up on a choice beyond it.")
+@click.option("--runs", type=Whole(1), default=4, show_default=True, help="Runs that are audited for each choice.")
 @seed_option
 @plot_option
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the points there.")
+@click.option("--csv", "csv_file", type=FileName(dir_okay=False), help="Write the points there.")
 @json_option
 def command(
     graph_spec: str, accuracy: float, stds: tuple[float, ...], decays: tuple[float, ...], prior_std: float,

@@ -1,7 +1,7 @@
 """The command line: a group that imports a command's module only when that command is used.
 
 Exit codes: 0 done, 1 failed, 2 bad input (one sentence on standard error), 75 not now, try again later (``EX_TEMPFAIL``
-of sysexits.h), 130 interrupted.
+of sysexits.h), 130 interrupted, 141 nobody reads the output any more (as after ``| head -1``).
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from contextlib import nullcontext
-from typing import Any
+from contextlib import nullcontext, suppress
+from typing import Any, NoReturn
 
 import click
 
 from .._version import __version__
 from ..errors import InvalidInput, MissingDependency, SottovoceError, TemporaryFailure, Unsupported
+from ..foundation.extras import EXTRAS, missing
 from ..foundation.interrupting import remembered
 from .output import TYPED
 from .spelling import prepared
@@ -42,14 +43,14 @@ COMMANDS = {
 ANSWERING = (["network"], ["peer"], ["studio"], ["sweep"])
 """Commands that answer Ctrl-C by themselves: they end what they started."""
 
-# Package → the extra that brings it. A core install has none of them.
-EXTRAS = {
-    **dict.fromkeys(["cryptography", "google", "grpc", "prometheus_client"], "peer"),
-    **dict.fromkeys(["dask", "distributed", "pandas", "pyarrow"], "cluster"),
-    **dict.fromkeys(["starlette", "uvicorn", "websockets"], "studio"),
-    "pyamg": "amg",
-    "cupy": "gpu",
-}
+CLOSED = 141
+"""Exit code when standard output was closed, that of a program that SIGPIPE ends."""
+
+ASKS_FOR_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""A group without a command shows its help; click before 8.2 does so without an error."""
+
+NOT_NOW = 75
+"""``EX_TEMPFAIL`` of sysexits.h, which Python knows on POSIX only."""
 
 
 class LazyGroup(click.Group):
@@ -88,34 +89,74 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and turn errors into exit codes."""
     os.environ["MPLBACKEND"] = "agg"  # commands write files and open no window
     sys.stdout, sys.stderr = prepared(sys.stdout), prepared(sys.stderr)
+    stdout = sys.stdout
     named = [each for each in (sys.argv[1:] if arguments is None else arguments) if each in COMMANDS]
     try:
         with nullcontext() if named[:1] in ANSWERING else remembered():
-            sys.exit(cli.main(args=arguments, standalone_mode=False) or 0)
+            code = cli.main(args=arguments, standalone_mode=False) or 0
+        if sys.stdout is not stdout:  # click puts a silent stream in the place of one that nobody reads
+            sys.exit(CLOSED)
+        _flush()
+    except SystemExit as stop:
+        sys.exit(CLOSED if sys.stdout is not stdout else stop.code)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(130)
+        _refuse("interrupted", 130)
+    except BrokenPipeError:
+        _silence()
+        sys.exit(CLOSED)
+    except click.ClickException as error:
+        if isinstance(error, ASKS_FOR_HELP):
+            error.show()
+            sys.exit(2)
+        _refuse(f"error: {_sentence(error)}", 2)
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        click.echo(f"error: this needs {package}: pip install 'sottovoce[{EXTRAS[package]}]'", err=True)
-        sys.exit(2)
+        _refuse(f"error: {missing(package)}", 2)
     except SottovoceError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(_exit_code(error))
+        _refuse(f"error: {error}", _exit_code(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        click.echo(f"error: {where}{error.strerror or error}", err=True)
-        sys.exit(2)
+        _refuse(f"error: {where}{error.strerror or error}", 2)
+    sys.exit(code)
+
+
+def _refuse(sentence: str, code: int) -> NoReturn:
+    """One sentence on standard error; letters that no terminal has, as in a name that is not UTF-8, are spelled out."""
+    with suppress(OSError):
+        click.echo(sentence.encode("utf-8", "backslashreplace").decode("utf-8"), err=True)
+    _silence()
+    sys.exit(code)
+
+
+def _flush() -> None:
+    """Whoever reads may have gone, and a disk may be full: this is the moment to notice."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _silence() -> None:
+    """Python flushes both streams once more at its end, and would complain of what was noticed already."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            with suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _sentence(error: click.ClickException) -> str:
+    """Click's message in one sentence, with the place where to read more."""
+    message = error.format_message().strip().rstrip(".")
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    more = "" if context is None else f" ({context.command_path} --help says more)"
+    return f"{message[:1].lower()}{message[1:]}{more}"
 
 
 def _exit_code(error: SottovoceError) -> int:
     if isinstance(error, TemporaryFailure):
-        return os.EX_TEMPFAIL
+        return NOT_NOW
     return 2 if isinstance(error, InvalidInput | Unsupported | MissingDependency) else 1

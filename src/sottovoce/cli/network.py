@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from .kinds import FileName, Number, Whole
+from .output import Group, json_option, print_json, say, terminal
 
 if TYPE_CHECKING:
     from ..graphs import Graph
@@ -14,23 +16,22 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "tell_roster"]
 
-FOLDER = click.argument("folder", type=click.Path(path_type=Path))
-CARD = click.argument("card", type=click.Path(path_type=Path))
-JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object for machines.")
+FOLDER = click.argument("folder", type=FileName())
+CARD = click.argument("card", type=FileName())
 ACCEPT = click.option(
     "--accept", "accepted", multiple=True, metavar="NAME",
     help="NAME has said yes to a place where another member can know its value. Repeat for more.",
 )  # fmt: skip
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Found, change, run and watch a network of peers."""
 
 
 @command.command()
-@click.argument("cards", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to make; must not exist.")
+@click.argument("cards", nargs=-1, required=True, type=FileName())
+@click.option("--out", type=FileName(), required=True, help="Folder to make; must not exist.")
 @click.option(
     "--graph",
     help="A family such as cycle, complete or rgg, or a file of lines 'ada bob' (default: one where every member keeps"
@@ -38,18 +39,18 @@ def command() -> None:
 )
 @click.option("--of", "kind", type=click.Choice(["money", "percent", "count"]), help="What the values are.")
 @click.option("--step", help="The values are multiples of this, for example 0.01.")
-@click.option("--low", type=float, help="Least private value that a member may have.")
-@click.option("--high", type=float, help="Greatest private value that a member may have.")
-@click.option("--noise-std", type=float, required=True, help="Standard deviation of the first noise draw.")
-@click.option("--noise-decay", type=float, required=True, help="Share of noise amplitude kept per exchange.")
-@click.option("--seal-std", type=float, help="Standard deviation of the seal on every edge; no default.")
+@click.option("--low", type=Number(), help="Least private value that a member may have.")
+@click.option("--high", type=Number(), help="Greatest private value that a member may have.")
+@click.option("--noise-std", type=Number(), required=True, help="Standard deviation of the first noise draw.")
+@click.option("--noise-decay", type=Number(), required=True, help="Share of noise amplitude kept per exchange.")
+@click.option("--seal-std", type=Number(), help="Standard deviation of the seal on every edge; no default.")
 @click.option("--unit", help="All numbers are multiples of this (default: from the step).")
-@click.option("--tolerance", type=float, help="Agreement that counts as settled (default: from the step).")
-@click.option("--dimension", type=int, default=1, show_default=True, help="Numbers per private value.")
-@click.option("--rate", type=float, default=2.0, show_default=True, help="Exchanges per second and neighbour.")
-@click.option("--seed", type=int, help="Of a random graph.")
+@click.option("--tolerance", type=Number(), help="Agreement that counts as settled (default: from the step).")
+@click.option("--dimension", type=Whole(1), default=1, show_default=True, help="Numbers per private value.")
+@click.option("--rate", type=Number(), default=2.0, show_default=True, help="Exchanges per second and neighbour.")
+@click.option("--seed", type=Whole(0, None), help="Of a random graph.")
 @ACCEPT
-@JSON
+@json_option
 def create(
     cards: tuple[Path, ...], out: Path, graph: str | None, kind: str | None, seed: int | None, dimension: int,
     rate: float, noise_std: float, noise_decay: float, accepted: tuple[str, ...], as_json: bool, **terms: Any,
@@ -72,12 +73,13 @@ def create(
     signed = found(known, shape, out, settings, accepted)
     tell_roster(signed.roster, as_json=as_json)
     if not as_json:
-        click.echo(f"\nSend {out / 'roster.json'} to every member; keep {out / 'founder.key'} to yourself, and safe.")
+        click.echo()
+        say(f"Send {out / 'roster.json'} to every member; keep {out / 'founder.key'} to yourself, and safe.")
 
 
 @command.command()
-@click.argument("roster", type=click.Path(path_type=Path))
-@JSON
+@click.argument("roster", type=FileName())
+@json_option
 def show(roster: Path, as_json: bool) -> None:
     """Say what a ROSTER file says: members, terms, and who can learn what."""
     from ..peer.membership.roster import SignedRoster
@@ -90,7 +92,7 @@ def show(roster: Path, as_json: bool) -> None:
 @CARD
 @click.option("--neighbours", required=True, help="Names of members next to it, separated by commas.")
 @ACCEPT
-@JSON
+@json_option
 def add(folder: Path, card: Path, neighbours: str, accepted: tuple[str, ...], as_json: bool) -> None:
     """Make the next roster, with the party of CARD as a member; FOLDER is the founder's."""
     from ..peer.membership.changes import current, with_member
@@ -105,7 +107,7 @@ def add(folder: Path, card: Path, neighbours: str, accepted: tuple[str, ...], as
 @click.argument("name")
 @click.option("--link", "links", nargs=2, multiple=True, metavar="NAME NAME", help="A new edge among those who stay.")
 @ACCEPT
-@JSON
+@json_option
 def remove(
     folder: Path, name: str, links: tuple[tuple[str, str], ...], accepted: tuple[str, ...], as_json: bool
 ) -> None:
@@ -118,7 +120,7 @@ def remove(
 @command.command()
 @FOLDER
 @CARD
-@JSON
+@json_option
 def rekey(folder: Path, card: Path, as_json: bool) -> None:
     """Make the next roster, with the key and address on CARD for a member that is in it already."""
     from ..peer.membership.changes import current, with_card
@@ -128,9 +130,9 @@ def rekey(folder: Path, card: Path, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("roster", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to make; must not exist.")
-@JSON
+@click.argument("roster", type=FileName())
+@click.option("--out", type=FileName(), required=True, help="Folder to make; must not exist.")
+@json_option
 def refound(roster: Path, out: Path, as_json: bool) -> None:
     """Make a new founder's key for the network of ROSTER: the old one is lost, stolen, or passes into other hands.
 
@@ -143,7 +145,7 @@ def refound(roster: Path, out: Path, as_json: bool) -> None:
     tell_roster(signed.roster, as_json=as_json)
     if not as_json:
         fingerprint = signed.roster.founder_fingerprint
-        click.echo(
+        say(
             f"\nSend {out / 'roster.json'} to every member and tell them the fingerprint yourself, by telephone say.\n"
             f"Each runs: sottovoce peer roster peer.toml roster.json --founder {fingerprint}"
         )
@@ -151,7 +153,7 @@ def refound(roster: Path, out: Path, as_json: bool) -> None:
 
 @command.command()
 @FOLDER
-@JSON
+@json_option
 def status(folder: Path, as_json: bool) -> None:
     """Show the peers of FOLDER, or beside it, that run on this machine, and what they see of those on others.
 
@@ -161,28 +163,29 @@ def status(folder: Path, as_json: bool) -> None:
 
     found = look_at(folder)
     if as_json:
-        click.echo(json.dumps(found.to_dict()))
+        print_json(found.to_dict())
         return
-    from rich.console import Console
-
     from ._peer_view import network_table
 
-    Console().print(network_table(found.here))
+    terminal().print(network_table(found.here))
     for sentence in found.sentences():
-        click.echo(sentence)
+        say(sentence)
 
 
 @command.command()
-@click.option("--peers", type=click.IntRange(2, 64), default=12, show_default=True, help="How many peers.")
+@click.option("--peers", type=Whole(2, 64), default=12, show_default=True, help="How many peers.")
 @click.option("--graph", default="rgg", show_default=True, help="Family of the graph, or family:arguments.")
 @click.option("--chaos", is_flag=True, help="Kill and restart peers, wipe a disk, lose one message in ten.")
-@click.option("--seconds", type=click.FloatRange(1), default=90.0, show_default=True, help="Longest wait to settle.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the graph, the values and the chaos.")
+@click.option("--seconds", type=Number(low=1.0), default=90.0, show_default=True, help="Longest wait to settle.")
 @click.option(
-    "--keep", type=click.Path(path_type=Path), help="Found the network here and leave it (default: a temporary folder)."
+    "--seed", type=Whole(0, None), default=1, show_default=True, help="Of the graph, the values and the chaos."
 )
-@JSON
-def up(peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Path | None, as_json: bool) -> None:
+@click.option("--keep", type=FileName(), help="Found the network here and leave it (default: a temporary folder).")
+@click.option("--stay", is_flag=True, help="Go on after settling, until Ctrl-C, so that the studio can be watched.")
+@json_option
+def up(
+    peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Path | None, stay: bool, as_json: bool
+) -> None:
     """Run a whole network here: real processes, real TLS, real disks; then prove that the average is exact.
 
     A demonstration: this one machine makes all keys and sees all values.
@@ -195,6 +198,7 @@ def up(peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Pat
         seconds=seconds,
         seed=seed,
         keep=keep,
+        stay=stay,
         as_json=as_json,
     )
 
@@ -205,7 +209,8 @@ def _publish(folder: Path, roster: Roster, *, as_json: bool) -> None:
     publish(folder, roster)
     tell_roster(roster, as_json=as_json)
     if not as_json:
-        click.echo(f"\nSend {folder / 'roster.json'} to every member; each runs `sottovoce peer roster` with it.")
+        click.echo()
+        say(f"Send {folder / 'roster.json'} to every member; each runs `sottovoce peer roster` with it.")
 
 
 def tell_roster(roster: Roster, *, as_json: bool) -> None:
@@ -219,13 +224,11 @@ def tell_roster(roster: Roster, *, as_json: bool) -> None:
             "diameter": roster.diameter, "vertex_connectivity": roster.vertex_connectivity,
             "who_learns_what": what_others_learn(roster),
         }  # fmt: skip
-        click.echo(json.dumps(facts))
+        print_json(facts)
         return
-    from rich.console import Console
-
     from ._peer_view import roster_view
 
-    Console().print(roster_view(roster))
+    terminal().print(roster_view(roster))
 
 
 def _graph(text: str, names: list[str], seed: int | None) -> Graph:

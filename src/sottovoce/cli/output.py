@@ -17,12 +17,14 @@ import click
 import numpy as np
 
 from ..foundation.text import number_in
+from .kinds import FileName, Whole
 from .specs import GraphOption, MethodOption
 from .spelling import is_utf8, letters_of, spelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from rich.console import Console
 
     from ..experiments import Provenance
     from ..graphs import Graph
@@ -30,17 +32,20 @@ if TYPE_CHECKING:
 __all__ = [
     "FIGURE_FILES",
     "TYPED",
+    "Group",
     "command_line",
     "graph_option",
     "json_option",
     "load_option",
     "method_option",
+    "near",
     "node_named",
     "plot_option",
     "print_json",
     "print_table",
     "say",
     "seed_option",
+    "terminal",
     "values_option",
     "without_suffix",
     "write_figure",
@@ -62,6 +67,17 @@ values_option = click.option(
     help="Private values: uniform, normal, ramp, spike, numbers as in 1,2.5,0, or a file (a line per node, which may "
     "begin with its name; or .npy; - for standard input).",
 )  # fmt: skip
+
+
+class Group(click.Group):
+    """A group whose help says the whole first sentence about each command, on several lines where it must."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, each.get_short_help_str(limit=1000)) for name, each in found if each is not None]
+            )
 
 
 def load_option(command: F) -> F:
@@ -90,11 +106,9 @@ def method_option(command: F) -> F:
     )(load_option(command))  # fmt: skip
 
 
-seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Reproduces everything."
-)
+seed_option = click.option("--seed", type=Whole(0, None), default=1, show_default=True, help="Reproduces everything.")
 FIGURE_FILES = "Write FILE.png and FILE.svg, or only the one that FILE ends with: .pdf, .svg, .png."
-plot_option = click.option("--plot", "plot_stem", type=click.Path(path_type=Path), help=FIGURE_FILES)
+plot_option = click.option("--plot", "plot_stem", type=FileName(), help=FIGURE_FILES)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 
@@ -107,7 +121,8 @@ def command_line() -> str:
             words[place] = f"--values={_hidden(value)}"
         elif place and words[place - 1] == "--values":
             words[place] = _hidden(word)
-    return shlex.join(["sottovoce", *words])
+    typed = shlex.join(["sottovoce", *words])
+    return typed.encode("utf-8", "backslashreplace").decode("utf-8")  # a name that is not UTF-8 goes into files too
 
 
 def _hidden(values: str) -> str:
@@ -117,6 +132,11 @@ def _hidden(values: str) -> str:
 def node_named(graph: Graph, text: str) -> int | str:
     """A node as somebody typed it: a name if the graph has it, otherwise a number."""
     return int(text) if text not in graph.numbers and text.isdecimal() else text
+
+
+def near(path: Path) -> Path:
+    """``path`` as seen from the current folder, if it lies there."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def without_suffix(path: Path, *suffixes: str) -> Path:
@@ -158,10 +178,27 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def say(text: str) -> None:
+def say(text: str, *, bullet: str = "") -> None:
     """Prose on standard output, wrapped to the terminal (80 columns where there is none, at most 100)."""
     width = min(shutil.get_terminal_size().columns, 100)
-    click.echo(click.wrap_text(text, width, preserve_paragraphs=True))
+    plain, mark = (spelled(part, letters_of(sys.stdout)) for part in (text, bullet))
+    indents = {"initial_indent": mark, "subsequent_indent": " " * len(mark)}
+    click.echo(click.wrap_text(plain, width, **indents, preserve_paragraphs=True))
+
+
+def terminal(**options: Any) -> Console:
+    """Rich's console, which spells signs out before it lays anything out, and lets main() end when nobody reads."""
+    from rich.console import Console
+    from rich.text import Text
+
+    class Terminal(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+        def render_str(self, text: str, **how: Any) -> Text:
+            return super().render_str(spelled(text, letters_of(self.file)), **how)
+
+    return Terminal(**options)
 
 
 def print_table(
@@ -172,11 +209,10 @@ def print_table(
     In a narrow terminal the words of the first column are spread over lines; no word and no number is ever cut.
     """
     from rich.cells import cell_len
-    from rich.console import Console
     from rich.measure import Measurement
     from rich.table import Table
 
-    console = Console(markup=False)  # what is printed may be a name from a file
+    console = terminal(markup=False)  # what is printed may be a name from a file
     words = partial(spelled, encoding=letters_of(sys.stdout))
     table = Table(title=words(title), title_justify="left", header_style="bold")
     cells = [[words(str(cell)) for cell in row] for row in rows]
@@ -187,6 +223,6 @@ def print_table(
     for row in cells:
         table.add_row(*row)
     narrowest = Measurement.get(console, console.options.update(max_width=WIDEST), table).minimum
-    Console(markup=False, width=max(narrowest, console.width)).print(table)
+    terminal(markup=False, width=max(narrowest, console.width)).print(table)
     for note in notes:
         console.print(words(note), highlight=False)

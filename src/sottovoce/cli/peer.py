@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from .kinds import FileName, Number, Whole
+from .output import Group, json_option, near, print_json, say, terminal
 
 if TYPE_CHECKING:
     from ..peer.membership.roster import Roster
 
 __all__ = ["command"]
 
-CONFIG = click.argument("config", type=click.Path(path_type=Path))
-FOLDER = click.argument("folder", type=click.Path(path_type=Path))
-FILE = click.argument("file", type=click.Path(path_type=Path))
+CONFIG = click.argument("config", type=FileName())
+FOLDER = click.argument("folder", type=FileName())
+FILE = click.argument("file", type=FileName())
 VALUE_FROM = click.option(
     "--value-from",
-    type=click.Path(path_type=Path, allow_dash=True),
+    type=FileName(allow_dash=True),
     help="File with the private value: a number, a list, .npy, or .csv; - reads standard input.",
 )
 COLUMN = click.option("--column", help="Column of a .csv file, by title or position from 1.")
-JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object for machines.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Make, start, inspect and stop one peer."""
 
@@ -35,9 +35,9 @@ def command() -> None:
 @click.argument("name")
 @click.option("--network", required=True, help="The network that this party wants to belong to.")
 @click.option("--address", help="host:port at which others reach it; leave it out if it makes all calls itself.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for key and card (default: the name).")
-@click.option("--days", type=click.IntRange(1), default=3650, show_default=True, help="Term of the certificate.")
-@JSON
+@click.option("--out", type=FileName(), help="Folder for key and card (default: the name).")
+@click.option("--days", type=Whole(1), default=3650, show_default=True, help="Term of the certificate.")
+@json_option
 def init(name: str, network: str, address: str | None, out: Path | None, days: int, as_json: bool) -> None:
     """Make a private key for the party NAME, which stays in its folder, and a card to hand out.
 
@@ -49,22 +49,22 @@ def init(name: str, network: str, address: str | None, out: Path | None, days: i
     key, card = make_identity(name, network, folder, address=address, days=days)
     path = folder / f"{name}.card"
     if as_json:
-        click.echo(json.dumps({"key": str(key), "card": str(path), "fingerprint": card.fingerprint}))
+        print_json({"key": str(key), "card": str(path), "fingerprint": card.fingerprint})
         return
-    click.echo(f"{key} is {name}'s private key: it never leaves this folder.")
-    click.echo(f"Send {path} to the founder. Fingerprint: {card.fingerprint}")
+    say(f"{key} is {name}'s private key: it never leaves this folder.")
+    say(f"Send {path} to the founder. Fingerprint: {card.fingerprint}")
 
 
 @command.command()
 @FOLDER
-@click.argument("roster", type=click.Path(path_type=Path))
+@click.argument("roster", type=FileName())
 @click.option(
-    "--smallest-std", type=float, required=True,
+    "--smallest-std", type=Number(), required=True,
     help="All neighbours together may never know the private value more closely than this; 0: no limit.",
 )  # fmt: skip
 @click.option("--listen", help="Where to listen, if not on every address of this machine at the card's port.")
 @click.option("--founder", help="The founder's fingerprint as you were told it; another founder's roster is refused.")
-@JSON
+@json_option
 def join(
     folder: Path, roster: Path, smallest_std: float, listen: str | None, founder: str | None, as_json: bool
 ) -> None:
@@ -87,7 +87,8 @@ def join(
     path = write(folder, Card.load(cards[0]), signed, listen=listen, smallest_std=smallest_std)
     _show_roster(signed.roster, as_json=as_json)
     if not as_json:
-        click.echo(f"\nWritten: {path}. Ask the others whether they see the same digest.")
+        click.echo()
+        say(f"Written: {path}. Ask the others whether they see the same digest.")
 
 
 @command.command()
@@ -114,23 +115,22 @@ def start(config: Path, value_from: Path | None, column: str | None, replace_val
 @command.command()
 @CONFIG
 @click.option("--watch", is_flag=True, help="Keep the table on screen, refreshed every half second.")
-@click.option("--estimate-to", type=click.Path(path_type=Path), help="Also write the whole estimate to this .npy file.")
-@JSON
+@click.option("--estimate-to", type=FileName(), help="Also write the whole estimate to this .npy file.")
+@json_option
 def status(config: Path, watch: bool, estimate_to: Path | None, as_json: bool) -> None:
     """Show estimate, error, settledness, noise left, budget and neighbours of a running peer."""
     answer = _ask(config, "status", full=as_json or estimate_to is not None)
     if estimate_to is not None:
         _write_estimate(answer["status"], estimate_to)
     if as_json:
-        click.echo(json.dumps(answer))
+        print_json(answer)
         return
-    from rich.console import Console
     from rich.live import Live
 
     from ._peer_view import one_peer
 
     if not watch:
-        Console().print(one_peer(answer))
+        terminal().print(one_peer(answer))
         return
     import time
 
@@ -142,21 +142,21 @@ def status(config: Path, watch: bool, estimate_to: Path | None, as_json: bool) -
 
 @command.command()
 @CONFIG
-@JSON
+@json_option
 def leave(config: Path, as_json: bool) -> None:
     """Leave the network: neighbours take this peer out of the average, and it stops."""
     untold = _ask(config, "leave")["untold"]
     if as_json:
-        click.echo(json.dumps({"done": True, "untold": untold}))
+        print_json({"done": True, "untold": untold})
     elif untold:
-        click.echo(f"the peer is stopping, but could not tell {', '.join(untold)}: they must drop it")
+        say(f"the peer is stopping, but could not tell {', '.join(untold)}: they must drop it")
     else:
-        click.echo("the peer has told its neighbours and is stopping")
+        say("the peer has told its neighbours and is stopping")
 
 
 @command.command()
 @CONFIG
-@JSON
+@json_option
 def stop(config: Path, as_json: bool) -> None:
     """Stop the process; the peer stays a member and can be started again."""
     _ask(config, "stop")
@@ -166,7 +166,7 @@ def stop(config: Path, as_json: bool) -> None:
 @command.command()
 @CONFIG
 @click.argument("neighbour")
-@JSON
+@json_option
 def drop(config: Path, neighbour: str, as_json: bool) -> None:
     """Remove NEIGHBOUR, for good: what it had contributed through this edge is taken back, here and there.
 
@@ -174,16 +174,16 @@ def drop(config: Path, neighbour: str, as_json: bool) -> None:
     """
     told = _ask(config, "drop", neighbour=neighbour)["told"]
     if as_json:
-        click.echo(json.dumps({"done": True, "told": told}))
+        print_json({"done": True, "told": told})
         return
     heard = "and has heard it" if told else "and has not heard it yet: this peer goes on telling it"
-    click.echo(f"{neighbour} is no longer a neighbour, {heard}; the configuration file says so too")
+    say(f"{neighbour} is no longer a neighbour, {heard}; the configuration file says so too")
 
 
 @command.command()
 @CONFIG
 @click.argument("neighbour")
-@JSON
+@json_option
 def add(config: Path, neighbour: str, as_json: bool) -> None:
     """Take back NEIGHBOUR, which was dropped or had left; the roster must name it, and it must add this peer too."""
     _ask(config, "add", neighbour=neighbour)
@@ -193,7 +193,7 @@ def add(config: Path, neighbour: str, as_json: bool) -> None:
 @command.command()
 @CONFIG
 @FILE
-@JSON
+@json_option
 def backup(config: Path, file: Path, as_json: bool) -> None:
     """Write the private value and the privacy account into FILE, which must not exist. The peer may be running.
 
@@ -216,7 +216,7 @@ def backup(config: Path, file: Path, as_json: bool) -> None:
 @CONFIG
 @FILE
 @click.option("--nothing-since", is_flag=True, help="The peer has not run since: the privacy account goes on.")
-@JSON
+@json_option
 def restore(config: Path, file: Path, nothing_since: bool, as_json: bool) -> None:
     """Make a peer's store anew from the backup in FILE; its neighbours give the ledgers back when it starts.
 
@@ -234,7 +234,7 @@ def restore(config: Path, file: Path, nothing_since: bool, as_json: bool) -> Non
 @VALUE_FROM
 @COLUMN
 @click.option("--new-secret", is_flag=True, help="The new value tells nothing about the old: the budget starts afresh.")
-@JSON
+@json_option
 def set_value(config: Path, value_from: Path | None, column: str | None, new_secret: bool, as_json: bool) -> None:
     """Give a running peer a new private value; its noise starts afresh."""
     from ..errors import InvalidParameter
@@ -253,9 +253,9 @@ def set_value(config: Path, value_from: Path | None, column: str | None, new_sec
 
 @command.command()
 @CONFIG
-@click.argument("roster", required=False, type=click.Path(path_type=Path))
+@click.argument("roster", required=False, type=FileName())
 @click.option("--founder", help="Believe another founder from now on: the fingerprint, as you were told it.")
-@JSON
+@json_option
 def roster(config: Path, roster: Path | None, founder: str | None, as_json: bool) -> None:
     """Install a later ROSTER from the founder; without one, show the roster in place and who can learn what.
 
@@ -280,14 +280,14 @@ def roster(config: Path, roster: Path | None, founder: str | None, as_json: bool
         use = "restart the peer to use it"
     number, digest = signed.roster.number, signed.roster.digest.hex()
     if as_json:
-        click.echo(json.dumps({"number": number, "digest": digest, "use": use}))
+        print_json({"number": number, "digest": digest, "use": use})
     else:
-        click.echo(f"roster {number} is in place, digest {digest[:32]}; {use}")
+        say(f"roster {number} is in place, digest {digest[:32]}; {use}")
 
 
 @command.command()
 @CONFIG
-@JSON
+@json_option
 def rekey(config: Path, as_json: bool) -> None:
     """Make a new key for this peer, and the card with which the founder puts it into the next roster.
 
@@ -297,9 +297,10 @@ def rekey(config: Path, as_json: bool) -> None:
 
     card = new_card(_load(config))
     if as_json:
-        click.echo(json.dumps({"card": str(card)}))
+        print_json({"card": str(card)})
     else:
-        click.echo(f"send {card} to the founder, who runs: sottovoce network rekey FOLDER {card.name}")
+        say(f"send {near(card)} to the founder, who runs:")
+        click.echo(f"  sottovoce network rekey FOLDER {card.name}")
 
 
 def _take_up(settings: Any) -> str:
@@ -344,4 +345,7 @@ def _show_roster(roster: Roster, *, as_json: bool) -> None:
 
 
 def _done(sentence: str, *, as_json: bool) -> None:
-    click.echo(json.dumps({"done": True}) if as_json else sentence, file=sys.stdout)
+    if as_json:
+        print_json({"done": True})
+    else:
+        say(sentence)

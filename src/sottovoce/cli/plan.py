@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import graph_option, json_option, print_json, print_table, seed_option
+from .kinds import Number, Whole
+from .output import graph_option, json_option, print_json, print_table, say, seed_option
 
 if TYPE_CHECKING:
     from ..theory import Plan
@@ -15,40 +16,42 @@ if TYPE_CHECKING:
 
 @click.command()
 @graph_option
-@click.option("--relative-error", type=float, help="Wanted ‖x − c̄‖²/‖c − c̄‖², expected, or with --probability.")
+@click.option("--relative-error", type=Number(), help="Wanted ‖x − c̄‖²/‖c − c̄‖², expected, or with --probability.")
 @click.option(
     "--probability",
-    type=float,
+    type=Number(),
     help="In which share of runs each promise must be kept, at all nodes at once, in (0, 1).",
 )
-@click.option("--noise-std", type=float, help="σ, the size of a node's first noise.")
+@click.option("--noise-std", type=Number(), help="σ, the size of a node's first noise.")
 @click.option(
-    "--noise-decay", type=float, help="φ, the share of amplitude kept. [default: the plan chooses it and says how]"
+    "--noise-decay", type=Number(), help="φ, the share of amplitude kept. [default: the plan chooses it and says how]"
 )
-@click.option("--steps", "num_steps", type=click.IntRange(min=1), help="How many edges may fire.")
+@click.option("--steps", "num_steps", type=Whole(1), help="How many edges may fire.")
 @click.option(
-    "--hidden-std", type=float, help="How well everyone else together may know a value at the end: ± this, not better."
+    "--hidden-std",
+    type=Number(),
+    help="How well everyone else together may know a value at the end: ± this, not better.",
 )
 @click.option(
     "--neighbour-std",
-    type=float,
+    type=Number(),
     help="How well curious neighbours may know a value at the end: ± this, not better; with --probability.",
 )
 @click.option(
     "--coalition-size",
-    type=click.IntRange(min=1),
+    type=Whole(1),
     default=1,
     show_default=True,
     help="How many neighbours of a node pool what they hear.",
 )
 @click.option(
     "--schedules",
-    type=click.IntRange(min=0),
+    type=Whole(0),
     default=0,
     show_default=True,
     help="Random schedules to audit for what neighbours learn; 0: the proved bound only.",
 )
-@click.option("--value-std", type=float, default=1.0, show_default=True, help="How far private values lie apart.")
+@click.option("--value-std", type=Number(), default=1.0, show_default=True, help="How far private values lie apart.")
 @click.option(
     "--basis",
     type=click.Choice(["exact", "bound"]),
@@ -106,7 +109,7 @@ def command(
         return
     print_table(f"Plan for {found.graph.name}", ["", "value"], _summary(found))
     for reason in found.reasons:
-        click.echo(click.wrap_text(reason, width=100, initial_indent="• ", subsequent_indent="  "))
+        say(reason, bullet="• ")
 
 
 def _payload(found: Plan) -> dict[str, object]:

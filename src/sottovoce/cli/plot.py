@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import InvalidParameter
-from .output import FIGURE_FILES, json_option, print_json, write_figure
+from ..foundation.extras import require
+from .kinds import FileName, Number
+from .output import FIGURE_FILES, json_option, print_json, say, write_figure
 
 if TYPE_CHECKING:
     import pandas
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("dataset", type=click.Path(path_type=Path))
+@click.argument("dataset", type=FileName())
 @click.option(
     "--by", multiple=True, metavar="COLUMN",
     help="Curves: a column to tell them apart; may be given several times. [default: method]",
@@ -36,11 +38,11 @@ if TYPE_CHECKING:
 @click.option("--x", "x_column", default="noise_decay", show_default=True, metavar="COLUMN", help="Map: across.")
 @click.option("--y", "y_column", default="noise_std", show_default=True, metavar="COLUMN", help="Map: up.")
 @click.option(
-    "--steps-to", type=float, metavar="ERROR",
+    "--steps-to", type=Number(), metavar="ERROR",
     help="Map: colour by steps to this relative error. [default: what the observer infers]",
 )  # fmt: skip
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("out/sweep"), show_default=True, metavar="FILE",
+    "--out", type=FileName(), default=Path("out/sweep"), show_default=True, metavar="FILE",
     help=FIGURE_FILES,
 )  # fmt: skip
 @json_option
@@ -56,6 +58,7 @@ def command(
     sottovoce plot results --by noise_decay --pool noise_std         all noise_std in one band
     sottovoce plot results --heatmap --steps-to 1e-6 --out map.pdf   a map for each graph
     """
+    require("pandas", "pyarrow", by="a figure of a sweep")
     from ..experiments.arranging import chosen_rows
     from ..experiments.store import SweepStore
 
@@ -70,7 +73,7 @@ def command(
     if as_json:
         print_json({"shows": said, "files": written})
     else:
-        click.echo(said)
+        say(said)
         click.echo("wrote " + ", ".join(str(path) for path in written))
 
 

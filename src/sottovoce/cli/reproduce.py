@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InvalidParameter
+from .kinds import FileName, Whole
 from .output import command_line, json_option, print_json, print_table, say, seed_option, write_figure
 
 if TYPE_CHECKING:
@@ -24,16 +25,16 @@ COLUMNS = ["curve", "φ is", "relative error", "1e-8 at step", "mean off by"]
 @click.option("--all", "everything", is_flag=True, help="Every experiment.")
 @click.option("--list", "only_list", is_flag=True, help="Say which there are.")
 @click.option(
-    "--replicas", type=click.IntRange(min=1), default=1, show_default=True,
+    "--replicas", type=Whole(1), default=1, show_default=True,
     help="More than 1: medians with 10–90 % bands instead of the paper's single runs.",
 )  # fmt: skip
 @click.option(
-    "--fresh", type=click.IntRange(min=0), default=100, show_default=True,
+    "--fresh", type=Whole(0), default=100, show_default=True,
     help="Fresh graphs and values to place the runs among; 0: none.",
 )  # fmt: skip
 @seed_option
 @click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("out"), show_default=True,
+    "--out", type=FileName(), default=Path("out"), show_default=True,
     help="Folder for figures and data.",
 )  # fmt: skip
 @json_option
@@ -79,6 +80,7 @@ def run_and_write(name: str, *, seed: int, replicas: int, fresh: int, out: Path,
     from ..plotting.runs import draw_histogram, draw_panel, draw_rate
     from ..plotting.style import new_figure
 
+    out.mkdir(parents=True, exist_ok=True)  # before the work, so that a place that cannot be is noticed now
     experiment = EXPERIMENTS[name]
     figure, all_axes = new_figure(sum(1 + (panel.histogram is not None) for panel in experiment.panels))
     axes = iter(all_axes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .kinds import FileName, Number, Whole
 from .output import (
     graph_option,
     json_option,
@@ -29,19 +30,19 @@ if TYPE_CHECKING:
 @click.command()
 @graph_option
 @method_option
-@click.option("--steps", type=click.IntRange(min=1), default=10_000, show_default=True, help="How many edges fire.")
-@click.option("--replicas", type=click.IntRange(min=1), default=1, show_default=True, help="Independent runs.")
+@click.option("--steps", type=Whole(1), default=10_000, show_default=True, help="How many edges fire.")
+@click.option("--replicas", type=Whole(1), default=1, show_default=True, help="Independent runs.")
 @seed_option
 @values_option
-@click.option("--stop-at", type=float, help="Stop a replica once its relative error is at most this.")
-@click.option("--loss", type=float, help="Probability that a message does not arrive.")
+@click.option("--stop-at", type=Number(), help="Stop a replica once its relative error is at most this.")
+@click.option("--loss", type=Number(), help="Probability that a message does not arrive.")
 @click.option(
-    "--stages", "stages_file", type=click.Path(path_type=Path),
+    "--stages", "stages_file", type=FileName(),
     help="A TOML file that says how the network changes: a table [[stage]] for each stage.",
 )  # fmt: skip
 @plot_option
 @click.option(
-    "--save", "save_file", type=click.Path(path_type=Path),
+    "--save", "save_file", type=FileName(),
     help="Write the whole run as FILE.npz (private values included).",
 )  # fmt: skip
 @json_option
@@ -145,7 +146,7 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
         ),
         ("average", _shown(_average(run)) + (" (mean over replicas)" if many else "")),
         ("true mean", _shown(run.true_mean)),
-        ("mean of values − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
+        ("average − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
         ("mass not accounted for", f"{run.mass_error.max(initial=0.0):.2g}"),
         ("seed", str(run.seed)),
         ("time", f"{run.elapsed:.3g} s, {rate:,.0f} steps/s"),

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import click
 
-from ..errors import InvalidParameter, MissingDependency
+from ..errors import InvalidParameter
+from ..foundation.extras import require
+from .kinds import FileName, Whole
 from .output import json_option, load_option, print_json
 
 DEFAULT_PORT = 8321
@@ -23,10 +25,10 @@ DEFAULT_PORT = 8321
     help="Address to listen on. Choose one that other machines reach only if they may use the page.",
 )  # fmt: skip
 @click.option(
-    "--port", type=click.IntRange(0, 65535),
+    "--port", type=Whole(0, 65535),
     help=f"Port to listen on; 0 is any free one. [default: {DEFAULT_PORT}, or any free one if it is taken]",
 )  # fmt: skip
-@click.option("--network", type=click.Path(path_type=Path), help="Folder of a network of peers, for the live view.")
+@click.option("--network", type=FileName(), help="Folder of a network of peers, for the live view.")
 @load_option
 @click.option("--browser/--no-browser", default=True, help="Open the page in the browser.")
 @json_option
@@ -37,26 +39,25 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
     sottovoce studio
     sottovoce studio --port 9000 --no-browser
     """
-    try:
-        import uvicorn
+    require("starlette", "uvicorn", "websockets", by="the studio")
+    import uvicorn
 
-        from ..studio.app import LOOPBACK, create_app
-        from ..studio.live import Watcher
-    except ImportError as error:
-        raise MissingDependency(f"the studio needs an extra: pip install 'sottovoce[studio]' ({error})") from None
+    from ..studio.app import LOOPBACK, create_app
+    from ..studio.live import Watcher
+
     listener = _listen(host, port)
     address, bound = listener.getsockname()[:2]
-    shown = f"[{address}]" if ":" in address else address
-    url = f"http://{shown}:{bound}/"
+    names = _own_names() if _is_any(address) else (address,)
+    urls = [f"http://[{name}]:{bound}/" if ":" in name else f"http://{name}:{bound}/" for name in names]
     if not _is_loopback(address):
         click.echo(
             f"warning: {host} can be reached from other machines; whoever reaches it can use this page", err=True
         )
-    hosts = (*LOOPBACK, address, host.lower()) if not _is_any(address) else (*LOOPBACK, *_own_names())
+    hosts = (*LOOPBACK, *names, host.lower())
     if as_json:
-        print_json({"url": url})
+        print_json({"url": urls[0], "urls": urls})
     else:
-        click.echo(f"The studio is at {url} (Ctrl-C ends it)")
+        click.echo(f"The studio is at {' and '.join(urls)} (Ctrl-C ends it)")
     config = uvicorn.Config(
         create_app(hosts=hosts, watcher=Watcher(network)),
         log_level="warning",
@@ -65,7 +66,7 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
         timeout_graceful_shutdown=2,
     )
     if browser:
-        threading.Timer(0.5, webbrowser.open, [url]).start()
+        threading.Timer(0.5, webbrowser.open, [urls[0]]).start()
     with contextlib.closing(listener):
         uvicorn.Server(config).run(sockets=[listener])
 
@@ -92,8 +93,13 @@ def _is_any(address: str) -> bool:
 
 
 def _own_names() -> tuple[str, ...]:
-    """Names and addresses of this machine, under which it may be reached."""
+    """Names and addresses under which this machine may be reached, itself first."""
     name = socket.gethostname()
+    found = ["127.0.0.1"]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # nothing is sent: it only says which way it would go
+        found.append(probe.getsockname()[0])
     with contextlib.suppress(OSError):
-        return (name.lower(), *socket.gethostbyname_ex(name)[2])
-    return (name.lower(),)
+        found += socket.gethostbyname_ex(name)[2]
+        found.append(name.lower())
+    return tuple(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""``sottovoce study``: check a study and one's own rows, take part in it, and show its report again."""
+"""``sottovoce study``: check a study and one's own rows, take part in it, show its report again; an example."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .output import print_json
+from .kinds import FileName, Number
+from .output import Group, json_option, print_json, say, seed_option
 
 if TYPE_CHECKING:
     from ..statistics import Study, StudyReport, Table
 
 __all__ = ["command"]
 
-STUDY = click.argument("study", type=click.Path(path_type=Path))
-FILES = click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object for machines.")
-HTML = click.option("--html", "page", type=click.Path(path_type=Path), help="Also write a page with bars here.")
+STUDY = click.argument("study", type=FileName())
+FILES = click.argument("files", nargs=-1, type=FileName())
+HTML = click.option("--html", "page", type=FileName(), help="Also write a page with bars here.")
 
 LINGER = 60.0
 """Seconds to stay for neighbours that do not have the last answer yet."""
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Statistics of tables whose rows stay with their owners."""
 
@@ -34,19 +34,24 @@ def command() -> None:
 @command.command()
 @STUDY
 @FILES
-@JSON
+@json_option
 def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
     """Check STUDY, and whether the CSV FILES fit it. All parties must see the same digest."""
     from ..statistics import Study
+    from ..statistics.running import expected_noise
 
     declared = Study.load(study)
     tables = {str(path): declared.read(path) for path in files}
+    noise = expected_noise(declared)
     seen = {path: {"rows": table.num_rows, "clipped": dict(table.clipped)} for path, table in tables.items()}
     if as_json:
-        print_json({"study": declared.name, "digest": declared.digest, "files": seen})
+        print_json({"study": declared.name, "digest": declared.digest, "noise": noise, "files": seen})
         return
-    click.echo(f"Study {declared.name}: {len(declared.columns)} columns, {len(declared.statistics)} statistics.")
-    click.echo(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
+    say(f"Study {declared.name}: {len(declared.columns)} columns, {len(declared.statistics)} statistics.")
+    say(f"Digest {declared.digest[:12]}: the same at all parties, or the study is refused.")
+    if noise:
+        sums = "".join(f", the sum of {name} by {noise[name]:.3g}" for name in noise if name != "rows")
+        say(f"Noise will move a count by about {noise['rows']:.2g} rows{sums}.")
     for path, table in tables.items():
         moved = ", ".join(f"{count} of {name}" for name, count in table.clipped.items() if count)
         click.echo(f"{path} fits: {table.num_rows} rows" + (f"; moved to a bound: {moved}" if moved else ""))
@@ -55,13 +60,13 @@ def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
 @command.command()
 @STUDY
 @FILES
-@click.option("--peer", "config", type=click.Path(path_type=Path), help="This party's peer.toml.")
+@click.option("--peer", "config", type=FileName(), help="This party's peer.toml.")
 @click.option("--topic", help="What the parties call this run of the study; a name is used once.")
-@click.option("--timeout", type=click.FloatRange(min=0.0, min_open=True), help="Seconds to wait for each sum.")
+@click.option("--timeout", type=Number(low=0.0, low_open=True), help="Seconds to wait for each sum.")
 @click.option("--trial", is_flag=True, help="All parties' FILES here, without a network and without privacy.")
-@click.option("--out", type=click.Path(path_type=Path), help="Also write the report as JSON here.")
+@click.option("--out", type=FileName(), help="Also write the report as JSON here.")
 @HTML
-@JSON
+@json_option
 def run(
     study: Path,
     files: tuple[Path, ...],
@@ -100,43 +105,66 @@ def run(
 
 
 @command.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=FileName())
 @HTML
-@JSON
-def report(file: Path, page: Path | None, as_json: bool) -> None:
-    """Show the report in FILE, as `study run --out` wrote it."""
-    from ..errors import InvalidFile
+@json_option
+def report(files: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
+    """Show the report in FILES, as `study run --out` wrote it; of several, what they tell together."""
+    from ..errors import InvalidParameter
     from ..foundation.files import write_atomically
-    from ..statistics.report import page_of, text_of
+    from ..statistics.report import page_of, text_of, together_of
 
-    try:
-        content: Any = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
-    text = text_of(content)
+    contents = [_read(file) for file in files]
+    if len(files) > 1:
+        if page is not None:
+            raise InvalidParameter(f"--html shows one report, got {len(files)} files")
+        told = together_of(contents)
+        if as_json:
+            print_json({"reports": len(files), "together": told})
+        else:
+            click.echo(told)
+        return
+    text = text_of(contents[0])
     if page is not None:
-        write_atomically(page, lambda temporary: temporary.write_text(page_of(content), encoding="utf-8"))
+        write_atomically(page, lambda temporary: temporary.write_text(page_of(contents[0]), encoding="utf-8"))
     if as_json:
-        print_json(content)
+        print_json(contents[0])
     else:
         click.echo(text, nl=False)
 
 
+def _read(file: Path) -> Any:
+    from ..errors import InvalidFile
+
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
+
+
+@command.command()
+@click.argument("folder", type=FileName(file_okay=False))
+@seed_option
+@json_option
+def example(folder: Path, seed: int, as_json: bool) -> None:
+    """Write a study of salaries and the files of twelve made-up companies into FOLDER."""
+    from ..statistics import write_example
+
+    study, *companies = write_example(folder, seed=seed)
+    if as_json:
+        print_json({"study": str(study), "files": [str(path) for path in companies]})
+        return
+    click.echo(f"Wrote {study} and the files of {len(companies)} companies. Try:")
+    click.echo(f"  sottovoce study run {study} {folder}/*.csv --trial")
+
+
 async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> StudyReport:  # noqa: ASYNC109
     """The report of the network to which a peer belongs."""
-    from ..errors import ConfigError
     from ..peer import Peer, PeerConfig
     from ..statistics import run_study
 
-    config = PeerConfig.load(path)
-    if config.low > 0:
-        raise ConfigError(f"a study needs a network whose values may be 0; low is {config.low:g} in this one")
-    async with Peer(config, standing=False) as peer:
-
-        async def average(value: list[float], *, topic: str) -> Any:
-            return await peer.average(value, topic=topic, timeout=timeout, secret=f"study {study.name}")
-
-        found = await run_study(study, table, average, topic=topic, high=config.high)
+    async with Peer(PeerConfig.load(path), standing=False) as peer:
+        found = await run_study(study, table, peer, topic=topic, timeout=timeout)
         with contextlib.suppress(TimeoutError):
             await peer.quiet(LINGER)
         return found

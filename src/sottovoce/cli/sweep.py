@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InvalidParameter, MissingDependency
-from .output import json_option, load_option, print_json
+from ..errors import InvalidParameter
+from ..foundation.extras import missing, require
+from .kinds import FileName
+from .output import json_option, load_option, print_json, say
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -25,9 +27,9 @@ MOST_REASONS = 5
 
 
 @click.command()
-@click.argument("spec_file", metavar="FILE.toml", type=click.Path(path_type=Path))
+@click.argument("spec_file", metavar="FILE.toml", type=FileName())
 @click.option(
-    "--out", type=click.Path(path_type=Path), required=True,
+    "--out", type=FileName(), required=True,
     help="Folder of the dataset; an earlier sweep there goes on.",
 )  # fmt: skip
 @load_option
@@ -43,6 +45,7 @@ def command(spec_file: Path, out: Path, dask: str | None, as_json: bool) -> None
     sottovoce sweep decay.toml --out results
     sottovoce sweep decay.toml --out results --dask tcp://scheduler:8786
     """
+    require("pyarrow", by="a sweep")
     from ..experiments.spec import read_spec
     from ..experiments.sweep import SweepInterrupted, sweep
 
@@ -71,7 +74,7 @@ def _say(result: SweepResult, out: Path, *, as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"{result.finished} runs done, {result.skipped} were there already, {result.failures} failed.")
+    say(f"{result.finished} runs done, {result.skipped} were there already, {result.failures} failed.")
     for reason, count in list(result.reasons.items())[:MOST_REASONS]:
         click.echo(f"  {count} × {reason}", err=True)
     if len(result.reasons) > MOST_REASONS:
@@ -88,7 +91,7 @@ def _dask(address: str, stack: ExitStack) -> Executor:
     try:
         import distributed
     except ImportError:
-        raise MissingDependency("--dask needs distributed: pip install 'sottovoce[cluster]'") from None
+        raise missing("distributed", by="--dask") from None
     library: Any = distributed  # its classes are not typed
     logging.getLogger("tornado.application").addFilter(_is_news)
     if address == "local":
@@ -97,7 +100,7 @@ def _dask(address: str, stack: ExitStack) -> Executor:
     else:
         try:
             client = stack.enter_context(library.Client(address, timeout="10s"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, AssertionError) as error:  # Dask asserts that an address has a port
             raise InvalidParameter(f"--dask: no scheduler answers at {address} ({type(error).__name__})") from None
     executor: Executor = client.get_executor(retries=3)
     return executor

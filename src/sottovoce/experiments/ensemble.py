@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter, MissingDependency, Unsupported
+from ..errors import InvalidParameter, Unsupported
 from ..foundation.arguments import Array, whole
+from ..foundation.extras import require
 from ..foundation.interrupting import uninterrupted
 from ..foundation.progress import Progress, Report
 from ..graphs.graph import Graph
@@ -105,10 +106,9 @@ class Ensemble:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row for each run and recorded step; where it comes from is in ``attrs``."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
+        require("pandas", by="a data frame")
+        import pandas
+
         frame = pandas.DataFrame.from_records(self.records())
         frame.attrs.update(self.provenance.as_dict())
         return frame
@@ -118,11 +118,11 @@ class Ensemble:
         made = self.provenance if provenance is None else provenance
         return tables.write(tables.csv_text(self.records()), path, before=made.comments())
 
-    def plot(self, ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
+    def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Median against steps, with bands of 50 and 80 % of all runs."""
         from ..plotting.ensembles import plot_ensemble
 
-        return plot_ensemble(self, ax, **style)
+        return plot_ensemble(self, axes, **style)
 
     def summary(self) -> dict[str, Any]:
         """The last recorded step in numbers: quantiles, and the spread by source if it can be split."""

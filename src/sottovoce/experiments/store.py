@@ -33,7 +33,6 @@ unpickled.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -45,8 +44,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._version import __version__
-from ..errors import InvalidFile, MissingDependency, SottovoceError
+from ..errors import InvalidFile, SottovoceError
+from ..foundation.extras import missing
 from ..foundation.files import write_atomically
+from ..foundation.system import hold
 
 if TYPE_CHECKING:
     import pyarrow
@@ -71,7 +72,7 @@ def _pyarrow() -> Any:
         import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
-        raise MissingDependency("sweeps keep results as Parquet: pip install 'sottovoce[cluster]'") from None
+        raise missing("pyarrow", by="a sweep's dataset") from None
     return pyarrow
 
 
@@ -125,7 +126,7 @@ class SweepStore:
         """
         with (self.folder / ".lock").open("w") as lock:
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                hold(lock.fileno(), "a sweep's dataset")
             except BlockingIOError:
                 raise StoreBusy(
                     f"another sweep is writing {self.folder}; wait for it or choose another folder"

@@ -31,7 +31,7 @@ def whole(name: str, value: object, *, low: int, high: int | None = None) -> int
     found: int | None = None
     if isinstance(value, float | np.floating) and value.is_integer():
         found = int(value)
-    elif not isinstance(value, bool):
+    elif not isinstance(value, bool | np.bool_):
         with contextlib.suppress(TypeError):
             found = operator.index(value)  # type: ignore[arg-type]
     if found is None or found < low or (high is not None and found > high):

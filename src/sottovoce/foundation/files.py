@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from . import system
+
 __all__ = ["is_file", "write_atomically"]
 
 
@@ -21,7 +23,8 @@ def is_file(text: str) -> bool:
 def write_atomically(path: Path, write: Callable[[Path], object], *, mode: int | None = None) -> None:
     """Write beside ``path``, flush to disk, then rename into place: never half a file.
 
-    If ``write`` fails or is interrupted, what was at ``path`` before is untouched and nothing else is left.
+    If ``write`` fails or is interrupted, what was at ``path`` before is untouched and nothing else is left. A device or
+    a pipe, such as ``/dev/stdout``, stays what it is and gets the bytes.
 
     Parameters
     ----------
@@ -32,6 +35,9 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, mode: int |
     mode
         Permissions; ``None``: what an ordinary new file gets. Until the end only the owner can read it.
     """
+    if _is_special(path):
+        _pour(path, write)
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     os.close(handle)
@@ -48,6 +54,20 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, mode: int |
     _sync_folder(path.parent)
 
 
+def _is_special(path: Path) -> bool:
+    """A device, a pipe, or a name of the system for an open file, which may be an ordinary one."""
+    if not path.exists() or path.is_dir():
+        return False
+    return not path.is_file() or {"dev", "proc"} & set(path.absolute().parts[1:2]) != set()
+
+
+def _pour(device: Path, write: Callable[[Path], object]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / f"whole{device.suffix}"
+        write(whole)
+        device.write_bytes(whole.read_bytes())
+
+
 def _ordinary() -> int:
     mask = os.umask(0)
     os.umask(mask)
@@ -55,7 +75,9 @@ def _ordinary() -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the rename, too, survives a power cut."""
+    """So that the rename, too, survives a power cut; elsewhere than on POSIX a folder cannot be opened."""
+    if not system.POSIX:
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph
+from ..foundation.extras import require
 from .files import read_edges, write_edges
 from .graph import Graph
 
@@ -69,6 +70,7 @@ def _refuse_with_labels(graph: networkx.Graph[Any], pairs: npt.NDArray[np.int64]
 
 def to_networkx(graph: Graph) -> networkx.Graph[Any]:
     """Nodes 0..n−1 or their labels, edges in our order, the name kept."""
+    require("networkx", by="to_networkx")
     import networkx as nx
 
     nodes = range(graph.num_nodes) if graph.labels is None else graph.labels
@@ -116,6 +118,7 @@ def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix | npt.ArrayL
     >>> from_scipy([[0, 1, 0], [1, 0, 1], [0, 1, 0]]).edges.tolist()
     [[0, 1], [1, 2]]
     """
+    require("scipy", by="from_scipy")
     import scipy.sparse
 
     try:
@@ -133,7 +136,7 @@ def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix | npt.ArrayL
         raise InvalidGraph(f"matrix has a self-loop at node {int(np.argmax(present.diagonal()))}")
     one_way = scipy.sparse.coo_array(present != present.T)
     if one_way.nnz:
-        i, j = int(one_way.coords[0][0]), int(one_way.coords[1][0])
+        i, j = int(one_way.row[0]), int(one_way.col[0])
         raise InvalidGraph(f"matrix must be symmetric, but only one of its entries ({i}, {j}) and ({j}, {i}) is zero")
     upper = scipy.sparse.triu(present, k=1).tocoo()
     return Graph.from_edges(np.stack([upper.row, upper.col], axis=1), num_nodes=max(present.shape[0], 2))
@@ -141,6 +144,7 @@ def from_scipy(matrix: scipy.sparse.sparray | scipy.sparse.spmatrix | npt.ArrayL
 
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """Symmetric 0/1 adjacency in CSR form."""
+    require("scipy", by="to_scipy")
     import scipy.sparse
 
     ones = np.ones(2 * graph.num_edges)

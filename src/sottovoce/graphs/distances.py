@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.extras import installed
 from .closed_forms import closed_forms
 from .graph import Graph
 
@@ -20,7 +23,7 @@ EXACT_NODES = 2000
 """Up to here the diameter is found from every node; above, it is bounded from a few."""
 
 FEW_NODES = 500
-"""Up to here without SciPy: the process of a peer, which needs its network's diameter, stays small."""
+"""Up to here never with SciPy: the process of a peer, which needs its network's diameter, stays small."""
 
 SWEEPS = 4
 
@@ -36,7 +39,7 @@ def distances_from(graph: Graph, node: int) -> npt.NDArray[np.int64]:
     """
     if isinstance(node, bool) or int(node) != node or not 0 <= node < graph.num_nodes:
         raise InvalidParameter(f"node must be in 0..{graph.num_nodes - 1}, got {node!r}")
-    return _search(graph, _adjacency(graph), int(node))
+    return _searcher(graph)(int(node))
 
 
 def diameter(graph: Graph) -> int:
@@ -87,6 +90,11 @@ def _adjacency(graph: Graph) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array(entries, shape=(graph.num_nodes, graph.num_nodes))
 
 
+def _searcher(graph: Graph) -> Callable[[int], npt.NDArray[np.int64]]:
+    """Node → its distances: what several searches of one graph share is made once."""
+    return partial(_search, graph, _adjacency(graph)) if installed("scipy") else partial(_walk, graph)
+
+
 def _search(graph: Graph, adjacency: scipy.sparse.csr_array, node: int) -> npt.NDArray[np.int64]:
     from scipy.sparse.csgraph import breadth_first_order
 
@@ -105,8 +113,22 @@ def _search(graph: Graph, adjacency: scipy.sparse.csr_array, node: int) -> npt.N
     return distance
 
 
+def _walk(graph: Graph, node: int) -> npt.NDArray[np.int64]:
+    """The same, node by node, for an installation without SciPy."""
+    starts, near = graph.indptr.tolist(), graph.neighbours.tolist()
+    distance = [-1] * graph.num_nodes
+    distance[node] = 0
+    order = [node]
+    for here in order:
+        for other in near[starts[here] : starts[here + 1]]:
+            if distance[other] < 0:
+                distance[other] = distance[here] + 1
+                order.append(other)
+    return np.array(distance, dtype=np.int64)
+
+
 def _every_node(graph: Graph) -> tuple[int, int]:
-    if graph.num_nodes <= FEW_NODES:
+    if graph.num_nodes <= FEW_NODES or not installed("scipy"):
         return (_rounds_until_all_reached(graph),) * 2
     from scipy.sparse.csgraph import shortest_path
 
@@ -134,23 +156,23 @@ def _rounds_until_all_reached(graph: Graph) -> int:
 
 
 def _sweeps(graph: Graph) -> tuple[int, int]:
-    adjacency = _adjacency(graph)
+    search = _searcher(graph)
     lower, upper = 0, 2 * graph.num_nodes
     node = int(np.argmax(graph.degrees))
     for _ in range(SWEEPS):
-        away = _search(graph, adjacency, node)
+        away = search(node)
         far = int(np.argmax(away))
-        back = _search(graph, adjacency, far)
+        back = search(far)
         end = int(np.argmax(back))
         lower = max(lower, int(away[far]), int(back[end]))
         upper = min(upper, 2 * int(away[far]), 2 * int(back[end]))
         if lower == upper:
             break
-        other = _search(graph, adjacency, end)
+        other = search(end)
         # Halfway along a shortest path between the two far ends: the nodes with equal distance to both.
         between = np.flatnonzero(back + other == back[end])
         node = int(between[np.argmin(np.abs(back[between] - other[between]))])
-        upper = min(upper, 2 * int(_search(graph, adjacency, node).max()))
+        upper = min(upper, 2 * int(search(node).max()))
         if lower == upper:
             break
     return lower, upper

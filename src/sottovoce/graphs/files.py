@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidFile, InvalidGraph, MissingDependency
+from ..errors import InvalidFile, InvalidGraph
+from ..foundation.extras import missing
 from ..foundation.files import write_atomically
 from ..foundation.text import number_in
 from .validation import chunks
@@ -158,7 +159,7 @@ def _parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise MissingDependency("Parquet files need pyarrow: pip install 'sottovoce[cluster]'") from None
+        raise missing("pyarrow", by="a Parquet file") from None
     return pyarrow.parquet
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph
+from ..foundation.extras import installed
 from .naming import checked_labels, node_number
 from .validation import FEW_EDGES, as_pairs, canonical, check_connected, check_range, chunks
 
@@ -239,7 +240,7 @@ class Graph:
         """The ends of all edges sorted by node, those of one node in the order of its edges."""
         indptr = np.concatenate([[0], np.cumsum(self.degrees)])
         swapped = np.ascontiguousarray(self.edges[:, ::-1]).reshape(-1)  # at each end, the number of the other
-        if self.num_edges <= FEW_EDGES:  # without SciPy, for the small process of a peer
+        if self.num_edges <= FEW_EDGES or not installed("scipy"):  # for the small process of a peer
             order = np.argsort(self.edges.reshape(-1), kind="stable")
             incident, other_end = (order // 2).astype(np.int32), swapped[order]
         else:

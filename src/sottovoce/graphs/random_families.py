@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter
 from ..foundation.arguments import number, whole
+from ..foundation.extras import require
 from .graph import Graph
 from .validation import check_fits, components, edge_keys, edges_of_keys
 
@@ -65,6 +66,7 @@ def random_geometric(n: int, radius: float | None = None, *, seed: int | None = 
 def _close_pairs(points: npt.NDArray[np.float64], reach: float) -> npt.NDArray[np.int64]:
     """``(m, 2)`` the pairs of points at most ``reach`` apart, the smaller number first."""
     if len(points) > FEW_POINTS:
+        require("scipy", by=f"a random geometric graph of more than {FEW_POINTS} nodes")
         from scipy.spatial import cKDTree
 
         tree = cKDTree(points, balanced_tree=False, compact_nodes=False)  # as good for uniform points, made faster
@@ -109,6 +111,7 @@ def watts_strogatz(n: int, k: int, p: float, *, seed: int | None = None) -> Grap
     n, k = whole("n", n, low=3), whole("k", k, low=2)
     if k >= n:
         raise InvalidParameter(f"k must be below n = {n}, got {k}")
+    require("networkx", by="watts_strogatz")
     p = number("p", p, low=0.0, high=1.0)
 
     def draw(rng: np.random.Generator) -> Graph:

@@ -6,7 +6,6 @@ few hundred megabytes. Errors name the first thing that is wrong, in the caller'
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
@@ -15,6 +14,8 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph
 from ..foundation.arguments import whole
+from ..foundation.extras import installed
+from ..foundation.system import memory
 from .naming import are_names, numbered
 
 __all__ = [
@@ -46,7 +47,7 @@ Pairs = npt.NDArray[np.int32]
 
 def check_fits(name: str, num_nodes: float, num_edges: float) -> None:
     """Refuse, before anything is made, a graph that this machine's memory does not hold."""
-    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    here = memory()
     if BYTES_PER_EDGE * max(num_nodes, num_edges) > here:
         raise InvalidGraph(
             f"{name} would have {_count(num_nodes)} nodes and {_count(num_edges)} edges; this "
@@ -178,7 +179,7 @@ def components(edges: Pairs, num_nodes: int) -> tuple[int, npt.NDArray[np.int32]
     >>> count, label.tolist()
     (2, [0, 0, 1, 1])
     """
-    if len(edges) <= FEW_EDGES:
+    if len(edges) <= FEW_EDGES or not installed("scipy"):
         return _joined(edges, num_nodes)
     import scipy.sparse
     import scipy.sparse.csgraph

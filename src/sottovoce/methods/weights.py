@@ -107,7 +107,7 @@ def mixing_matrix(weights: Weights, graph: Graph) -> scipy.sparse.csr_array:
     stray = scipy.sparse.coo_array(matrix - matrix * (allowed != 0))
     stray.eliminate_zeros()
     if stray.nnz:
-        where = (int(stray.coords[0][0]), int(stray.coords[1][0]))
+        where = (int(stray.row[0]), int(stray.col[0]))
         raise InvalidParameter(f"weights must be zero between nodes that are not neighbours, but {where} has one")
     for axis, what in ((1, "row"), (0, "column")):
         sums = np.asarray(matrix.sum(axis=axis)).reshape(-1)

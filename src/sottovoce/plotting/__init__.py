@@ -12,6 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ..foundation.extras import require
+
 if TYPE_CHECKING:
     from .changing import plot_changing
     from .compare import plot_comparison, plot_frontiers
@@ -40,6 +42,8 @@ _HOME = {
     "plot_trajectories": "trajectories",
     "save_figure": "saving",
 }
+
+require("matplotlib", by="plotting")
 
 __all__ = [
     "plot_bounds",

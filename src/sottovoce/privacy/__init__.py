@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ..foundation.extras import require
+
 if TYPE_CHECKING:
     from . import synchronous
     from .analysers.peer_transcripts import audit_transcript
@@ -79,6 +81,8 @@ _HOME = {
     "worst_coalition": "gaussian.seals",
 }
 
+_LIGHT = ("gaussian.", "records", "releases", "view")  # what a peer uses: NumPy is enough
+
 __all__ = [
     "Account",
     "Attack",
@@ -133,8 +137,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
+        if not _HOME[name].startswith(_LIGHT):
+            require("scipy", by=f"privacy.{name}")
         return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
     if name == "synchronous":
+        require("scipy", by="privacy.synchronous")
         return importlib.import_module(".synchronous", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -7,7 +7,6 @@ it copies or computes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.system import memory
 from ..methods.base import VALUE, Array
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def keep_statistic(state: State, plan: Plan, statistic: Statistic) -> Keeper:
 
 def check_room(name: str, rows: int, shape: tuple[int, ...]) -> None:
     """Refuse, before anything is run, more numbers than half of this machine's memory holds."""
-    size, here = 8.0 * rows * float(np.prod(shape)), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    size, here = 8.0 * rows * float(np.prod(shape)), memory()
     if size > here / 2:
         counts = " × ".join(f"{count:,}" for count in (rows, *shape))
         raise InvalidParameter(

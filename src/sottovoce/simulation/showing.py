@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingDependency
+from ..foundation.extras import require
 from ..foundation.html import html_table
 
 if TYPE_CHECKING:
@@ -49,10 +49,9 @@ def _error_words(run: Solution) -> str:
 
 def as_dataframe(run: Solution) -> pandas.DataFrame:
     """See :meth:`sottovoce.Solution.to_dataframe`."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingDependency("data frames need pandas: pip install 'sottovoce[cluster]'") from None
+    require("pandas", by="a data frame")
+    import pandas
+
     return pandas.DataFrame(
         {
             "replica": np.repeat(np.arange(run.replicas), len(run.records)),
@@ -69,9 +68,7 @@ def plotted(
     run: Solution, axes: matplotlib.axes.Axes | None, *, trajectories: bool, **keywords: Any
 ) -> matplotlib.axes.Axes:
     """See :meth:`sottovoce.Solution.plot`."""
-    try:
-        from ..plotting.runs import plot_run
-        from ..plotting.trajectories import plot_trajectories
-    except ImportError as error:
-        raise MissingDependency(f"plotting needs matplotlib: {error}") from None
+    from ..plotting.runs import plot_run
+    from ..plotting.trajectories import plot_trajectories
+
     return plot_trajectories(run, axes, **keywords) if trajectories else plot_run(run, axes, **keywords)

@@ -19,7 +19,7 @@ from .columns import Categories, Numbers
 from .exact import Whole
 from .table import Table
 
-__all__ = ["Cell", "Row", "Statistic", "factor", "withheld"]
+__all__ = ["Cell", "Row", "Statistic", "Stepwise", "Summed", "factor", "withheld"]
 
 Cell = tuple[tuple[str, int], ...]
 """Column and place of its word, for each column in ``by``."""
@@ -32,7 +32,7 @@ LARGEST_FACTOR = 2**31
 
 @dataclass(frozen=True)
 class Statistic(ABC):
-    """A pair: :meth:`features` of one party's rows, and :meth:`decode` of their sums over all parties.
+    """What is asked of the rows of each cell: a :class:`Summed` or a :class:`Stepwise` one.
 
     Parameters
     ----------
@@ -63,6 +63,19 @@ class Statistic(ABC):
         columns = {column.name: column for column in self.by}
         return {name: columns[name].words[place] for name, place in cell}
 
+
+@dataclass(frozen=True)
+class Summed(Statistic):
+    """A pair: :meth:`features` of one party's rows, and :meth:`decode` of their sums over all parties.
+
+    Sums may carry the noise of a release: between 0 and what ``count`` rows can add, they need not fit together.
+    """
+
+    exclusive: ClassVar[bool] = False
+    """Whether a row adds to one of the sums only."""
+    releasable: ClassVar[bool] = True
+    """Whether :meth:`decode` makes sense of sums with noise."""
+
     @abstractmethod
     def features(self, table: Table) -> list[Whole]:
         """What each row adds: for each sum ``(rows,)`` whole numbers ≥ 0."""
@@ -74,6 +87,41 @@ class Statistic(ABC):
     @abstractmethod
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         """The result for a cell of ``count`` rows, at least as many as ``smallest``."""
+
+    def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
+        """The deviation that noise gives the number of a decoded row, from the deviations of count and sums."""
+        return None
+
+
+@dataclass(frozen=True)
+class Stepwise(Statistic):
+    """Found step by step: each step sums features that depend on what the steps before it have found."""
+
+    rounds: int
+
+    @abstractmethod
+    def begin(self) -> Any:
+        """What is known before the first step."""
+
+    @abstractmethod
+    def least(self) -> int:
+        """How many rows it needs."""
+
+    @abstractmethod
+    def step_features(self, table: Table, state: Any) -> list[Whole]:
+        """What each row adds in a step: for each sum ``(rows,)`` whole numbers ≥ 0."""
+
+    @abstractmethod
+    def step_most(self) -> list[int]:
+        """The largest number that a row can add to each of them."""
+
+    @abstractmethod
+    def step(self, count: int, sums: Sequence[int], state: Any) -> tuple[Any, bool]:
+        """What is known after a step, and whether it was the last."""
+
+    @abstractmethod
+    def found(self, state: Any) -> list[Row]:
+        """The result; ``None``: no step was the last."""
 
 
 def factor(column: Numbers) -> Numbers:

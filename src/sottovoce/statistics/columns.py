@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
@@ -16,8 +17,28 @@ WIDEST = 2**52
 """Units between the bounds of a column: what a float holds exactly."""
 
 
+LONGEST = 50
+"""Digits of a bound or a unit, on each side of the point."""
+
+
 class Refused(Exception):
     """A cell that does not fit its column. Says why, never what was there."""
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+def _number(text: str) -> Decimal:
+    """A number as other programs would read it too: no digits in groups, a decimal point."""
+    if _NUMBER.fullmatch(text):
+        return Decimal(text)
+    if not text:
+        raise Refused("is empty")
+    if _NOT_FINITE.fullmatch(text):
+        raise Refused("is not finite")
+    comma = "," in text and _NUMBER.fullmatch(text.replace(",", ".", 1))
+    raise Refused("is not a number: it has a comma where a point is needed" if comma else "is not a number")
 
 
 @dataclass(frozen=True)
@@ -47,12 +68,7 @@ class Numbers:
 
     def read(self, text: str) -> tuple[int, bool]:
         """Units above ``low``, and whether the number was clipped."""
-        try:
-            number = Decimal(text.strip())
-        except InvalidOperation:
-            raise Refused("is not a number" if text.strip() else "is empty") from None
-        if not number.is_finite():
-            raise Refused("is not finite")
+        number = _number(text.strip())
         outside = not self.low <= number <= self.high
         if outside and not self.clip:
             raise Refused(f"is outside {self.low} … {self.high}")
@@ -102,6 +118,8 @@ def column_from(name: str, given: Any) -> Column:
         _only(where, given, {"categories"})
         if not isinstance(words, list) or len({str(word) for word in words}) != len(words) or len(words) < 2:
             raise InvalidFile(f"{where}.categories must be a list of at least two different words")
+        if any(not str(word) or str(word) != str(word).strip() for word in words):
+            raise InvalidFile(f"{where}.categories must be words without spaces around them")
         return Categories(name, tuple(map(str, words)))
     _only(where, given, {"low", "high", "unit", "clip"})
     low, high, unit = (_decimal(where, key, given) for key in ("low", "high", "unit"))
@@ -126,6 +144,6 @@ def _decimal(where: str, key: str, given: Mapping[str, Any]) -> Decimal:
         number = Decimal("?" if isinstance(value, bool) else str(value))
     except InvalidOperation:
         raise InvalidFile(f'{where}.{key} must be a decimal number, such as 12.5 or "0.01"') from None
-    if not number.is_finite():
-        raise InvalidFile(f"{where}.{key} must be finite")
+    if not number.is_finite() or abs(number.adjusted()) > LONGEST:
+        raise InvalidFile(f"{where}.{key} must be finite, with at most {LONGEST} digits before and after the point")
     return number

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Row, Statistic, withheld
+from .base import Row, Summed, withheld
 from .columns import Categories, Numbers
 from .exact import Whole, rounded
 from .table import Table
@@ -19,7 +19,7 @@ __all__ = ["Extremes", "Histogram", "Proportion", "Quantiles"]
 
 
 @dataclass(frozen=True)
-class Histogram(Statistic):
+class Histogram(Summed):
     """How many values lie in each of ``bins`` equal parts of the declared range; the upper bound is in the last.
 
     With one more bin than there are units between the bounds, each value has a bin of its own.
@@ -29,6 +29,7 @@ class Histogram(Statistic):
     bins: int
 
     kind: ClassVar[str] = "histogram"
+    exclusive: ClassVar[bool] = True
 
     @property
     def edges(self) -> list[int]:
@@ -47,6 +48,9 @@ class Histogram(Statistic):
         hidden = withheld(sums, smallest)
         return [self._bounds(b) | {"count": None if hidden[b] else sums[b]} for b in range(self.bins)]
 
+    def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
+        return of_sums[0]
+
     def _bounds(self, b: int) -> Row:
         """What a bin begins with, and what it lies below; the last one ends with the upper bound."""
         low, high = self.edges[b], min(self.edges[b + 1], self.column.span)
@@ -63,8 +67,13 @@ class Quantiles(Histogram):
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         below = list(accumulate(sums))
-        found = [next(b for b in range(self.bins) if below[b] >= p * count and below[b]) for p in self.probabilities]
+        if not below[-1]:  # noise has left nothing
+            return [{"probability": float(p), "from": None, "to": None} for p in self.probabilities]
+        found = [next(b for b in range(self.bins) if below[b] >= p * below[-1]) for p in self.probabilities]
         return [{"probability": float(p)} | self._bounds(b) for p, b in zip(self.probabilities, found, strict=True)]
+
+    def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class Extremes(Histogram):
     """
 
     kind: ClassVar[str] = "extremes"
+    releasable: ClassVar[bool] = False
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         enough = max(1, smallest)
@@ -85,12 +95,13 @@ class Extremes(Histogram):
 
 
 @dataclass(frozen=True)
-class Proportion(Statistic):
+class Proportion(Summed):
     """The share of each word of a column."""
 
     column: Categories
 
     kind: ClassVar[str] = "proportion"
+    exclusive: ClassVar[bool] = True
 
     def features(self, table: Table) -> list[Whole]:
         return [(table.columns[self.column.name] == place).astype(np.int64) for place in range(len(self.column.words))]
@@ -100,7 +111,11 @@ class Proportion(Statistic):
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         rows: list[Row] = []
+        whole = sum(sums)
         for word, found, hidden in zip(self.column.words, sums, withheld(sums, smallest), strict=True):
-            share = None if hidden else rounded(Fraction(found, count))
+            share = None if hidden or not whole else rounded(Fraction(found, whole))
             rows.append({self.column.name: word, "count": None if hidden else found, "share": share})
         return rows
+
+    def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
+        return None if not row["share"] else row["share"] * of_sums[0] / row["count"]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import ClassVar
 
-from .base import Row, Statistic
+from .base import Row, Summed
 from .columns import Numbers
 from .exact import Whole, rounded
 from .table import Table
@@ -18,7 +18,7 @@ __all__ = ["Correlation", "Count", "Mean", "Sum", "Variance"]
 
 
 @dataclass(frozen=True)
-class Count(Statistic):
+class Count(Summed):
     """How many rows there are."""
 
     kind: ClassVar[str] = "count"
@@ -32,9 +32,12 @@ class Count(Statistic):
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         return [{"count": count}]
 
+    def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
+        return of_count
+
 
 @dataclass(frozen=True)
-class Sum(Statistic):
+class Sum(Summed):
     """The sum of a column."""
 
     column: Numbers
@@ -51,6 +54,9 @@ class Sum(Statistic):
         total = count * Fraction(self.column.low) + self.column.size(Fraction(sums[0]))
         return [{"count": count, "sum": rounded(total)}]
 
+    def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
+        return math.hypot(float(self.column.low) * of_count, float(self.column.unit) * of_sums[0])
+
 
 @dataclass(frozen=True)
 class Mean(Sum):
@@ -61,9 +67,13 @@ class Mean(Sum):
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         return [{"count": count, "mean": rounded(self.column.value(Fraction(sums[0], count)))}]
 
+    def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
+        above = row["mean"] - float(self.column.low)
+        return math.hypot(above * of_count, float(self.column.unit) * of_sums[0]) / float(row["count"])
+
 
 @dataclass(frozen=True)
-class Variance(Statistic):
+class Variance(Summed):
     """Mean, variance (divided by n − 1) and standard deviation of a column."""
 
     column: Numbers
@@ -82,13 +92,13 @@ class Variance(Statistic):
         variance = None
         if count > 1:
             scale = Fraction(self.column.unit) ** 2
-            variance = rounded((sums[1] - Fraction(sums[0] ** 2, count)) / (count - 1) * scale)
+            variance = rounded(max(Fraction(0), sums[1] - Fraction(sums[0] ** 2, count)) / (count - 1) * scale)
         deviation = None if variance is None else math.sqrt(variance)
         return [row | {"variance": variance, "standard deviation": deviation}]
 
 
 @dataclass(frozen=True)
-class Correlation(Statistic):
+class Correlation(Summed):
     """Covariance (divided by n − 1) and correlation of each pair of columns."""
 
     columns: tuple[Numbers, ...]
@@ -118,8 +128,9 @@ class Correlation(Statistic):
         covariance = correlation = None
         if count > 1:
             covariance = rounded(spread[i, j] / (count - 1) * Fraction(one.unit) * Fraction(other.unit))
-        if spread[i, i] and spread[j, j]:
-            correlation = rounded(spread[i, j]) / math.sqrt(rounded(spread[i, i] * spread[j, j]))
+        if spread[i, i] > 0 and spread[j, j] > 0:
+            found = rounded(spread[i, j]) / math.sqrt(rounded(spread[i, i] * spread[j, j]))
+            correlation = min(max(found, -1.0), 1.0)
         return {
             "first": one.name, "second": other.name, "count": count,
             "covariance": covariance, "correlation": correlation,

@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .base import Row, Statistic
+from ..errors import NumericalFailure
+from .base import Row, Stepwise, Summed
 from .columns import Categories, Column, Numbers
 from .exact import Whole, inverse, rounded
 from .table import Table
@@ -97,13 +98,14 @@ def _at_true_zero(terms: Sequence[Term], scales: Sequence[Fraction]) -> list[Fra
 
 
 @dataclass(frozen=True)
-class Linear(Statistic):
+class Linear(Summed):
     """Least squares: coefficients with standard errors, and R²."""
 
     outcome: Numbers
     predictors: tuple[Column, ...]
 
     kind: ClassVar[str] = "linear"
+    releasable: ClassVar[bool] = False
 
     @property
     def terms(self) -> list[Term]:
@@ -122,9 +124,12 @@ class Linear(Statistic):
         terms = self.terms
         size = len(terms)
         if count <= size:
-            return [{"term": term.label, "coefficient": None, "standard error": None} for term in terms]
+            return _unknown(terms)
         whole = _symmetric(size + 1, list(map(Fraction, sums)))
-        inverted = inverse([row[:size] for row in whole[:size]])
+        try:
+            inverted = inverse([row[:size] for row in whole[:size]])
+        except NumericalFailure:  # predictors that determine each other: no single answer
+            return _unknown(terms)
         right, squares = [row[size] for row in whole[:size]], whole[size][size]
         found = _times(inverted, right)
         left = squares - _dot(found, right)
@@ -145,7 +150,15 @@ class Linear(Statistic):
 
 
 @dataclass(frozen=True)
-class Logistic(Statistic):
+class Newton:
+    """Where Newton's steps have come: the coefficients, and the inverse of the second derivatives before the last."""
+
+    coefficients: Sequence[float]
+    inverted: Sequence[Sequence[Fraction]] = ()
+
+
+@dataclass(frozen=True)
+class Logistic(Stepwise):
     """How predictors change the odds of the second of two words: coefficients with standard errors.
 
     Each row's part of a step is rounded to 2⁻³⁰ before it is summed.
@@ -153,7 +166,6 @@ class Logistic(Statistic):
 
     outcome: Categories
     predictors: tuple[Column, ...]
-    rounds: int
 
     kind: ClassVar[str] = "logistic"
 
@@ -162,17 +174,17 @@ class Logistic(Statistic):
         """The constant first."""
         return _terms(self.predictors)
 
-    def features(self, table: Table) -> list[Whole]:
-        return []
+    def begin(self) -> Newton:
+        return Newton([0.0] * len(self.terms))
 
-    def most(self) -> list[int]:
-        return []
+    def least(self) -> int:
+        return len(self.terms)
 
-    def step_features(self, table: Table, coefficients: Sequence[float]) -> list[Whole]:
+    def step_features(self, table: Table, state: Newton) -> list[Whole]:
         """What each row adds to the slope, moved up by one so that it is positive, and to the second derivatives."""
         columns = [term.of(table) / term.span for term in self.terms]
         odds: npt.NDArray[np.float64] = sum(
-            (c * column for c, column in zip(coefficients, columns, strict=True)), np.zeros(table.num_rows)
+            (c * column for c, column in zip(state.coefficients, columns, strict=True)), np.zeros(table.num_rows)
         )
         chance = 1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0)))
         off = table.columns[self.outcome.name] - chance
@@ -181,43 +193,36 @@ class Logistic(Statistic):
         return [*steps, *(_counted(chance * (1.0 - chance) * one * other) for one, other in pairs)]
 
     def step_most(self) -> list[int]:
-        """The largest number that a row can add to each of them."""
         size = len(self.terms)
         return [2 * SCALE] * size + [SCALE] * (size * (size + 1) // 2)
 
-    def step(
-        self, count: int, sums: Sequence[int], coefficients: Sequence[float]
-    ) -> tuple[list[float], list[list[Fraction]], bool]:
-        """The next coefficients, the inverse of the second derivatives, and whether nothing changes any more."""
+    def step(self, count: int, sums: Sequence[int], state: Newton) -> tuple[Newton, bool]:
         size = len(self.terms)
         slope = [Fraction(total - count * SCALE, SCALE) for total in sums[:size]]
         inverted = inverse(_symmetric(size, [Fraction(total, SCALE) for total in sums[size:]]))
         change = [rounded(c) for c in _times(inverted, slope)]
-        return (
-            [c + d for c, d in zip(coefficients, change, strict=True)],
-            inverted,
-            all(abs(d) <= CLOSE for d in change),
-        )
+        moved = [c + d for c, d in zip(state.coefficients, change, strict=True)]
+        return Newton(moved, inverted), all(abs(d) <= CLOSE for d in change)
 
-    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
-        raise NotImplementedError  # from the last step: `found`
-
-    def found(self, coefficients: Sequence[float] | None, inverted: Sequence[Sequence[Fraction]]) -> list[Row]:
-        """The result after the last step; ``None``: steps went on for ever."""
+    def found(self, state: Newton | None) -> list[Row]:
         terms = self.terms
-        if coefficients is None:
-            return [{"term": term.label, "coefficient": None, "standard error": None} for term in terms]
-        exact = [Fraction(c) for c in coefficients]
+        if state is None:
+            return _unknown(terms)
+        exact = [Fraction(c) for c in state.coefficients]
         scales = [term.unit * term.span for term in terms]
         rows: list[Row] = []
         for place, term in enumerate(terms):
             one = [Fraction(int(k == place)) / scales[place] for k in range(len(terms))]
             way = _at_true_zero(terms, scales) if place == 0 else one
-            error = rounded(_dot(way, _times(inverted, way)))
+            error = rounded(_dot(way, _times(state.inverted, way)))
             rows.append(
                 {"term": term.label, "coefficient": rounded(_dot(way, exact)), "standard error": math.sqrt(error)}
             )
         return rows
+
+
+def _unknown(terms: Sequence[Term]) -> list[Row]:
+    return [{"term": term.label, "coefficient": None, "standard error": None} for term in terms]
 
 
 def _counted(parts: npt.NDArray[np.float64]) -> Whole:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidFile
+from ..privacy.releases import ReleaseCost
 from .base import Row
+from .releasing import StudyRelease
 from .study import Study
 
-__all__ = ["Result", "StudyReport", "page_of", "text_of"]
+__all__ = ["Released", "Result", "StudyReport", "page_of", "text_of", "together_of"]
 
 FORMAT = "sottovoce-study-1"
 BARS = {"histogram": "count", "proportion": "share", "mean": "mean", "count": "count"}
@@ -43,6 +45,36 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Released:
+    """What the noise in a report protects.
+
+    Parameters
+    ----------
+    agreed
+        What the parties have agreed on.
+    cost
+        What this run tells if as many as agreed were honest.
+    """
+
+    agreed: StudyRelease
+    cost: ReleaseCost
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        agreed = self.agreed
+        return {
+            "protects": agreed.protects,
+            "honest": agreed.honest,
+            "delta": agreed.delta,
+            "epsilon": self.cost.epsilon(agreed.delta),
+            "runs": agreed.runs,
+            "epsilon_of_all_runs": self.cost.times(agreed.runs).epsilon(agreed.delta),
+            "rho": self.cost.rho,
+            "closeness": self.cost.closeness,
+        }
+
+
+@dataclass(frozen=True)
 class StudyReport:
     """All results of a study.
 
@@ -58,6 +90,8 @@ class StudyReport:
         How many numbers of each column were moved to a bound, over all parties.
     results
         In the order of the study.
+    released
+        What the noise in it protects; ``None``: there is no noise.
     """
 
     study: Study
@@ -65,6 +99,7 @@ class StudyReport:
     num_rows: int
     clipped: Mapping[str, int]
     results: tuple[Result, ...]
+    released: Released | None = None
 
     def __getitem__(self, name: str) -> list[Row]:
         """The rows of one statistic."""
@@ -78,6 +113,7 @@ class StudyReport:
             "study": self.study.name,
             "digest": self.study.digest,
             "smallest_group": smallest,
+            "release": None if self.released is None else self.released.as_dict(),
             "contributors": list(self.contributors),
             "rows": None if 0 < self.num_rows < smallest else self.num_rows,
             "clipped": {name: None if 0 < count < smallest else count for name, count in self.clipped.items()},
@@ -100,7 +136,30 @@ class StudyReport:
 def _checked(report: Any) -> Mapping[str, Any]:
     if not isinstance(report, Mapping) or report.get("format") != FORMAT:
         raise InvalidFile(f"a report must be a JSON object with format {FORMAT!r}")
+    results: Any = report.get("results")
+    release: Any = report.get("release")
+    whole = (
+        isinstance(report.get("smallest_group"), int)
+        and isinstance(report.get("rows"), int | None)
+        and isinstance(report.get("clipped"), Mapping)
+        and all(isinstance(report.get(key), str) for key in ("study", "digest"))
+        and _all_are(report.get("contributors"), str)
+        and _all_are(results, Mapping)
+        and all(isinstance(r.get("name"), str) and _all_are(r.get("rows"), Mapping) and "kind" in r for r in results)
+        and (release is None or (isinstance(release, Mapping) and _is_release(release)))
+    )
+    if not whole:
+        raise InvalidFile("a report must have everything that `study run` writes; this one is damaged or cut off")
     return report
+
+
+def _all_are(given: Any, kind: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(each, kind) for each in given)
+
+
+def _is_release(given: Mapping[str, Any]) -> bool:
+    numbers = ("honest", "delta", "epsilon", "runs", "epsilon_of_all_runs", "rho", "closeness")
+    return given.get("protects") in ("row", "party") and all(isinstance(given.get(n), int | float) for n in numbers)
 
 
 def _opening(report: Mapping[str, Any]) -> list[str]:
@@ -111,7 +170,37 @@ def _opening(report: Mapping[str, Any]) -> list[str]:
     if moved:
         lines.append(f"Moved to a bound: {', '.join(moved)}")
     lines.append(f"Study {report['study']}, digest {report['digest'][:12]}; groups of {few} rows are not shown")
-    return lines
+    return lines if report.get("release") is None else [*lines, *_noise(report["release"], len(report["contributors"]))]
+
+
+def _noise(release: Mapping[str, Any], contributors: int) -> list[str]:
+    """What a release says of itself."""
+    what = {"row": "one row more or fewer", "party": "one party's rows or none"}[release["protects"]]
+    told = f"Private release: {what} is hidden with ε = {release['epsilon']:.3g} at δ = {release['delta']:g}"
+    if release["runs"] > 1:
+        told += f"; with ε = {release['epsilon_of_all_runs']:.3g} by all {release['runs']} runs that are agreed"
+    relied = f"It relies on {release['honest']} of {contributors} contributors to add their noise and keep it secret."
+    return [told, relied, "Every number carries noise; its deviation is in the column noise where it is known."]
+
+
+def together_of(reports: Sequence[Any]) -> str:
+    """What several reports, read from JSON, tell together of what they protect.
+
+    Raises
+    ------
+    InvalidFile
+        One is no report, has no noise, or protects something else or at another δ.
+    """
+    releases: list[Any] = [_checked(report).get("release") for report in reports]
+    if None in releases:
+        raise InvalidFile("a report without a release is exact, and nothing bounds what it adds to others")
+    kinds = {(release["protects"], release["delta"]) for release in releases}
+    if len(kinds) > 1:
+        raise InvalidFile("reports add up only if they protect the same, at the same δ")
+    ((protects, delta),) = kinds
+    cost = ReleaseCost(sum(r["rho"] for r in releases), sum(r["closeness"] for r in releases))
+    epsilon = cost.epsilon(delta)
+    return f"These {len(releases)} reports together hide one {protects} with ε = {epsilon:.3g} at δ = {delta:g}"
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
@@ -185,7 +274,7 @@ def _bars(rows: Sequence[Row], number: str) -> str:
     largest = max((abs(row.get(number) or 0) for row in rows), default=0) or 1
     parts = []
     for place, row in enumerate(rows):
-        label = ", ".join(_shown(row[name]) for name in row if name not in {number, "count", "to", "share"})
+        label = ", ".join(_shown(row[name]) for name in row if name not in {number, "count", "to", "share", "noise"})
         value, top = row.get(number), 18 * place
         width = round(400 * abs(value or 0) / largest, 2)
         parts.append(f'<text x="195" y="{top + 12}" text-anchor="end">{html.escape(label)}</text>')

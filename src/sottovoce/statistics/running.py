@@ -1,257 +1,264 @@
-"""A study with all parties: a few exact sums, one after the other, and the report that follows from them.
+"""A study with all parties: a few sums, one after the other, and the report that follows from them.
 
-First the digest of the study is compared, then the rows of every cell are counted. Cells that are too small take no
-further part: from then on every party contributes zeros for them, so nobody can learn more of them than that. Then all
-other sums are made, and Newton's steps if there are any.
-
-The sums come from ``average``, such as :meth:`sottovoce.peer.Peer.average`. A mean is turned into a sum by the number
-of contributors, and must be sharp enough for that to be the whole number that it is.
+First the studies are compared, then the rows of every cell are counted. Cells that are too small take no further part:
+from then on every party contributes zeros for them, so nobody can learn more of them than that. Then all other sums are
+made, and the steps of statistics that need several. With a release every sum carries noise that stays.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Protocol
-
-import numpy as np
 
 from ..errors import InvalidFile, InvalidParameter, NumericalFailure
-from .base import Cell, Row, Statistic, withheld
-from .exact import Cutting, Whole, exact_sum
-from .regression import Logistic
-from .report import Result, StudyReport
+from .agreeing import agree
+from .base import Cell, Row, Statistic, Stepwise, Summed, withheld
+from .columns import Numbers
+from .exact import Whole, exact_sum
+from .moments import Sum
+from .releasing import Blur, Part, Plan
+from .report import Released, Result, StudyReport
 from .study import Study
+from .sums import Party, Sums
 from .table import Table
 
-__all__ = ["Answered", "Average", "PlainSum", "run_study", "run_together"]
-
-DIGEST_BITS = 16
-PIECES_OF_DIGEST = 4
+__all__ = ["expected_noise", "run_study"]
 
 
-class Answered(Protocol):
-    """What an average answers."""
-
-    @property
-    def mean(self) -> Any:
-        """Of each number."""
-
-    @property
-    def contributors(self) -> tuple[str, ...]:
-        """Whose mean it is."""
-
-    @property
-    def number(self) -> int:
-        """How many they are."""
-
-    @property
-    def plus_minus(self) -> float:
-        """How far a number can be from the exact mean."""
-
-
-Average = Callable[..., Awaitable[Answered]]
-"""Called with a list of floats and ``topic=``."""
-
-
-async def run_study(study: Study, table: Table, average: Average, *, topic: str, high: float) -> StudyReport:
+async def run_study(
+    study: Study,
+    table: Table,
+    party: Party,
+    *,
+    topic: str,
+    timeout: float | None = None,  # noqa: ASYNC109 - handed on
+) -> StudyReport:
     """Take part in a study with one's own rows, and find what all parties find.
 
     Parameters
     ----------
     study, table
         What is asked, and one's own rows.
-    average
-        The mean of all parties' numbers.
+    party
+        One's own end of the network, such as a :class:`sottovoce.peer.Peer`.
     topic
         The beginning of the topics' names, the same at all parties; used once.
-    high
-        The largest number that may be contributed; 0 is the smallest.
+    timeout
+        Seconds to wait for each sum; ``None``: for ever.
 
     Raises
     ------
     InvalidFile
-        Other parties have another study.
+        Other parties have another study; it says what differs.
     InvalidParameter
-        The network's numbers are too small, or its tolerance is too wide for exact sums.
+        The network's numbers are too small, its tolerance is too wide for exact sums, or a release has been run as
+        often as was agreed.
     """
-    bits = int(high).bit_length() - 1
-    if bits < 1:
-        raise InvalidParameter(f"a study needs a network whose values may be 0 to 2 at least, got {high:g} as the most")
-    sums = _Sums(average, f"{topic}/{study.name}", bits)
-    await _agree(study, sums)
-    cells, clipped = await _counts(study, table, sums)
-    values = await _values(study, table, sums, cells)
+    _check_runs(study, party, topic)
+    sums = Sums(party, timeout, secret=f"study {study.name}")
+    run = _Run(study, table, sums, f"{topic}/{study.name}", _plan(study, sums.bits))
+    await agree(study, sums, topic)
+    _check_honest(study, sums)
+    cells, clipped = await run.counts()
+    values = await run.values(cells)
     results = []
     for statistic in study.statistics:
         counts = [cells[cell] for cell in statistic.cells]
-        if isinstance(statistic, Logistic):
-            rows = await _newton(study, statistic, table, sums, counts[0])
+        if isinstance(statistic, Stepwise):
+            rows = await run.steps(statistic, counts[0])
         else:
-            rows = _decoded(study, statistic, counts, values[statistic.name])
+            assert isinstance(statistic, Summed)
+            rows = run.decoded(statistic, counts, values[statistic.name])
         results.append(Result(statistic.name, statistic.kind, tuple(rows)))
-    return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results))
+    return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results), run.released())
 
 
-@dataclass
-class _Sums:
-    """Exact sums over all parties."""
-
-    average: Average
-    topic: str
-    bits: int
-    contributors: tuple[str, ...] = ()
-
-    async def of(self, what: str, numbers: Sequence[int], most: Sequence[int]) -> list[int]:
-        """The sums of whole numbers ≥ 0, each of which is at most so large."""
-        cutting = Cutting(tuple(most), self.bits)
-        answer = await self.average([float(piece) for piece in cutting.cut(numbers)], topic=f"{self.topic}/{what}")
-        if answer.number * answer.plus_minus >= 0.5:
-            raise InvalidParameter(
-                f"the network's tolerance is too wide for exact sums: {answer.number} contributors, each mean to "
-                f"± {answer.plus_minus:g}; their product must be below 0.5"
-            )
-        if self.contributors not in ((), answer.contributors):
-            raise InvalidFile(
-                f"{what} has other contributors than what came before it: {', '.join(answer.contributors)}, not "
-                f"{', '.join(self.contributors)}; run the study again under another topic"
-            )
-        self.contributors = answer.contributors
-        return cutting.join([round(answer.number * float(mean)) for mean in np.atleast_1d(answer.mean)])
-
-
-async def _agree(study: Study, sums: _Sums) -> None:
-    """See that all have the same study."""
-    digest = int(study.digest, 16)
-    own = [(digest >> (DIGEST_BITS * k)) % 2**DIGEST_BITS for k in range(PIECES_OF_DIGEST)]
-    squares = [piece * piece for piece in own]
-    most = [2**DIGEST_BITS] * len(own) + [2 ** (2 * DIGEST_BITS)] * len(own)
-    found = await sums.of("agreement", [*own, *squares], most)
-    count = len(sums.contributors)
-    if found != [count * number for number in (*own, *squares)]:
-        raise InvalidFile(
-            f"the study of this party (digest {study.digest[:12]}) is not that of all contributors "
-            f"({', '.join(sums.contributors)}): compare the digests that `sottovoce study check` prints"
+def _check_runs(study: Study, party: Party, topic: str) -> None:
+    """A release is run as often as was agreed, and not more."""
+    end, release = f"/{study.name}/counts", study.release
+    runs = {before for before, found, _ in (name.rpartition(end) for name in party.topics()) if found}
+    earlier = runs - {topic}
+    if release is not None and len(earlier) >= release.runs:
+        raise InvalidParameter(
+            f"study {study.name!r} has been run {len(earlier)} times here, and its release is agreed for "
+            f"runs = {release.runs}"
         )
 
 
-async def _counts(study: Study, table: Table, sums: _Sums) -> tuple[dict[Cell, int], dict[str, int]]:
-    """Rows of every cell over all parties, and how many numbers were clipped."""
-    cells: list[Cell] = sorted({cell for statistic in study.statistics for cell in statistic.cells} | {()})
-    names = list(table.clipped)
-    own = [*(table.where(cell).num_rows for cell in cells), *(table.clipped[name] for name in names)]
-    found = await sums.of("counts", own, [study.most_rows] * len(own))
-    return dict(zip(cells, found, strict=False)), dict(zip(names, found[len(cells) :], strict=True))
+def _check_honest(study: Study, sums: Sums) -> None:
+    if study.release is not None and study.release.honest > len(sums.contributors):
+        raise InvalidFile(
+            f"release.honest must be at most the number of contributors, {len(sums.contributors)}, "
+            f"got {study.release.honest}"
+        )
 
 
-def _shown(study: Study, statistic: Statistic, counts: Sequence[int]) -> list[bool]:
-    """Which cells of a statistic may be decoded."""
-    hidden = withheld(counts, study.smallest_group, statistic.shape)
-    return [count > 0 and not h for count, h in zip(counts, hidden, strict=True)]
+def _cells(study: Study) -> list[Cell]:
+    """All cells of all statistics, and that of all rows."""
+    return sorted({cell for statistic in study.statistics for cell in statistic.cells} | {()})
 
 
-async def _values(study: Study, table: Table, sums: _Sums, cells: dict[Cell, int]) -> dict[str, list[list[int]]]:
-    """For every statistic the sums of each of its cells; zeros where a cell is not shown."""
-    own: list[int] = []
-    most: list[int] = []
-    for statistic in study.statistics:
-        counts = [cells[cell] for cell in statistic.cells]
-        for cell, shown in zip(statistic.cells, _shown(study, statistic, counts), strict=True):
-            limits = statistic.most()
-            features: list[Whole] = statistic.features(table.where(cell)) if shown else []
-            own += [exact_sum(feature) for feature in features] or [0] * len(limits)
-            most += [study.most_rows * limit for limit in limits]
-    found = iter(await sums.of("values", own, most) if own else ())
-    return {
-        statistic.name: [[next(found) for _ in statistic.most()] for _ in statistic.cells]
-        for statistic in study.statistics
-    }
+def _clipping(study: Study) -> list[str]:
+    """The columns whose numbers may be moved to a bound."""
+    return [name for name, column in study.columns.items() if isinstance(column, Numbers) and column.clip]
 
 
-def _decoded(study: Study, statistic: Statistic, counts: Sequence[int], sums: Sequence[Sequence[int]]) -> list[Row]:
-    rows: list[Row] = []
-    for cell, count, shown, own in zip(statistic.cells, counts, _shown(study, statistic, counts), sums, strict=True):
-        words = statistic.words(cell)
-        if not shown:
-            rows.append(words | {"count": 0 if count == 0 else None})
-            continue
-        rows += [words | row for row in statistic.decode(count, own, study.smallest_group)]
-    return rows
+def _table_of(cell: Cell) -> tuple[str, ...]:
+    """Which table of counts a cell belongs to: the columns of its words."""
+    return tuple(name for name, _ in cell)
 
 
-async def _newton(study: Study, statistic: Logistic, table: Table, sums: _Sums, count: int) -> list[Row]:
-    """Step after step until nothing changes."""
-    if count < max(study.smallest_group, len(statistic.terms)):
-        return statistic.found(None, [])
-    coefficients = [0.0] * len(statistic.terms)
-    most = [study.most_rows * limit for limit in statistic.step_most()]
-    for number in range(1, statistic.rounds + 1):
-        own = [exact_sum(feature) for feature in statistic.step_features(table, coefficients)]
-        found = await sums.of(f"{statistic.name}/{number}", own, most)
-        inverted: list[list[Fraction]]
-        try:
-            coefficients, inverted, done = statistic.step(count, found, coefficients)
-        except NumericalFailure:
-            break
-        if done:
-            return statistic.found(coefficients, inverted)
-    return statistic.found(None, [])
+def _summed(study: Study) -> list[Summed]:
+    return [statistic for statistic in study.statistics if isinstance(statistic, Summed) and statistic.most()]
 
 
-# -- without a network -------------------------------------------------------------------------------
+def _plan(study: Study, bits: int) -> Plan | None:
+    """The noise of a release: for the tables of counts, the clipped numbers and the statistics, in this order."""
+    if study.release is None:
+        return None
+    tables = [_table_of(cell) for cell in _cells(study)]
+    parts = [Part((1,), tables.count(table), exclusive=True) for table in sorted(set(tables))]
+    parts += [Part((1,), 1, exclusive=True) for _ in _clipping(study)]
+    parts += [Part(tuple(s.most()), len(s.cells), exclusive=s.exclusive) for s in _summed(study)]
+    return Plan.of(study.release, parts, most_rows=study.most_rows, bits=bits)
 
 
-@dataclass(frozen=True)
-class _Plain:
-    """An exact answer."""
-
-    mean: list[Fraction]
-    contributors: tuple[str, ...]
-    number: int
-    plus_minus: float = 0.0
-
-
-class PlainSum:
-    """The same exchange of sums between parties of one process, without any privacy: to try a study out."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = tuple(names)
-        self._given: dict[str, list[Sequence[float]]] = {}
-        self._whole: dict[str, asyncio.Event] = {}
-
-    async def average(self, value: Sequence[float], *, topic: str) -> Answered:
-        """Wait for all, and return the mean."""
-        given = self._given.setdefault(topic, [])
-        whole = self._whole.setdefault(topic, asyncio.Event())
-        given.append(value)
-        if len({len(each) for each in given}) > 1:
-            raise InvalidFile("the parties have different studies: they do not contribute the same numbers")
-        if len(given) == len(self._names):
-            whole.set()
-        await whole.wait()
-        count = len(self._names)
-        mean = [Fraction(sum(map(int, each)), count) for each in zip(*given, strict=True)]
-        return _Plain(mean, self._names, count)
-
-
-def run_together(study: Study, tables: dict[str, Table], *, topic: str = "trial", high: float = 2.0**20) -> StudyReport:
-    """Run a study over the tables of all parties in one process: what the network's report will say.
+def expected_noise(study: Study, *, high: float = 2.0**20) -> dict[str, float]:
+    """How far noise will move counts and sums of a study with a release, as standard deviations.
 
     Parameters
     ----------
     study
-        What is asked.
-    tables
-        The rows of each party, by its name.
-    topic, high
-        As for :func:`run_study`.
+        With a release; as many parties as it relies on are taken to contribute.
+    high
+        The largest number that the network takes.
+
+    Returns
+    -------
+    dict
+        ``"rows"`` for counts; for each statistic of kind ``sum`` or ``mean`` the deviation of the sum of a cell.
     """
-    plain = PlainSum(list(tables))
+    plan = _plan(study, int(high).bit_length() - 1)
+    if plan is None:
+        return {}
+    parties = plan.release.honest
+    sums = zip(_summed(study), plan.blurs[-len(_summed(study)) or len(plan.blurs) :], strict=True)
+    known = {s.name: float(s.column.unit) * b[0].deviation(parties) for s, b in sums if isinstance(s, Sum)}
+    return {"rows": plan.blurs[0][0].deviation(parties)} | known
 
-    async def everybody() -> list[StudyReport]:
-        calls = [run_study(study, table, plain.average, topic=topic, high=high) for table in tables.values()]
-        return await asyncio.gather(*calls)
 
-    return asyncio.run(everybody())[0]
+@dataclass(frozen=True)
+class _Run:
+    """One party's part in a study.
+
+    Parameters
+    ----------
+    study, table, sums
+        What is asked, one's own rows, and how sums are made.
+    topic
+        How the names of its topics begin.
+    plan
+        The noise, if there is any.
+    """
+
+    study: Study
+    table: Table
+    sums: Sums
+    topic: str
+    plan: Plan | None
+
+    async def counts(self) -> tuple[dict[Cell, int], dict[str, int]]:
+        """Rows of every cell over all parties, and how many numbers were clipped."""
+        cells, clipping = _cells(self.study), _clipping(self.study)
+        own = [*(self.table.where(cell).num_rows for cell in cells), *(self.table.clipped[name] for name in clipping)]
+        tables = sorted({_table_of(cell) for cell in cells})
+        places = [*(tables.index(_table_of(cell)) for cell in cells), *range(len(tables), len(tables) + len(clipping))]
+        what = "counts" if self.plan is None else self.plan.cost(self.plan.release.honest).marked("counts")
+        found = await self._sums(what, own, [self.study.most_rows] * len(own), self._blurs(places))
+        counts = [max(0, number) for number in found]
+        clipped = dict.fromkeys(self.table.clipped, 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
+        return dict(zip(cells, counts, strict=False)), clipped
+
+    async def values(self, cells: Mapping[Cell, int]) -> dict[str, list[list[int]]]:
+        """For every statistic the sums of each of its cells; zeros where a cell is not shown."""
+        own: list[int] = []
+        most: list[int] = []
+        places: list[int] = []
+        for place, statistic in enumerate(_summed(self.study), start=self._first):
+            counts = [cells[cell] for cell in statistic.cells]
+            for cell, shown in zip(statistic.cells, self._shown(statistic, counts), strict=True):
+                limits = statistic.most()
+                features: list[Whole] = statistic.features(self.table.where(cell)) if shown else []
+                own += [exact_sum(feature) for feature in features] or [0] * len(limits)
+                most += [self.study.most_rows * limit for limit in limits]
+                places.append(place)
+        found = iter(await self._sums("values", own, most, self._blurs(places)) if own else ())
+        asked = [statistic for statistic in self.study.statistics if isinstance(statistic, Summed)]
+        return {s.name: [[next(found) for _ in s.most()] for _ in s.cells] for s in asked}
+
+    def decoded(self, statistic: Summed, counts: Sequence[int], sums: Sequence[Sequence[int]]) -> list[Row]:
+        """The result for all cells."""
+        rows: list[Row] = []
+        for cell, count, shown, own in zip(statistic.cells, counts, self._shown(statistic, counts), sums, strict=True):
+            words = statistic.words(cell)
+            if not shown:
+                rows.append(words | {"count": 0 if count == 0 else None})
+                continue
+            inside = [min(max(number, 0), count * most) for number, most in zip(own, statistic.most(), strict=True)]
+            found = statistic.decode(count, inside, self.study.smallest_group)
+            rows += [words | row | self._noise(statistic, row) for row in found]
+        return rows
+
+    async def steps(self, statistic: Stepwise, count: int) -> list[Row]:
+        """Step after step until one is the last."""
+        if count < max(self.study.smallest_group, statistic.least()):
+            return statistic.found(None)
+        state, most = statistic.begin(), [self.study.most_rows * limit for limit in statistic.step_most()]
+        for number in range(1, statistic.rounds + 1):
+            own = [exact_sum(feature) for feature in statistic.step_features(self.table, state)]
+            sums = await self.sums.of(f"{self.topic}/{statistic.name}/{number}", own, most)
+            try:
+                state, done = statistic.step(count, sums, state)
+            except NumericalFailure:
+                break
+            if done:
+                return statistic.found(state)
+        return statistic.found(None)
+
+    def released(self) -> Released | None:
+        """What the report says of the noise."""
+        if self.plan is None:
+            return None
+        return Released(self.plan.release, self.plan.cost(self.plan.release.honest))
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _first(self) -> int:
+        """The place of the first statistic among the parts of the plan."""
+        return len({_table_of(cell) for cell in _cells(self.study)}) + len(_clipping(self.study))
+
+    def _blurs(self, places: Sequence[int]) -> list[Blur] | None:
+        """The noise of the sums of these parts, one cell each."""
+        return None if self.plan is None else [blur for place in places for blur in self.plan.blurs[place]]
+
+    async def _sums(self, what: str, own: list[int], most: list[int], blurs: list[Blur] | None) -> list[int]:
+        topic = f"{self.topic}/{what}"
+        return await (self.sums.of(topic, own, most) if blurs is None else self.sums.blurred(topic, own, blurs))
+
+    def _shown(self, statistic: Statistic, counts: Sequence[int]) -> list[bool]:
+        """Which cells of a statistic may be decoded."""
+        hidden = withheld(counts, self.study.smallest_group, statistic.shape)
+        return [count > 0 and not h for count, h in zip(counts, hidden, strict=True)]
+
+    def _noise(self, statistic: Summed, row: Row) -> Row:
+        """How much of a number is noise, where that can be said."""
+        if self.plan is None or None in row.values():
+            return {}
+        parties = len(self.sums.contributors)
+        tables = sorted({_table_of(cell) for cell in _cells(self.study)})
+        table = tables.index(tuple(column.name for column in statistic.by))
+        own = self.plan.blurs[self._first + _summed(self.study).index(statistic)] if statistic.most() else ()
+        of_count = self.plan.blurs[table][0].deviation(parties)
+        found = statistic.noise(row, of_count, [blur.deviation(parties) for blur in own])
+        return {} if found is None else {"noise": found}

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -17,16 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidFile
-from .base import Statistic, factor
+from .base import Statistic, Summed, factor
 from .columns import Categories, Column, Numbers, column_from
 from .counting import Extremes, Histogram, Proportion, Quantiles
 from .moments import Correlation, Count, Mean, Sum, Variance
 from .regression import Linear, Logistic
+from .releasing import StudyRelease
 from .table import Table, read_table
 
 __all__ = ["KINDS", "Study"]
 
-MOST_ROWS, MOST_BINS, MOST_ROUNDS = 10**9, 10_000, 100
+MOST_ROWS, MOST_BINS, MOST_ROUNDS, MOST_PARTIES, MOST_RUNS = 10**9, 10_000, 100, 10**6, 10**6
+MOST_CELLS = 100_000
+NAMES: dict[Any, str] = {str: "text", int: "a whole number", list: "a list", int | float: "a number"}
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,10 @@ class Study:
         The most rows that one party may have; it decides how much room sums need.
     columns, statistics
         By name.
-    digest
-        Of everything that the file says; not of comments and order of keys.
+    description
+        Everything that the file says, as JSON; not comments and the order of keys.
+    release
+        What is agreed about noise that stays in the results; ``None``: they are exact.
     """
 
     name: str
@@ -52,7 +58,13 @@ class Study:
     most_rows: int
     columns: Mapping[str, Column]
     statistics: tuple[Statistic, ...]
-    digest: str
+    description: str
+    release: StudyRelease | None = None
+
+    @property
+    def digest(self) -> str:
+        """Of the description: the same at all parties."""
+        return hashlib.sha256(self.description.encode("utf-8")).hexdigest()
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Study:
@@ -64,7 +76,7 @@ class Study:
             It cannot be read, or something in it is missing, unknown or impossible.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidFile(f"{path} cannot be read ({type(error).__name__})") from None
         return cls.from_text(text, str(path))
@@ -87,8 +99,8 @@ class Study:
 
 def _study(given: Mapping[str, Any]) -> Study:
     for key in given:
-        if key not in {"study", "columns", "statistics"}:
-            raise InvalidFile(f"unknown table {key!r}; known are study, columns and statistics")
+        if key not in {"study", "columns", "statistics", "release"}:
+            raise InvalidFile(f"unknown table {key!r}; known are study, columns, statistics and release")
     head = _Keys("study", given.get("study"))
     name = head.take("name", str)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", name):
@@ -98,8 +110,27 @@ def _study(given: Mapping[str, Any]) -> Study:
     head.end()
     columns = {key: column_from(key, each) for key, each in _table("columns", given).items()}
     statistics = tuple(_statistic(key, each, columns) for key, each in _table("statistics", given).items())
-    digest = hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode()).hexdigest()
-    return Study(name, smallest, most_rows, columns, statistics, digest)
+    description = json.dumps(given, sort_keys=True, default=str)
+    release = _release(given["release"], statistics) if "release" in given else None
+    return Study(name, smallest, most_rows, columns, statistics, description, release)
+
+
+def _release(given: Any, statistics: Sequence[Statistic]) -> StudyRelease:
+    keys = _Keys("release", given)
+    epsilon, delta = keys.number("epsilon", low=0.0, high=100.0), keys.number("delta", low=0.0, high=1.0)
+    honest = keys.whole("honest", low=1, high=MOST_PARTIES)
+    runs = keys.whole("runs", low=1, high=MOST_RUNS, default=1)
+    protects = keys.take("protects", str)
+    if protects not in ("row", "party"):
+        raise InvalidFile(f'release.protects must be "row" or "party", got {protects!r}')
+    keys.end()
+    for statistic in statistics:
+        if not isinstance(statistic, Summed) or not statistic.releasable:
+            raise InvalidFile(
+                f"statistics.{statistic.name} is {statistic.kind!r}, which is not offered with a release: sums with "
+                "noise would not give it"
+            )
+    return StudyRelease(epsilon, delta, honest, runs, protects)
 
 
 def _table(name: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -117,10 +148,10 @@ class _Keys:
             raise InvalidFile(f"there must be a table [{where}]")
         self.where, self._left = where, dict(given)
 
-    def take(self, key: str, kind: type[Any], default: Any = None) -> Any:
+    def take(self, key: str, kind: Any, default: Any = None) -> Any:
         value = self._left.pop(key, default)
         if not isinstance(value, kind) or isinstance(value, bool):
-            raise InvalidFile(f"{self.where}.{key} must be given, as {'text' if kind is str else kind.__name__}")
+            raise InvalidFile(f"{self.where}.{key} must be given, as {NAMES[kind]}")
         return value
 
     def whole(self, key: str, *, low: int, high: int, default: int | None = None) -> int:
@@ -128,6 +159,12 @@ class _Keys:
         if not low <= value <= high:
             raise InvalidFile(f"{self.where}.{key} must be in [{low}, {high}], got {value}")
         return value
+
+    def number(self, key: str, *, low: float, high: float) -> float:
+        value = self.take(key, int | float)
+        if not low < value < high:
+            raise InvalidFile(f"{self.where}.{key} must be between {low:g} and {high:g}, got {value!r}")
+        return float(value)
 
     def end(self) -> None:
         for key in self._left:
@@ -144,7 +181,12 @@ class _Choice(_Keys):
 
     def by(self) -> tuple[Categories, ...]:
         names = self.take("by", list, [])
-        return tuple(self._words(f"by[{place}]", name) for place, name in enumerate(names))
+        columns = tuple(self._words(f"by[{place}]", name) for place, name in enumerate(names))
+        if len(set(columns)) != len(columns):
+            raise InvalidFile(f"{self.where}.by must be different columns")
+        if math.prod(len(column.words) for column in columns) > MOST_CELLS:
+            raise InvalidFile(f"{self.where}.by must have at most {MOST_CELLS} combinations of words")
+        return columns
 
     def words(self, key: str) -> Categories:
         return self._words(key, self.take(key, str))
@@ -162,7 +204,7 @@ class _Choice(_Keys):
         return self.whole("bins", low=1, high=MOST_BINS)
 
     def _column(self, key: str, name: Any) -> Column:
-        if name not in self._columns:
+        if not isinstance(name, str) or name not in self._columns:
             raise InvalidFile(f"{self.where}.{key} must be one of {', '.join(self._columns)}, got {name!r}")
         return self._columns[name]
 
@@ -190,7 +232,7 @@ def _quantiles(choice: _Choice) -> Statistic:
     given = choice.take("probabilities", list)
     try:
         shares = tuple(Fraction(str(p)) for p in given)
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         shares = ()
     if not shares or not all(0 < p <= 1 for p in shares):
         raise InvalidFile(f"{choice.where}.probabilities must be numbers in (0, 1]")
@@ -220,7 +262,7 @@ def _logistic(choice: _Choice) -> Statistic:
     outcome, rounds = choice.words("outcome"), choice.whole("rounds", low=1, high=MOST_ROUNDS, default=25)
     if len(outcome.words) != 2:
         raise InvalidFile(f"{choice.where}.outcome must be a column with two categories")
-    return Logistic(choice.name, (), outcome, _predictors(choice, outcome), rounds)
+    return Logistic(choice.name, (), rounds, outcome, _predictors(choice, outcome))
 
 
 KINDS: dict[str, Callable[[_Choice], Statistic]] = {

@@ -7,10 +7,12 @@ the file.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
@@ -63,17 +65,25 @@ def read_table(path: str | PathLike[str], columns: Mapping[str, Column], *, most
     path = Path(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, strict=True)
-            header = next(reader, None)
-            if header is None:
-                raise InvalidFile(f"{path} is empty: it must begin with a line that names the columns")
-            places = _places(path, header, columns)
-            lines = [(reader.line_num, cells) for cells in reader if cells]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            header, lines = _lines(path, stream)
+    except (OSError, UnicodeDecodeError) as error:
         raise InvalidFile(f"{path} cannot be read as CSV in UTF-8 ({type(error).__name__})") from None
+    places = _places(path, header, columns)
     if len(lines) > most_rows:
         raise InvalidFile(f"{path} has {len(lines)} rows; the study allows most_rows = {most_rows}")
     return _checked(path, lines, len(header), places, columns)
+
+
+def _lines(path: Path, stream: TextIO) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header, and the cells of every line that is not empty, with its number."""
+    reader = csv.reader(stream, strict=True)
+    try:
+        header = next(reader, None)
+        if header is None:
+            raise InvalidFile(f"{path} is empty: it must begin with a line that names the columns")
+        return header, [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:  # its messages are about quotes and lengths, never about what is between them
+        raise InvalidFile(f"{path} cannot be read as CSV: line {reader.line_num}: {error}") from None
 
 
 def _places(path: Path, header: Sequence[str], columns: Mapping[str, Column]) -> dict[str, int]:
@@ -81,7 +91,10 @@ def _places(path: Path, header: Sequence[str], columns: Mapping[str, Column]) ->
     for name in columns:
         if names.count(name) != 1:
             what = "no column" if name not in names else "more than one column"
-            raise InvalidFile(f"{path} has {what} {name!r}, which the study declares")
+            told = (
+                "; its cells must be separated by commas" if len(names) == 1 and re.search(r"[;\t]", names[0]) else ""
+            )
+            raise InvalidFile(f"{path} has {what} {name!r}, which the study declares{told}")
     return {name: names.index(name) for name in columns}
 
 

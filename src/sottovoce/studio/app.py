@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,18 +31,32 @@ from ..foundation.arguments import whole
 from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
+from .data import read_graph, read_values
 from .limits import Limits
 from .live import Watcher
-from .messages import write
-from .playing import Playback
-from .reading import RECORDS, read_scenario
+from .messages import read_json, write
+from .playing import Playback, cost_of_step
+from .reading import RECORDS, is_small, read_scenario
+from .setups import read_setup, write_setup
 from .stream import Conversation
+from .tables import Choices
+from .tasks import in_words
 from .thinking import Thinkers
+from .turns import Turns
 
 __all__ = ["STATIC", "create_app"]
 
 STATIC = Path(__file__).parent / "static"
 T = TypeVar("T")
+
+LONG_TEXT = 200_000
+"""Longer texts are read in a process, so that frames are not delayed."""
+
+QUICK_WORK = 20_000_000
+"""Updates of single nodes that an export may need to be computed here, where kernels are compiled already."""
+
+THREADS = 4
+"""Slices of runs that are computed at once."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -79,6 +92,7 @@ def create_app(
         routes=[
             Route("/", studio.page),
             Route("/api/catalogue", studio.catalogue),
+            Route("/api/guide", studio.guide),
             Route("/api/python", studio.python, methods=["POST"]),
             Route("/api/export/{kind}", studio.export, methods=["POST"]),
             Route("/api/read/{kind}", studio.read, methods=["POST"]),
@@ -107,19 +121,22 @@ class Studio:
 
     def __init__(self, limits: Limits, watcher: Watcher) -> None:
         self.limits, self.watcher = limits, watcher
-        self.running = ThreadPoolExecutor(max_workers=4, thread_name_prefix="studio-run")
+        self.running = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="studio-run")
+        self.turns: Turns | None = None
         self.thinkers: Thinkers | None = None
         self.open_pages = 0
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         """Processes for what takes longer; everything is given back at the end."""
-        self.thinkers = Thinkers()
+        self.thinkers, self.turns = Thinkers(), Turns(THREADS)
         self.thinkers.warm_up()
         self.running.submit(_prepare_engine)
+        following = asyncio.ensure_future(self.watcher.follow())
         try:
             yield
         finally:
+            following.cancel()
             self.thinkers.close()
             self.watcher.close()
             self.running.shutdown(wait=False, cancel_futures=True)
@@ -133,29 +150,37 @@ class Studio:
         """Families, values, methods and limits."""
         return JSONResponse(await asyncio.to_thread(catalogue, self.limits))
 
+    async def guide(self, _request: Request) -> Response:
+        """The numbers of the guided first minute."""
+        story = Path(__file__).with_name("guide.json")
+        return Response(await asyncio.to_thread(story.read_bytes), media_type="application/json")
+
     async def python(self, request: Request) -> Response:
         """What is shown, as a program."""
         asked = await self._asked(await self._json(request))
         return JSONResponse({"code": asked.to_python(record=RECORDS)})
 
     async def export(self, request: Request) -> Response:
-        """The run until a step as CSV, PNG or SVG."""
+        """The run until a step as CSV, PNG or SVG, or the set-up as a file."""
         kind = request.path_params["kind"]
-        if kind not in ("csv", "png", "svg"):
+        if kind not in ("csv", "png", "svg", "setup"):
             raise HTTPException(404)
         message = await self._json(request)
+        if kind == "setup":
+            setup = await self._think(write_setup, message.get("problem"), message.get("page"), self.limits)
+            return Response(setup, media_type="application/json")
         asked = await self._asked(message)
         step = whole("at", message.get("at", asked.num_steps), low=0, high=asked.num_steps)
+        run = self._compute_here if cost_of_step(asked) * step <= QUICK_WORK else self._think
         if kind == "csv":
-            text = await self._compute(lambda: exports.as_csv(asked, step))
-            return Response(text, media_type="text/csv")
-        picture = await self._compute(lambda: exports.as_figure(asked, step, message.get("positions"), kind))
+            return Response(await run(exports.as_csv, asked, step), media_type="text/csv")
+        picture = await run(exports.as_figure, asked, step, message.get("positions"), kind)
         return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
 
     async def read(self, request: Request) -> Response:
-        """Check an uploaded or pasted edge list, or private values, and give it back as JSON."""
+        """Check an uploaded or pasted graph, private values or set-up, and give it back as JSON."""
         kind = request.path_params["kind"]
-        if kind not in ("edges", "values"):
+        if kind not in ("edges", "values", "setup"):
             raise HTTPException(404)
         body = await self._body(request)
         name = request.query_params.get("name", "the text")[:60]
@@ -165,8 +190,13 @@ class Studio:
             raise InvalidParameter(f"{name} is not a text file") from None
         if "\0" in text:
             raise InvalidParameter(f"{name} is not a text file")
-        reader = exports.read_edge_list if kind == "edges" else exports.read_numbers
-        return JSONResponse(await self._compute(lambda: reader(text, name, self.limits)))
+        if kind == "setup":
+            return JSONResponse(await self._think(read_setup, text, name, self.limits))
+        choices = Choices.parse(dict(request.query_params))
+        reader = read_graph if kind == "edges" else read_values
+        if len(text) > LONG_TEXT:
+            return JSONResponse(await self._think(reader, text, name, choices, self.limits))
+        return JSONResponse(await self._compute(lambda: reader(text, name, choices, self.limits)))
 
     async def stream(self, socket: WebSocket) -> None:
         """One page's conversation."""
@@ -178,9 +208,15 @@ class Studio:
             return
         self.open_pages += 1
         assert self.thinkers is not None
+        assert self.turns is not None
         try:
             await Conversation(
-                socket, self.limits, running=self.running, thinkers=self.thinkers, watcher=self.watcher
+                socket,
+                self.limits,
+                running=self.running,
+                turns=self.turns,
+                thinkers=self.thinkers,
+                watcher=self.watcher,
             ).hold()
         finally:
             self.open_pages -= 1
@@ -197,19 +233,28 @@ class Studio:
         return b"".join(parts)
 
     async def _json(self, request: Request) -> dict[str, Any]:
-        try:
-            message = json.loads(await self._body(request))
-        except (ValueError, RecursionError):
-            raise InvalidParameter("the request must be JSON") from None
+        message = read_json(await self._body(request), "the request")
         if not isinstance(message, dict):
             raise InvalidParameter("the request must be a JSON object")
         return message
 
     async def _asked(self, message: dict[str, Any]) -> Scenario:
-        return await self._compute(lambda: read_scenario(message.get("problem"), self.limits))
+        asked = message.get("problem")
+        if is_small(asked):
+            return await self._compute(lambda: read_scenario(asked, self.limits))
+        return await self._think(read_scenario, asked, self.limits)
 
     async def _compute(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.running, work)
+        assert self.turns is not None
+        async with self.turns.turn("requests"):
+            return await asyncio.get_running_loop().run_in_executor(self.running, work)
+
+    async def _compute_here(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await self._compute(lambda: work(*arguments))
+
+    async def _think(self, work: Callable[..., T], *arguments: Any) -> T:
+        assert self.thinkers is not None
+        return await self.thinkers.think(work, *arguments, page="requests")
 
 
 class _Guard:
@@ -258,7 +303,7 @@ def _prepare_engine() -> None:
 
 async def _refuse(_request: Request, error: Exception) -> Response:
     status = 422 if isinstance(error, InvalidInput) else 400
-    return JSONResponse({"message": str(error)}, status_code=status)
+    return JSONResponse({"message": in_words(str(error))}, status_code=status)
 
 
 async def _http_error(_request: Request, error: Exception) -> Response:

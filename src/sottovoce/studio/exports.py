@@ -1,4 +1,4 @@
-"""What a page can take away: the numbers as CSV, the picture as PNG or SVG; and what it can bring: files.
+"""What a page can take away: the numbers as CSV, the picture as PNG or SVG.
 
 Exports are computed anew from what was asked for, so they hold the engine's numbers in full precision.
 """
@@ -6,35 +6,28 @@ Exports are computed anew from what was asked for, so they hold the engine's num
 from __future__ import annotations
 
 import io
-import re
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidFile, InvalidParameter
-from ..foundation.text import number_rows
+from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..scenario.scenario import Scenario
-from ..simulation import Solution, simulate
-from .limits import Limits
+from ..simulation import Solution
+from .playing import simulated
 from .reading import record_steps
 
-__all__ = ["as_csv", "as_figure", "read_edge_list", "read_numbers"]
+FARTHEST = 1e9
+"""Where a node may be drawn."""
+
+__all__ = ["as_csv", "as_figure"]
 
 
 def runs_until(asked: Scenario, step: int) -> list[Solution]:
     """Every method's run to ``step``, recorded where the page records."""
     grid = record_steps(asked.num_steps)
     record = np.union1d(grid[grid <= step], [step])
-    return [
-        simulate(
-            asked.graph, asked.private_values, method, num_steps=max(step, 1), seed=asked.seed,
-            record=record, threads=1, progress=False,
-        )
-        for method in asked.methods
-    ]  # fmt: skip
+    return [simulated(asked, method, max(step, 1), record) for method in asked.methods]
 
 
 def as_csv(asked: Scenario, step: int) -> str:
@@ -65,13 +58,18 @@ def as_figure(asked: Scenario, step: int, positions: object, kind: str) -> bytes
         for panel, method, run in zip(axes, asked.methods, runs, strict=False):
             values = run.values if step else asked.private_values
             noise = run.outstanding_noise if step else np.zeros(asked.graph.num_nodes)
-            _draw_network(figure, panel, asked, places, values, noise, f"{method.label()}\nstep {step:,}")
-    labelled = [(run.method.label(), run) for run in runs]
-    draw_panel(axes[-1], labelled, title=f"{asked.graph.name}, seed {asked.seed}")
+            _draw_network(figure, panel, asked, places, values, noise, f"{_plain(method.label())}\nstep {step:,}")
+    labelled = [(_plain(run.method.label()), run) for run in runs]
+    draw_panel(axes[-1], labelled, title=f"{_plain(asked.graph.name)}, seed {asked.seed}")
     out = io.BytesIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce"}):
         figure.savefig(out, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else {"Software": None})
     return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """Text that matplotlib does not take for a formula."""
+    return text.replace("$", r"\$")
 
 
 def _draw_network(figure: Any, axes: Any, asked: Scenario, places: Any, values: Any, noise: Any, title: str) -> None:
@@ -101,48 +99,8 @@ def _places(positions: object, graph: Graph) -> Any:
         raise InvalidParameter(f"positions must be one pair per node ({graph.num_nodes})")
     try:
         places = np.array(positions, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidParameter("positions must be pairs of numbers") from None
-    if places.shape != (graph.num_nodes, 2) or not np.isfinite(places).all():
-        raise InvalidParameter("positions must be pairs of finite numbers")
+    if places.shape != (graph.num_nodes, 2) or not (np.abs(places) <= FARTHEST).all():
+        raise InvalidParameter(f"positions must be pairs of finite numbers of at most {FARTHEST:g} in size")
     return places
-
-
-# -- what a page brings -----------------------------------------------------------------------------
-
-
-def read_edge_list(text: str, name: str, limits: Limits) -> dict[str, Any]:
-    """An uploaded edge list, checked as any graph is."""
-    limits.check("lines", text.count("\n"), 2 * limits.edges)
-    large = (int(digits) for digits in re.findall(r"\d{6,20}", re.sub(r"#.*", "", text)))
-    limits.check("nodes", max(large, default=0) + 1, limits.nodes)
-    with tempfile.TemporaryDirectory(prefix="sottovoce-studio-") as folder:
-        path = Path(folder) / "graph.txt"
-        path.write_text(text, encoding="utf-8")
-        try:
-            graph = Graph.from_file(path)
-        except InvalidFile as error:
-            raise InvalidFile(str(error).replace(str(path), name)) from None
-    limits.check("nodes", graph.num_nodes, limits.nodes)
-    limits.check("edges", graph.num_edges, limits.edges)
-    return {"name": name, "edges": graph.edges.tolist(), "numNodes": graph.num_nodes}
-
-
-def read_numbers(text: str, name: str, limits: Limits) -> dict[str, Any]:
-    r"""Numbers from pasted text or CSV: the last column, a first line of words is a heading, ``#`` a comment.
-
-    A single line of many numbers counts as one column. Errors name the line, never what stands in it.
-
-    Examples
-    --------
-    >>> read_numbers("1, 2, 3", "pasted", Limits())["values"]
-    [1.0, 2.0, 3.0]
-    >>> read_numbers("node,value\n0,0.5\n1,0.25\n", "pasted", Limits())["values"]
-    [0.5, 0.25]
-    """
-    rows = number_rows(text, name)
-    values = rows[0] if len(rows) == 1 else [row[-1] for row in rows]
-    if len(rows) > 1 and len({len(row) for row in rows}) != 1:
-        values = [value for row in rows for value in row]
-    limits.check("numbers", len(values), limits.nodes)
-    return {"name": name, "values": values}

@@ -57,4 +57,5 @@ class Limits:
     def check(self, what: str, given: float, allowed: float) -> None:
         """Raise :class:`TooMuch` if ``given`` is more than ``allowed``."""
         if given > allowed:
-            raise TooMuch(f"this studio allows at most {allowed:,.0f} {what}; that would be {given:,.0f}")
+            many = f"{given:,.0f}" if given < 1e12 else "far more"
+            raise TooMuch(f"this studio allows at most {allowed:,.0f} {what}; that would be {many}")

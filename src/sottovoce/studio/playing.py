@@ -1,28 +1,32 @@
 """The run behind one page: methods in step on one graph, advanced in short pieces, pictured after each.
 
-Synchronous and without any input or output: :mod:`.stream` calls it from worker threads. A piece is
-bounded (:data:`PIECE`), so that closing a page stops its computation soon.
+Synchronous and without any input or output: :mod:`.stream` calls it from worker threads. A slice is cut by what its
+steps cost (:class:`Pace`), so that closing a page stops its computation soon and other pages get their turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..methods import Method
+from ..methods import Method, PairMethod
 from ..methods.base import Array
 from ..scenario.scenario import Scenario
 from ..simulation import Solution, Status, fired_edges, simulate
 from .reading import record_steps
 
-__all__ = ["FULLEST_SPEED_FRAMES", "Lane", "Playback"]
+__all__ = ["FULLEST_SPEED_FRAMES", "Lane", "Pace", "Playback", "chances_for", "cost_of_step", "simulated"]
 
-PIECE = 2_000_000
-"""Steps of one lane in one piece, at most: a fraction of a second."""
+SLICE_SECONDS = 0.05
+"""About how long one slice of a run takes."""
+
+FIRST_WORK = 200_000
+"""Updates of single nodes in the first slice, when nothing is known about the speed."""
 
 FULLEST_SPEED_FRAMES = 60
 """At full speed a run is shown in about this many pictures, so that one sees it happen."""
@@ -76,10 +80,7 @@ class Lane:
         record = np.union1d(grid[(grid > begin) & (grid <= end)], [end])
         if self.solution is None:
             record = np.append(record, 0)
-            run = simulate(
-                problem.graph, problem.private_values, self.method, num_steps=end, seed=problem.seed,
-                record=record, threads=1, progress=False,
-            )  # fmt: skip
+            run = simulated(problem, self.method, end, record)
         else:
             run = self.solution.resume(end - begin, record=record, threads=1, progress=False)
         if self.solution is None:  # the engine's own word on step 0
@@ -110,9 +111,65 @@ class Lane:
         return steps[wanted], errors[wanted]
 
 
+def simulated(
+    problem: Scenario, method: Method, num_steps: int, record: Sequence[int] | npt.NDArray[np.int64]
+) -> Solution:
+    """One method's run of a problem, as every part of the page computes it."""
+    return simulate(
+        problem.graph, problem.private_values, method, num_steps=num_steps, seed=problem.seed, record=record,
+        edge_probabilities=chances_for(method, problem), threads=1, progress=False,
+    )  # fmt: skip
+
+
+def chances_for(method: Method, problem: Scenario) -> Array | None:
+    """How likely edges are to fire; nothing where no single edge fires."""
+    return problem.edge_probabilities if isinstance(method, PairMethod) else None
+
+
 def traced_nodes(num_nodes: int) -> npt.NDArray[np.int64]:
     """Which nodes are followed over time."""
     return np.unique(np.linspace(0, num_nodes - 1, min(TRACED, num_nodes)).round().astype(np.int64))
+
+
+def cost_of_step(problem: Scenario) -> int:
+    """Updates of single nodes in one step of all methods: two for an exchange, all nodes and messages for a round."""
+    whole = problem.graph.num_nodes + 2 * problem.graph.num_edges
+    return sum(whole if method.in_rounds else 2 for method in problem.methods)
+
+
+class Pace:
+    """How many steps make a slice of about :data:`SLICE_SECONDS`: first by nodes × steps, then as measured.
+
+    Parameters
+    ----------
+    cost
+        Updates of single nodes in a step.
+
+    Examples
+    --------
+    >>> pace = Pace(cost=100)
+    >>> pace.steps
+    2000
+    >>> pace.note(2000, seconds=0.5)
+    >>> pace.steps
+    200
+    >>> pace.note(2, seconds=0.001)
+    >>> pace.steps
+    200
+    """
+
+    def __init__(self, cost: int) -> None:
+        self.steps = max(1, FIRST_WORK // cost)
+
+    def note(self, steps: int, *, seconds: float) -> None:
+        """So many steps took so long. A slow slice may have been a compilation, a fast one luck: no large leaps up.
+
+        A short way that took little time says nothing.
+        """
+        if steps < self.steps and seconds < SLICE_SECONDS:
+            return
+        fitting = steps * SLICE_SECONDS / max(seconds, 1e-6)
+        self.steps = max(1, int(min(fitting, 4 * max(self.steps, steps))))
 
 
 class Playback:
@@ -128,6 +185,7 @@ class Playback:
 
     def __init__(self, problem: Scenario, *, drawn: bool) -> None:
         self.problem, self.drawn = problem, drawn
+        self.pace = Pace(cost_of_step(problem))
         self.rewind()
 
     def rewind(self) -> None:
@@ -150,21 +208,24 @@ class Playback:
         """Whether some method's values are no longer finite."""
         return any(lane.solution is not None and lane.solution.status is Status.DIVERGED for lane in self.lanes)
 
-    def pieces(self, target: int) -> list[int]:
-        """The steps at which to stop on the way to ``target``."""
-        distance = target - self.step
-        size = min(PIECE, max(1, -(-distance // 50)))
-        return [*range(self.step + size, target, size), target] if distance > 0 else []
-
-    def advance(self, end: int) -> None:
-        """Run every lane to step ``end``."""
+    def advance(self, target: int) -> None:
+        """Run every lane one slice further, at most to step ``target``."""
+        end = min(target, self.step + self.pace.steps)
+        steps, began = end - self.step, time.perf_counter()
         with np.errstate(all="ignore"):
             for lane in self.lanes:
                 lane.advance(end)
+        self.pace.note(steps, seconds=time.perf_counter() - began)
 
     def all_fired(self) -> npt.NDArray[np.int64]:
         """Which edge fires at every step of the whole run, done or still to come."""
-        return fired_edges(self.problem.graph, num_steps=self.problem.num_steps, seed=self.problem.seed)
+        problem = self.problem
+        return fired_edges(
+            problem.graph,
+            num_steps=problem.num_steps,
+            seed=problem.seed,
+            edge_probabilities=problem.edge_probabilities,
+        )
 
     # -- pictures ------------------------------------------------------------------------------
 

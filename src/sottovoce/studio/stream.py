@@ -2,14 +2,14 @@
 
 :mod:`.messages` says what travels. Every message that follows from a ``setup`` carries its ``run``
 number, so that a page can drop what a former setup still had under way. At most one thing of a kind is
-under way for a page: a run, theory, an audit, a guess, a look at peers.
+under way for a page (:mod:`.tasks`): a run, theory, an audit, a guess, a look at peers. Whatever fails becomes a
+sentence; only the page ends the talk.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
@@ -18,23 +18,34 @@ from typing import Any, TypeVar
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ..errors import InvalidParameter, SottovoceError
+from ..errors import InvalidParameter
 from ..foundation.arguments import number, whole
 from ..foundation.bucket import TokenBucket
 from ..scenario.scenario import Scenario
-from . import insight
-from .layouts import positions
+from . import comparing, insight, meter
 from .limits import Limits
 from .live import Watcher
 from .messages import pack, parse, speed_of, write
-from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
-from .reading import read_scenario
+from .observing import Observer, read_observer, read_prior
+from .opening import opening
+from .playing import FULLEST_SPEED_FRAMES, Playback
+from .reading import is_small, read_scenario
+from .tasks import Tasks, sentence_about
 from .thinking import Thinkers
+from .turns import Turns
 
 __all__ = ["Conversation"]
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
+
+LONGEST_WAIT = 0.5
+"""Seconds after which a picture is shown though the run is not yet where it should be."""
+
+KEPT = 50
+"""Commands that may wait until a run is prepared."""
+
+ANY_TIME = ("setup", "live", "history")
+"""Commands that do not wait for it."""
 
 
 class Conversation:
@@ -46,20 +57,29 @@ class Conversation:
         An accepted websocket.
     limits
         What it may ask for.
-    running, thinkers
-        Where pieces of runs, and answers that take longer, are computed.
+    running, turns, thinkers
+        Where slices of runs are computed and who is next, and where answers that take longer are.
     watcher
         Reads the status of peers.
     """
 
     def __init__(
-        self, socket: WebSocket, limits: Limits, *, running: Executor, thinkers: Thinkers, watcher: Watcher
+        self,
+        socket: WebSocket,
+        limits: Limits,
+        *,
+        running: Executor,
+        turns: Turns,
+        thinkers: Thinkers,
+        watcher: Watcher,
     ) -> None:
         self._socket, self._limits, self._watcher = socket, limits, watcher
-        self._running, self._thinkers = running, thinkers
+        self._running, self._turns, self._thinkers = running, turns, thinkers
         rate = limits.messages_per_second
         self._allowance = TokenBucket(rate=rate, burst=4 * rate)
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks = Tasks(self._say)
+        self._preparing = False
+        self._kept: list[dict[str, Any]] = []
         self._playback: Playback | None = None
         self._run = 0
         self._speed = 1.0
@@ -72,7 +92,9 @@ class Conversation:
             "speed": self._set_speed,
             "watch": self._watch,
             "guess": self._guess,
+            "compare": self._compare,
             "live": self._live,
+            "history": self._history,
         }
 
     async def hold(self) -> None:
@@ -82,70 +104,84 @@ class Conversation:
                 message = await self._socket.receive()
                 if message["type"] == "websocket.disconnect":
                     break
-                await self._answer(message.get("text") or "")
+                await self._hear(message.get("text") or "")
         except WebSocketDisconnect:
             pass  # while answering
         finally:
-            await self._cancel(*self._tasks)
+            await self._tasks.cancel()
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
                 await self._socket.close()
 
-    async def _answer(self, text: str) -> None:
-        command = ""
+    async def _hear(self, text: str) -> None:
         try:
-            if not self._allowance.take(time.monotonic()):
-                raise InvalidParameter("that was a lot of requests at once; please wait a moment")
-            if len(text) > self._limits.message_bytes:
-                raise InvalidParameter(f"a message may have at most {self._limits.message_bytes:,} bytes")
-            message = parse(text)
-            command = message["type"]
-            await self._commands[command](message)
-        except SottovoceError as error:
-            await self._say({"type": "error", "about": command, "message": str(error)})
+            message = self._accepted(text)
+        except InvalidParameter as error:
+            await self._complain(error, "")
+            return
+        if message["type"] in ANY_TIME or not self._preparing:
+            await self._carry_out(message)
+        elif len(self._kept) < KEPT:
+            self._kept.append(message)
+        else:
+            await self._complain(InvalidParameter("the run is still being prepared; please wait"), message["type"])
+
+    def _accepted(self, text: str) -> dict[str, Any]:
+        """A command, unless there are too many, or it is too long, or none."""
+        if not self._allowance.take(time.monotonic()):
+            raise InvalidParameter("that was a lot of requests at once; please wait a moment")
+        if len(text) > self._limits.message_bytes:
+            raise InvalidParameter(f"a message may have at most {self._limits.message_bytes:,} bytes")
+        return parse(text)
+
+    async def _carry_out(self, message: dict[str, Any]) -> None:
+        try:
+            await self._commands[message["type"]](message)
+        except WebSocketDisconnect:
+            raise
+        except Exception as error:
+            await self._complain(error, message["type"])
+
+    async def _complain(self, error: Exception, about: str, **more: Any) -> None:
+        message = sentence_about(error, about or "reading a message")
+        await self._say({"type": "error", "about": about, "message": message, **more})
 
     # -- commands ------------------------------------------------------------------------------
 
     async def _setup(self, message: Mapping[str, Any]) -> None:
-        await self._cancel("play", "theory", "privacy", "guess")
-        self._playback = None
+        await self._tasks.cancel("setup", "play", "theory", "privacy", "guess", "compare")
+        self._playback, self._kept, self._preparing = None, [], False
         self._run = whole("run", message.get("run", 0), low=0, high=2**53)
-        problem = await self._compute(lambda: read_scenario(message.get("problem"), self._limits))
-        at = whole("at", message.get("at", 0), low=0, high=problem.num_steps)
+        self._preparing = True
+        self._start("setup", partial(self._prepare, message.get("problem"), message.get("at", 0)))
+
+    async def _prepare(self, asked: object, at: object) -> None:
+        """Show the problem, or say why not; then carry out what was asked meanwhile."""
+        try:
+            await self._show(asked, at)
+        except WebSocketDisconnect:
+            raise
+        except Exception as error:
+            await self._complain(error, "setup", run=self._run)
+        while self._kept:
+            await self._carry_out(self._kept.pop(0))
+        self._preparing = False
+
+    async def _show(self, asked: object, at: object) -> None:
+        """Build the problem and show its beginning."""
+        if is_small(asked):
+            problem = await self._compute(lambda: read_scenario(asked, self._limits))
+        else:
+            problem = await self._thinkers.think(read_scenario, asked, self._limits, page=self)
+        target = whole("at", at, low=0, high=problem.num_steps)
         graph = problem.graph
         drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
         self._playback = playback = Playback(problem, drawn=drawn)
-        await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
+        ready = await self._compute(lambda: opening(problem, drawn=drawn))
+        await self._say({"type": "ready", "run": self._run, **ready})
         await self._send_frame(playback)
-        if at:
-            self._start("play", partial(self._run_to, playback, at))
+        if target:
+            self._start("play", partial(self._run_to, playback, target))
         self._start("theory", partial(self._say_theory, problem))
-
-    def _ready(self, problem: Scenario, *, drawn: bool) -> dict[str, Any]:
-        graph = problem.graph
-        followed = traced_nodes(graph.num_nodes).tolist() if drawn else []
-        return {
-            "type": "ready",
-            "run": self._run,
-            "drawn": drawn,
-            "graph": {
-                "name": graph.name,
-                "numNodes": graph.num_nodes,
-                "numEdges": graph.num_edges,
-                "edges": graph.edges.tolist() if drawn else [],
-                "positions": positions(graph) if drawn else None,
-                "degrees": [int(graph.degrees.min()), int(graph.degrees.max())],
-            },
-            "methods": [method.label() for method in problem.methods],
-            "inRounds": [method.in_rounds for method in problem.methods],
-            "numSteps": problem.num_steps,
-            "seed": problem.seed,
-            "trueMean": float(problem.private_values.mean()),
-            "spread": float(problem.private_values.std()),
-            "lowest": float(problem.private_values.min()),
-            "highest": float(problem.private_values.max()),
-            "privateValues": problem.private_values.tolist() if drawn else [],
-            "followed": followed,
-        }
 
     async def _play(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -153,11 +189,11 @@ class Conversation:
         if playback.finished:
             playback.rewind()
             await self._send_frame(playback, rewound=True)
-        await self._cancel("play")
-        self._start("play", partial(self._run_on, playback))
+        await self._tasks.cancel("play")
+        self._start("play", partial(self._run_on, playback), announced=False)
 
     async def _pause(self, message: Mapping[str, Any]) -> None:
-        await self._cancel("play")
+        await self._tasks.cancel("play")
         if self._playback is not None:  # a piece under way was finished, and its picture was not sent
             await self._send_frame(self._playback)
         await self._say({"type": "paused", "run": self._run})
@@ -165,13 +201,13 @@ class Conversation:
     async def _step(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
         count = whole("count", message.get("count", 1), low=1, high=self._limits.steps)
-        await self._cancel("play")
+        await self._tasks.cancel("play")
         self._start("play", partial(self._run_to, playback, min(playback.step + count, playback.problem.num_steps)))
 
     async def _seek(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
         target = whole("step", message.get("step"), low=0, high=playback.problem.num_steps)
-        await self._cancel("play")
+        await self._tasks.cancel("play")
         if target < playback.step:
             playback.rewind()
             await self._send_frame(playback, rewound=True)
@@ -182,31 +218,34 @@ class Conversation:
 
     async def _watch(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
-        await self._cancel("privacy", "guess")
-        if message.get("node") is None:
-            return
-        node, prior = self._observer(message, playback)
-        self._start("privacy", partial(self._say_privacy, playback, node, prior))
+        await self._tasks.cancel("privacy", "guess")
+        observer, prior = read_observer(message, playback.problem.graph), read_prior(message)
+        if observer is not None:
+            self._start("privacy", partial(self._say_privacy, playback, observer, prior))
 
     async def _guess(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
-        await self._cancel("guess")
-        node, prior = self._observer(message, playback)
+        await self._tasks.cancel("guess")
+        observer, prior = read_observer(message, playback.problem.graph), read_prior(message)
         step = whole("step", message.get("step"), low=1, high=playback.problem.num_steps)
-        centre = number("centre", message.get("centre", 0.0), low=-1e100, high=1e100)
-        if insight.too_large_to_audit(playback.problem, self._limits) is None:
-            self._start("guess", partial(self._say_guess, playback.problem, node, prior, centre, step))
+        centre = message.get("centre")
+        if centre is not None:
+            centre = number("centre", centre, low=-1e100, high=1e100)
+        if observer is not None:
+            self._start("guess", partial(self._say_guess, playback, observer, prior, centre, step))
 
-    def _observer(self, message: Mapping[str, Any], playback: Playback) -> tuple[int, float | None]:
-        """Who is curious, and what it believed beforehand."""
-        node = whole("node", message.get("node"), low=0, high=playback.problem.graph.num_nodes - 1)
-        prior = message.get("prior")
-        return node, None if prior is None else number("prior", prior, low=0.0, low_open=True, high=1e100)
+    async def _compare(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        await self._tasks.cancel("compare")
+        self._start("compare", partial(self._say_comparison, playback.problem))
+
+    async def _history(self, message: Mapping[str, Any]) -> None:
+        await self._say({"type": "history", **self._watcher.memory.history()})
 
     async def _live(self, message: Mapping[str, Any]) -> None:
-        await self._cancel("live")
+        await self._tasks.cancel("live")
         if message.get("on") is not False:
-            self._start("live", self._say_live)
+            self._start("live", self._say_live, announced=False)
 
     def _need_playback(self) -> Playback:
         if self._playback is None:
@@ -227,8 +266,12 @@ class Conversation:
             interval = max(1.0 / self._limits.frames_per_second, 1.0 / self._speed)
             most = -(-playback.problem.num_steps // FULLEST_SPEED_FRAMES)
             count = int(min(max(1, round(self._speed * interval)), max(1, most)))
-            for end in playback.pieces(min(playback.step + count, playback.problem.num_steps))[-1:]:
-                await self._compute(partial(playback.advance, end))
+            shown = min(playback.step + count, playback.problem.num_steps)
+            began_slices = time.monotonic()
+            while playback.step < shown and not playback.diverged:
+                await self._compute(partial(playback.advance, shown))
+                if time.monotonic() - began_slices > LONGEST_WAIT:
+                    break  # show how far it is
             await self._send_frame(playback)
             if playback.diverged:
                 message = "paused: the values of a method are no longer finite numbers, it diverges here"
@@ -239,29 +282,46 @@ class Conversation:
 
     async def _run_to(self, playback: Playback, target: int) -> None:
         """Run to a step as fast as possible, with one frame at the end."""
-        for end in playback.pieces(target):
-            await self._compute(partial(playback.advance, end))
+        begin = playback.step
+        while playback.step < target:
+            await self._compute(partial(playback.advance, target))
+            self._tasks.shares["play"] = (playback.step - begin) / (target - begin)
         await self._send_frame(playback)
 
     async def _say_theory(self, problem: Scenario) -> None:
         """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
-        answer = await self._thinkers.think(insight.threshold, problem.graph)
+        answer = await self._think(insight.threshold, problem.graph, problem.edge_probabilities, about=problem)
         await self._say({"type": "threshold", "run": self._run, **answer})
         alpha = answer.get("algebraicConnectivity")
         for index, method in enumerate(problem.methods):
-            curves = await self._thinkers.think(insight.theory_curves, problem, method, alpha, self._limits)
+            curves = await self._think(insight.theory_curves, problem, method, alpha, self._limits, about=problem)
             await self._say({"type": "theory", "run": self._run, "lane": index, **curves})
 
-    async def _say_privacy(self, playback: Playback, node: int, prior: float | None) -> None:
-        answer: dict[str, Any] = {"message": insight.too_large_to_audit(playback.problem, self._limits)}
-        if answer["message"] is None:
-            fired = await self._compute(playback.all_fired)
-            answer = await self._thinkers.think(insight.privacy_history, playback.problem, fired, node, prior)
-        await self._say({"type": "privacy", "run": self._run, "node": node, "prior": prior, **answer})
+    async def _say_privacy(self, playback: Playback, observer: Observer, prior: float | None) -> None:
+        problem = playback.problem
+        fired = await self._fired(playback, problem.num_steps)
+        answer = await self._think(meter.privacy_history, problem, fired, observer, prior, about=problem)
+        await self._say({"type": "privacy", "run": self._run, "observer": observer.asked(), "prior": prior, **answer})
 
-    async def _say_guess(self, problem: Scenario, node: int, prior: float | None, centre: float, step: int) -> None:
-        found = await self._thinkers.think(insight.guesses, problem, node, prior, centre, step)
-        await self._say({"type": "guess", "run": self._run, "node": node, "prior": prior, "step": step, "lanes": found})
+    async def _say_guess(
+        self, playback: Playback, observer: Observer, prior: float | None, centre: float | None, step: int
+    ) -> None:
+        problem = playback.problem
+        fired = await self._fired(playback, step)
+        believed = meter.centre_of(problem) if centre is None else centre
+        found = await self._think(meter.guesses, problem, fired, observer, prior, believed, step, about=problem)
+        told = {"observer": observer.asked(), "prior": prior, "step": step, "lanes": found}
+        await self._say({"type": "guess", "run": self._run, **told})
+
+    async def _fired(self, playback: Playback, step: int) -> Any:
+        """The edges that fire until a step; ``None`` for a run that is too large to be followed."""
+        if meter.is_too_large(playback.problem, self._limits):
+            return None
+        return (await self._compute(playback.all_fired))[:step]
+
+    async def _say_comparison(self, problem: Scenario) -> None:
+        found = await self._think(comparing.comparison, problem, about=problem)
+        await self._say({"type": "comparison", "run": self._run, **found})
 
     async def _say_live(self) -> None:
         while True:
@@ -271,40 +331,42 @@ class Conversation:
     # -- plumbing ------------------------------------------------------------------------------
 
     async def _compute(self, work: Callable[[], T]) -> T:
-        """In a thread; if the caller is cancelled, the (short) piece is finished first, so that no two run at once."""
-        future = asyncio.get_running_loop().run_in_executor(self._running, work)
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            await asyncio.wait({future})
-            raise
+        """A short piece in a thread, when this page's turn comes.
 
-    def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        self._tasks[name] = asyncio.ensure_future(self._guard(name, work))
+        If the caller is cancelled, the piece is finished first, so that no two run at once.
+        """
+        async with self._turns.turn(self):
+            future = asyncio.get_running_loop().run_in_executor(self._running, work)
+            try:
+                return await asyncio.shield(future)
+            except asyncio.CancelledError:
+                await asyncio.gather(future, return_exceptions=True)
+                raise
 
-    async def _guard(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Turn what goes wrong in a task into a sentence for the page."""
-        try:
-            await work()
-        except SottovoceError as error:
-            await self._say({"type": "error", "about": name, "message": str(error)})
-        except (WebSocketDisconnect, RuntimeError):
-            pass  # the page was closed meanwhile
-        except Exception:
-            log.exception("the studio could not finish %s", name)
-            message = "something went wrong here; the server's log says more"
-            await self._say({"type": "error", "about": name, "message": message})
+    async def _think(self, work: Callable[..., T], *arguments: Any, about: Scenario) -> T:
+        """In a process; small questions do not wait for large ones."""
+        return await self._thinkers.think(work, *arguments, page=self, small=insight.is_small(about))
 
-    async def _cancel(self, *names: str) -> None:
-        tasks = [self._tasks.pop(name) for name in names if name in self._tasks]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    def _start(self, name: str, work: Callable[[], Awaitable[None]], *, announced: bool = True) -> None:
+        self._tasks.start(name, work, run=self._run, announced=announced)
 
     async def _send_frame(self, playback: Playback, *, rewound: bool = False) -> None:
         header, arrays = playback.frame()
         header |= {"run": self._run, "rewound": rewound}
-        await self._socket.send_bytes(pack(header, arrays))
+        await self._send(pack(header, arrays))
 
     async def _say(self, message: dict[str, Any]) -> None:
-        await self._socket.send_text(write(message))
+        await self._send(write(message))
+
+    async def _send(self, data: str | bytes) -> None:
+        """To the page.
+
+        Raises
+        ------
+        WebSocketDisconnect
+            If it is gone.
+        """
+        try:
+            await (self._socket.send_text(data) if isinstance(data, str) else self._socket.send_bytes(data))
+        except RuntimeError:  # Starlette's word for: it was closed already
+            raise WebSocketDisconnect(1006) from None

@@ -25,6 +25,7 @@ from ..errors import InvalidParameter
 from ..peer.membership.config import PeerConfig
 from ..peer.runtime.node import Peer
 from ..peer.store import MemoryStore
+from ..peer.transport.codec import Codec
 from .memory_transport import Faults, Medium, MemoryTransport
 from .virtual import SeededPeer, VirtualClock
 
@@ -75,6 +76,7 @@ class LocalNetwork:
             num_members=len(self.names), seed=seed, faults=faults or Faults(),
             longest_topic=self._settings.get("longest_topic", 4096),
         )  # fmt: skip
+        self.medium.codec = Codec.from_config(self.config(self.names[0]))
         self._seed = seed
         self._stores = {name: MemoryStore() for name in self.names}
         self._peers: dict[str, Peer] = {}

@@ -90,5 +90,8 @@ class SeededPeer(Peer):
     def _draw(self) -> Callable[[int], Any]:
         return self._generator.standard_normal
 
+    async def _aside(self, work: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        return work(*arguments, **keywords)  # virtual time would run away while a thread computes
+
     def _coin(self) -> Callable[[int], Any]:
         return lambda count: self._generator.integers(2, size=count)

@@ -6,6 +6,7 @@ imported only where a function needs it.
 
 from __future__ import annotations
 
+from ..foundation.extras import require
 from ..methods.accelerated import Acceleration, acceleration
 from ..methods.binary_oracle import (
     adaptive_binary_factor,
@@ -48,6 +49,8 @@ from .gossip.exact import ExpectedError, expected_error, expected_error_split
 from .gossip.resolvent import proved_free_decay, rate_bounds
 from .gossip.spectral import AsymptoticRate, asymptotic_rate, second_moment_rate
 from .planner.planning import DecayCost, Plan, plan
+
+require("scipy", by="theory")
 
 __all__ = [
     "Acceleration",

@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sottovoce as sv
 from sottovoce import graphs
 from sottovoce.graphs.spectrum import solvers
-from sottovoce.graphs.spectrum.lanczos import lanczos
+from sottovoce.graphs.spectrum.lanczos import eigenpairs, lanczos
 from sottovoce.graphs.spectrum.ritz import Estimate, Problem
 
 from ..strategies import connected_graphs
@@ -126,3 +127,23 @@ def test_the_lean_hierarchy_finds_the_same(monkeypatch):
     lean = solvers.multigrid(problem)
     assert lean.value == pytest.approx(usual.value, rel=1e-12)
     assert lean.error <= 1e-9 * lean.value
+
+
+def test_a_cluster_that_the_fast_algorithm_gives_up_on_is_solved_by_the_slow_one(monkeypatch):
+    """Eigenvalues and vectors are those of the full matrix, whichever of LAPACK's ways was taken."""
+    rng = np.random.default_rng(5)
+    diagonal, beside = rng.uniform(1, 2, size=12), rng.uniform(0.1, 1, size=11)
+    full = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    real, taken = scipy.linalg.eigh_tridiagonal, []
+
+    def gives_up(*matrix, lapack_driver="auto"):
+        taken.append(lapack_driver)
+        if lapack_driver == "auto":
+            raise np.linalg.LinAlgError("stemr did not converge")
+        return real(*matrix, lapack_driver=lapack_driver)
+
+    monkeypatch.setattr(scipy.linalg, "eigh_tridiagonal", gives_up)
+    values, vectors = eigenpairs(diagonal, beside)
+    assert taken == ["auto", "stev"]
+    np.testing.assert_allclose(full @ vectors, vectors * values, atol=1e-12)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(full), atol=1e-12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -93,3 +95,36 @@ def test_with_the_answer_there_nothing_more_is_asked(missing: str) -> None:
         said = protocol.tick(protocol.state.active[0])
         assert said.kind is Kind.HELLO
         assert said.closed == 0b1111
+
+
+def test_a_topic_asks_for_no_exchange_that_would_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values that agree are not shown again and again while the answer is waited for; the answer comes all the same."""
+    net = ring("wait")
+    with monkeypatch.context() as patch:
+        patch.setattr("sottovoce.peer.protocol.machine.renewed", lambda before, _found, **_how: before)
+        net.run(120.0)
+        shown = [protocol.state.requests for protocol in protocols(net)]
+        net.run(60.0)
+        assert [protocol.state.requests for protocol in protocols(net)] == shown
+    assert not any(protocol.declared for protocol in protocols(net))
+    assert net.run(60.0, until=lambda: all(protocol.declared for protocol in protocols(net)))
+    assert [protocol.state.requests for protocol in protocols(net)] == shown
+
+
+def test_a_value_that_has_moved_is_shown_to_those_who_have_not_seen_it() -> None:
+    """One edge far apart keeps all others going: the movement that it causes is passed on (R88)."""
+    net = ring("wait")
+    net.run(1.0)
+    ada = net.peers["ada"].protocol
+    assert ada is not None
+    for link in ada._links.values():
+        link.moved = 0.0
+    assert not ada.declared
+    near = ada.settings.tolerance_units // (4 * ada.settings.diameter)
+    ada.state = replace(ada.state, noise=np.zeros(1, dtype=np.int64), account=replace(ada.state.account, messages=99))
+    assert ada._has_said_enough("bob")
+    ada._exchanged("dan", 2 * near, near)
+    assert ada._has_said_enough("bob")
+    ada._exchanged("dan", 2, 1)
+    assert not ada._has_said_enough("bob")
+    assert ada._has_said_enough("dan")

@@ -405,7 +405,7 @@ def test_news_are_paid_from_a_bucket() -> None:
     """A neighbour that claims round after round gets two greetings for each own call, and what was saved up (R62)."""
     a, b = acquainted()
     wide = np.array([0]), np.array([10 * b.settings.tolerance_units])
-    b.rule._sample = lambda: wide
+    b.rule._sample, b.rule._may_tell = (lambda: wide), (lambda: True)
     saved = 2 * b.rule.epoch_rounds
     for calls in (50, 0, 3):
         for _ in range(calls):

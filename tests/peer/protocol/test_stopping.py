@@ -320,3 +320,92 @@ def test_an_epoch_with_anybody_else_than_was_declared_ends_without_agreement() -
         line.sweep()
         found += [rule.agreement() for rule in line.rules]
     assert found.count(None) == len(found)
+
+
+def intervals_told(line: Line, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many intervals travel until all are in their fourth epoch."""
+    stop_for, count = RangeRule.stop_for, 0
+
+    def counting(rule: RangeRule, name: str) -> Stop | None:
+        nonlocal count
+        stop = stop_for(rule, name)
+        count += stop is not None and stop.low is not None
+        return stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RangeRule, "stop_for", counting)
+        for _ in range(2000):
+            if min(rule.epoch for rule in line.rules) >= 3:
+                break
+            line.sweep()
+    return count
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_an_interval_is_told_to_each_neighbour_once(early: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values stand still: what a neighbour has taken in is left out, however many rounds an epoch has (R87)."""
+    counts = []
+    for diameter in (5, 50):
+        line = Line([0, 1, 5, 2], diameter=diameter, tolerance=10)
+        for rule in line.rules:
+            rule.early = early
+        counts.append(intervals_told(line, monkeypatch))
+        assert all(rule.settled for rule in line.rules)
+    assert 0 < counts[1] <= counts[0] + 6
+
+
+def test_a_topic_tells_nothing_in_the_first_half_of_an_epoch() -> None:
+    """Nor does it need to: all agree on the same range and members as with intervals in every round (R87)."""
+    for early in (True, False):
+        line = Line([0, 1, 5, 2], diameter=3, tolerance=10)
+        for rule in line.rules:
+            rule.early = early
+        for _ in range(40):
+            line.sweep()
+            for rule in line.rules:
+                first = rule.joined and rule.round % rule.epoch_rounds < 3
+                assert early or not first or told(rule, "stranger").low is None
+        for rule in line.rules:
+            assert rule.certified is not None
+            assert (rule.certified[0][0], rule.certified[1][0], rule.contributors) == (0, 5, 0b1111)
+
+
+def test_who_lacks_an_interval_that_was_left_out_has_not_heard_it() -> None:
+    """The round does not go on until it is told; in the first half of an epoch nothing is lacking (R87)."""
+    rule, zero = newcomer(diameter=1), np.array([0])
+    for stop in (Stop(0, version=7), Stop(1, zero, zero, version=7), Stop(2, version=8)):
+        assert told(rule, "one").taken == 0 if rule.joined else True
+        rule.hear("one", stop, ["one"])
+    assert rule.round == 3
+    rule.hear("one", Stop(3, version=8), ["one"])
+    assert (rule.round, told(rule, "one").taken) == (3, 0)
+    rule.hear("one", Stop(3, zero, zero, version=8), ["one", "other"])
+    assert (rule.round, told(rule, "one").taken) == (3, 8)
+    rule.hear("one", Stop(3, version=8), ["one"])
+    assert (rule.round, rule.settled) == (4, True)
+
+
+def test_what_a_neighbour_has_taken_in_is_not_told_again_until_it_changes() -> None:
+    """Its word for it counts in the same epoch; a wider interval, and the next epoch's, are told (R87)."""
+    rule, zero = newcomer(diameter=2), np.array([0])
+    for number in range(5):
+        rule.hear("one", Stop(number, zero, zero, version=1), ["one"])
+    number = told(rule, "one").version
+    assert told(rule, "one").low is not None
+    rule.hear("one", Stop(5, zero, zero, version=2, taken=number), ["one", "two"])
+    assert told(rule, "one") == told(rule, "one")._replace(low=None, high=None, version=number)
+    rule.hear("one", Stop(5, zero, zero + 3, version=3, taken=number), ["one", "two"])
+    wider = told(rule, "one")
+    assert wider.high is not None
+    assert (int(wider.high[0]), wider.version > number) == (3, True)
+
+
+def test_members_count_only_with_their_interval() -> None:
+    """Paths that are longer than D: who was heard of, and whose interval cannot have come, is in no agreement (R87)."""
+    line = Line([0, 1, 2, 3, 4], diameter=2, tolerance=10)
+    for early, found in ((False, 0b00111), (True, 0b11111)):
+        for rule in line.rules:
+            rule.early = early
+        for _ in range(40):
+            line.sweep()
+        assert line.rules[0].contributors == found

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 
-import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
 from sottovoce.peer import Average, BlockingPeer
 from sottovoce.peer.runtime import topics
 from sottovoce.privacy import Release
-from sottovoce.testing import LocalNetwork, run_virtually
+from sottovoce.testing import LocalNetwork
 
 from .town import virtually
 
@@ -130,27 +125,3 @@ def test_a_peer_in_a_thread() -> None:
         for other in others:
             ada._run(other.close())
     assert not ada._thread.is_alive()
-
-
-def example() -> ModuleType:
-    path = Path(__file__).parents[3] / "examples" / "learn_together.py"
-    spec = importlib.util.spec_from_file_location("learn_together", path)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    assert spec.loader is not None
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize("rounds", [3, pytest.param(12, marks=pytest.mark.slow)])
-def test_twenty_parties_learn_what_a_server_would(rounds: int) -> None:
-    """With six of twenty processes killed on the way, every party ends with the server's model and its accuracy."""
-    together = example()
-    outcome = run_virtually(together.learn(rounds, share_killed=0.3))
-    assert outcome.kills == 6
-    for model in outcome.together:
-        assert all(np.abs(model[part] - outcome.server[part]).max() < 1e-3 for part in model)
-        assert {array.dtype for array in model.values()} == {np.dtype(np.float32)}
-    assert together.accuracy(outcome.together[0]) == pytest.approx(together.accuracy(outcome.server), abs=0.002)
-    assert together.accuracy(outcome.server) > together.accuracy(outcome.alone) + 0.1

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import InvalidParameter, InvalidValues, PeerError, TopicClosed, TopicUnfinished
+from sottovoce.errors import InvalidParameter, InvalidValues, PeerError, TopicClosed, TopicMismatch, TopicUnfinished
 from sottovoce.peer import Average, Peer
+from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.store import MemoryStore
 from sottovoce.testing.memory_transport import Faults
 
@@ -152,14 +153,13 @@ async def test_a_contribution_cannot_be_changed() -> None:
 
 @virtually
 async def test_contributors_that_disagree_about_the_shape_are_told_both_sides() -> None:
-    """Two shapes under one name: refused, naming both peers and both dimensions, in the log and with no answer."""
+    """Two shapes under one name: refused, naming both peers and both dimensions, with no answer."""
     here = town(3)
     async with open_town(here) as peers:
         calls = [peers[name].average(np.zeros(2 + (name == "p1")), topic="t", timeout=20) for name in here.names]
         ended = await asyncio.gather(*calls, return_exceptions=True)
-        assert all(isinstance(error, TopicUnfinished) for error in ended)
-        said = [str(fields.get("why")) for _, _, fields in here.observers["p0"].lines]
-        assert any("p0 has dimension 2 and p1 has 3" in why for why in said)
+        assert all(isinstance(error, TopicMismatch) for error in ended)
+        assert "p0 has dimension 2 and p1 has 3" in str(ended[0])
 
 
 @virtually
@@ -264,3 +264,53 @@ async def test_an_ended_topic_costs_nothing() -> None:
         assert len(asyncio.all_tasks()) == 1  # this one
         await asyncio.sleep(3600.0)
         assert carried == []
+
+
+@virtually
+async def test_closed_topics_cost_nothing() -> None:
+    """A day after three topics have ended: no message, no timer, no task, and not a row more than one for each."""
+    here = town(4)
+    async with open_town(here) as peers:
+        before = len(asyncio.all_tasks())
+        for name in ("one", "two", "three"):
+            await all_average(peers, name, dict.fromkeys(here.names, 1.0))
+        await asyncio.sleep(60.0)
+        kept = {name: (here.stores[name]._state, dict(here.stores[name]._records)) for name in here.names}
+        heard = []
+        for transport in here.medium.members.values():
+            transport.receive = lambda *message: heard.append(message)  # type: ignore[method-assign,assignment]
+        loop: Any = asyncio.get_running_loop()
+        assert [timer for timer in loop._scheduled if not timer.cancelled()] == []
+        await asyncio.sleep(86_400.0)
+        assert heard == []
+        assert len(asyncio.all_tasks()) == before
+        for name in here.names:
+            assert kept[name] == (here.stores[name]._state, here.stores[name]._records)
+            assert here.stores[name]._topics == {}
+            assert len(here.stores[name]._records) == 3
+
+
+@virtually
+async def test_a_topic_that_waits_for_a_member_sends_little() -> None:
+    """Three of four agree and wait: heartbeats and no values, for as long as it takes; then the fourth ends it soon."""
+    here = town(4, sync_interval=5.0)
+    sent: list[Message] = []
+    encode = here.medium.codec.encode
+
+    def counting(message: Message | None) -> bytes:
+        if message is not None:
+            sent.append(message)
+        return encode(message)
+
+    async with open_town(here) as peers:
+        calls = [asyncio.ensure_future(peers[name].average(1.0, topic="t")) for name in here.names[1:]]
+        await asyncio.sleep(300.0)
+        here.medium.codec.encode = counting  # type: ignore[method-assign]
+        await asyncio.sleep(1000.0)
+        assert [message for message in sent if message.x is not None] == []
+        assert len(sent) < 1000.0 / 5.0 * 2 * 4 * 2  # one call and its answer over each edge and way in five seconds
+        began = asyncio.get_running_loop().time()
+        answer = await peers["p0"].average(5.0, topic="t")
+        assert [one.mean for one in await asyncio.gather(*calls)] == [answer.mean] * 3
+        assert asyncio.get_running_loop().time() - began < 100.0
+    assert abs(answer.mean - 2.0) < 1e-3

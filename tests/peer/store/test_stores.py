@@ -17,6 +17,7 @@ import pytest
 
 from sottovoce.errors import StoreError, UnusableStore
 from sottovoce.peer.protocol import PeerState
+from sottovoce.peer.protocol.packing import bytes_of, pack
 from sottovoce.peer.store import Identity, MemoryStore
 from sottovoce.peer.store.sqlite import MIGRATIONS, SCHEMA_VERSION, SqliteStore, migrate, read_state
 from sottovoce.testing import StoreConformance
@@ -201,8 +202,10 @@ def test_bit_rot_in_what_counts_is_noticed(store: SqliteStore, what: str) -> Non
     """One bit of the value, the noise or a register, flipped in the file itself: refused at the next start."""
     store.close()
     content = store.path.read_bytes()
-    place = content.index(vectors_of(some_state())[what].astype("<i8").tobytes())
-    for bit in (0, 17, 191):
+    vector = vectors_of(some_state())[what]
+    packed = b"".join(pack(vector, bytes_of(vector)))
+    place = content.index(packed)
+    for bit in (0, 4 * len(packed), 8 * len(packed) - 1):
         rotten = bytearray(content)
         rotten[place + bit // 8] ^= 1 << bit % 8
         store.path.write_bytes(rotten)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, NumericalFailure
+from ...foundation.extras import install_line, require
 from ..closed_forms import closed_forms
 from ..graph import Family, Graph
 
@@ -233,6 +234,7 @@ def _closed_form(family: Family | None) -> Connectivity | None:
 
 
 def _solve(problem: Problem, digits: int | None, *, count: bool, name: str) -> Connectivity:
+    require("scipy", by=f"the algebraic connectivity of {name}")
     from .solvers import has_multigrid, with_count
 
     wanted = 10.0 ** -(digits or DIGITS_AT_LEAST)
@@ -248,7 +250,7 @@ def _solve(problem: Problem, digits: int | None, *, count: bool, name: str) -> C
             return Connectivity(estimate.value, estimate.residual, estimate.error, solver, estimate.lower_bound)
         else:
             said.append(f"{solver}: {estimate.value:.6g} ± {estimate.error:.1g}")
-    hint = "" if has_multigrid() else "; pip install 'sottovoce[amg]' adds a stronger solver"
+    hint = "" if has_multigrid() else f"; {install_line('pyamg')} adds a stronger solver"
     raise NumericalFailure(
         f"algebraic connectivity of {name} was not found to {digits or DIGITS_AT_LEAST} digits "
         f"({'; '.join(said)}){hint}"

@@ -15,7 +15,7 @@ so it is far sharper than residual²/gap where eigenvalues lie close together.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from .ritz import Estimate, Problem
 
-__all__ = ["lanczos", "radau_corner", "recurrence"]
+__all__ = ["eigenpairs", "lanczos", "radau_corner", "recurrence"]
 
 Iterate = npt.NDArray[Any]
 """``(n,)`` single or double precision."""
@@ -183,6 +183,27 @@ def _lehmann(diagonal: list[float], off_diagonal: list[float], wall: float) -> f
         return -np.inf
     extended = np.append(np.array(diagonal), corner)
     return float(eigh_tridiagonal(extended, off_diagonal, eigvals_only=True, select="i", select_range=(0, 0))[0])
+
+
+def eigenpairs(diagonal: Sequence[float] | Iterate, beside: Sequence[float] | Iterate) -> tuple[Iterate, Iterate]:
+    """All eigenvalues, rising, and eigenvectors of a symmetric tridiagonal matrix.
+
+    A long recurrence without reorthogonalisation finds the same eigenvalue again and again. LAPACK's fast algorithm
+    gives up on some such clusters, in some versions; the slow one does not.
+
+    Examples
+    --------
+    >>> values, vectors = eigenpairs([1.0, 1.0], [0.5])
+    >>> values.tolist()
+    [0.5, 1.5]
+    """
+    from scipy.linalg import LinAlgError, eigh_tridiagonal
+
+    try:
+        values, vectors = eigh_tridiagonal(diagonal, beside)
+    except LinAlgError:
+        values, vectors = eigh_tridiagonal(diagonal, beside, lapack_driver="stev")
+    return np.asarray(values, dtype=np.float64), np.asarray(vectors, dtype=np.float64)
 
 
 def radau_corner(diagonal: list[float], off_diagonal: list[float], node: float) -> float:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...foundation.extras import require
 from ..validation import chunks
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ class Problem:
 
 def assembled(edges: npt.NDArray[np.int32], weights: Vector, diagonal: Vector) -> scipy.sparse.csr_array:
     """The symmetric matrix with −w_e at the two places of every edge and the given diagonal."""
+    require("scipy", by="the Laplacian of a graph without a closed form")
     import scipy.sparse
 
     nodes = np.arange(len(diagonal), dtype=np.int32)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ...foundation.extras import installed
 from .ritz import EPSILON, Estimate, Problem, Ritz, Vector, error_bound
 
 if TYPE_CHECKING:
@@ -131,11 +132,7 @@ def multigrid(problem: Problem, *, tolerance: float = 1e-9) -> Estimate | None:
 
 def has_multigrid() -> bool:
     """Whether pyamg is installed."""
-    try:
-        import pyamg  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return installed("pyamg")
 
 
 def _block_iteration(

@@ -68,7 +68,11 @@ def edges_by_name(path: Path, names: Sequence[str]) -> Graph:
     """Read a graph whose lines name two parties each, for example ``ada bob``."""
     number = {name: index for index, name in enumerate(names)}
     edges = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError(f"the graph file {str(path)!r} is not text in UTF-8") from None
+    for line in text.splitlines():
         words = line.partition("#")[0].split()
         if not words:
             continue

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigError, TemporaryFailure
 from ...foundation.files import write_atomically
+from ...foundation.system import require_private_files
 from .names import check_label, split_address
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ def public_pem(key: EllipticCurvePrivateKey) -> str:
 
 def load_key(path: Path, what: str) -> EllipticCurvePrivateKey:
     """Read a key that only its owner can read."""
+    require_private_files()
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -241,6 +243,7 @@ def load_key(path: Path, what: str) -> EllipticCurvePrivateKey:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only its owner can read, never for an instant with wider permissions."""
+    require_private_files()
     write_atomically(path, lambda draft: draft.write_bytes(content), mode=0o600)
 
 

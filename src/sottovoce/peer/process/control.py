@@ -3,8 +3,8 @@
 Only the owner of the folder can open it (mode 0600). Commands: status, set-value, add, drop, roster, leave, backup,
 stop. A private value travels over it in one direction only, inwards, and appears in no answer, error or log.
 
-The socket is reached through an open descriptor of its folder, because a Unix socket's path may have only about a
-hundred characters and a folder's may have more.
+On Linux the socket is reached through an open descriptor of its folder, because a Unix socket's path may have only
+about a hundred characters and a folder's may have more.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ _SOCKET = "control.sock"
 _LINE_BYTES = 2 * 8 * MAX_DIMENSION
 _PATIENCE = 30.0
 
+OPEN_FOLDERS = Path("/proc/self/fd")
+"""Where Linux shows the open descriptors of a process."""
+
+LONGEST_NAME = 103
+"""Bytes of a Unix socket's path that every system allows."""
+
 Command = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
@@ -48,9 +54,16 @@ def decode_value(text: object) -> np.ndarray:
 
 @contextlib.contextmanager
 def _short_path(folder: Path) -> Iterator[str]:
+    """A name of the socket below the limit of about a hundred bytes; only Linux has one for every folder."""
+    if not OPEN_FOLDERS.is_dir():
+        name = str(folder / _SOCKET)
+        if len(os.fsencode(name)) > LONGEST_NAME:
+            raise InvalidInput(f"data_dir is too long for this system: the socket in it may have {LONGEST_NAME} bytes")
+        yield name
+        return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        yield f"/proc/self/fd/{descriptor}/{_SOCKET}"
+        yield str(OPEN_FOLDERS / str(descriptor) / _SOCKET)
     finally:
         os.close(descriptor)
 
@@ -79,6 +92,9 @@ class ControlServer:
         try:
             with _short_path(self._folder) as path:
                 listener.bind(path)
+        except BaseException:
+            listener.close()
+            raise
         finally:
             os.umask(before)
         self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=_LINE_BYTES)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from .disclosure import live_sealed_edges, own_interval
+from .disclosure import live_sealed_edges, own_interval, own_margins
 from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
 from .noise import draw_seal
@@ -61,12 +61,17 @@ class Core:
             settings.tolerance_units,
             lambda: own_interval(self.state, self._links, self.settings),
             member=settings.index,
+            may_tell=lambda: own_margins(self.state, self._links, self.settings) is not None,
+            versions=stamp(),
         )
+        self.rule.early = not settings.missing
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
         self._to_tell: set[str] = set()
+        self._still = 0, 0
+        """R88: the present round, and how often the own clock has rung in it."""
         self._heed_certificate()
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
@@ -142,11 +147,6 @@ class Core:
         """How many neighbours that answer share a seal with this peer (R30)."""
         return live_sealed_edges(self.state, self._links)
 
-    @property
-    def quiet(self) -> bool:
-        """Whether nobody needs this peer to hurry (R36)."""
-        return not self.rule.restless and self.rule.quiet(self.state.active)
-
     # -- for the rules --------------------------------------------------------------------------
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
@@ -189,10 +189,12 @@ class Core:
         if self.pending is not None and self.pending.peer == name:
             self.pending = None
 
-    def _exchanged(self, name: str, disagreement: int) -> None:
-        """The value moved in an exchange."""
+    def _exchanged(self, name: str, disagreement: int, step: int) -> None:
+        """The value moved by ``step`` in an exchange."""
         self.exchanges += 1
-        self._links[name].disagreement = disagreement
+        for link in self._links.values():
+            link.moved += step
+        self._links[name].disagreement, self._links[name].moved = disagreement, 0.0
         if disagreement > 2 * self.settings.tolerance_units and self.rule.settled:  # R36
             self.rule.disturbed(membership=False)
         self.rule.value_changed()

@@ -26,6 +26,7 @@ __all__ = [
     "may_show",
     "noise_is_held",
     "own_interval",
+    "own_margins",
     "shown_error",
     "shown_estimate",
     "too_noisy",
@@ -66,7 +67,16 @@ def too_noisy(state: PeerState, settings: Settings) -> bool:
 
 
 def own_interval(state: PeerState, links: Mapping[str, Link], settings: Settings) -> Interval | None:
-    """R32, R41: the own value, widened by what is under way and by the noise in place.
+    """R32, R41: the own value, widened by what is under way and by the noise in place; ``None``: it is not told."""
+    margins = own_margins(state, links, settings)
+    if margins is None:
+        return None
+    x = state.shown
+    return x - margins[0], x + margins[1]
+
+
+def own_margins(state: PeerState, links: Mapping[str, Link], settings: Settings) -> tuple[int, int] | None:
+    """How far the own interval goes below and above the own value.
 
     A step of this end's register that the neighbour has not copied yet stands in this value and not in that one: so
     the interval also holds what the value was without it.
@@ -87,8 +97,7 @@ def own_interval(state: PeerState, links: Mapping[str, Link], settings: Settings
             if link.step is None:
                 return None
             below, above = below + link.step[0], above + link.step[1]
-    x = state.shown
-    return x - below, x + above
+    return below, above
 
 
 def shown_estimate(state: PeerState) -> Vector | None:

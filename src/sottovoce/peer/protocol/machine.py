@@ -1,4 +1,4 @@
-"""A peer's state machine on top of the ledger of each edge: rules R14 to R31, R44, R46 to R53, R60 to R62, R80 to R85.
+"""A peer's state machine on top of the ledger of each edge: rules R14 to R31, R44, R46 to R53, R60 to R62, R80 on.
 
 :class:`Protocol` is told what happened (a tick of its clock, a message, a timer, an operator's wish) and
 says what to send. Time does not exist here and randomness arrives as three functions. After each call
@@ -27,7 +27,7 @@ from .disclosure import may_show, noise_is_held
 from .ledger import Reaction, meet, step
 from .members import Membership
 from .messages import Kind, Message, Vector, check_message, within
-from .noise import begin_afresh, draw_if_needed, rearm
+from .noise import begin_afresh, draw_if_needed, noise_in_place, rearm
 from .openings import closed
 from .settings import Settings
 from .state import Link, PeerState, Pending
@@ -35,7 +35,10 @@ from .steps import half, kept_within, reach
 from .terms import dispute
 from .units import LARGEST
 
-__all__ = ["Protocol"]
+__all__ = ["WAITS_AFTER", "Protocol"]
+
+WAITS_AFTER = 20
+"""R88: own calls in one round after which a peer that has nothing to ask only waits."""
 
 
 class Protocol(Membership):
@@ -106,6 +109,7 @@ class Protocol(Membership):
     def tick(self, name: str | None) -> Message | None:
         """R16, R28: the own clock rang and chose ``name``; ``None`` if nobody can be called now."""
         active = self.state.active
+        self._still = self.rule.round, self._still[1] + 1 if self._still[0] == self.rule.round else 0
         for neighbour in active:
             link = self._links[neighbour]
             link.tokens = min(link.tokens + self.settings.bucket_refill / len(active), self.settings.bucket_burst)
@@ -130,8 +134,27 @@ class Protocol(Membership):
         return message
 
     def _has_said_enough(self, name: str) -> bool:
-        """R84: with the answer there no more need be shown, unless this end must find out whether they still agree."""
-        return self.declared and self._links[name].disagreement <= self.settings.tolerance_units
+        """R84, R88: whether a topic needs no more exchanges over this edge, as far as this end knows.
+
+        With the answer there: unless the two must find out whether they still agree. Before: while this end's value is
+        nearly what it was after their last exchange, and its noise is gone or may not be withdrawn now (R55). If that
+        is so at both ends of all edges, all values lie within half the tolerance, and agreement comes by itself.
+        """
+        link, settings = self._links[name], self.settings
+        if self.declared:
+            return link.disagreement <= settings.tolerance_units
+        near = settings.tolerance_units / (4 * settings.diameter)
+        stays = noise_is_held(self.state, self._links) or noise_in_place(self.state, settings.units) == 0.0
+        return bool(settings.missing) and link.moved <= near and stays
+
+    @property
+    def quiet(self) -> bool:
+        """R36, R88: whether nobody needs this peer to hurry: all is done, or it only waits for others."""
+        if not self.rule.restless:
+            return self.rule.quiet(self.state.active)
+        talking = [name for name in self.state.active if not (self.state.edges[name].blank or self._links[name].silent)]
+        still = self._still[0] == self.rule.round and self._still[1] >= WAITS_AFTER
+        return still and all(map(self._has_said_enough, talking))
 
     def pause(self, uniform: float) -> float:
         """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
@@ -174,11 +197,9 @@ class Protocol(Membership):
         ProtocolViolation
             The message breaks the protocol. Nothing has changed.
         """
-        if m.dst != self.settings.name:
-            raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
-        if m.topic != self.topic:
-            raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
-        self._check_terms(m)
+        self._check_address(m)
+        if self._check_terms(m):
+            return self.greet(m.src)
         check_message(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
@@ -216,6 +237,9 @@ class Protocol(Membership):
         """R82 to R84: an epoch may have ended in agreement, or a neighbour has declared."""
         held, found = self.state.certificate, self.rule.agreement()
         if found is not None:
+            self.rule.early |= (
+                self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members
+            )
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
         if m.closed:
             self.declared_elsewhere = self._links[m.src].closed = m.closed
@@ -248,11 +272,21 @@ class Protocol(Membership):
         held = self.state.certificate
         return closed(self.settings, name, 0 if held is None else held.contributors, topic=self.topic)
 
-    def _check_terms(self, m: Message) -> None:
-        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree."""
+    def _check_address(self, m: Message) -> None:
+        if m.dst != self.settings.name:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src} is for somebody else")
+        if m.topic != self.topic:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src} is about a topic that does not run here")
+
+    def _check_terms(self, m: Message) -> bool:
+        """R49, R60: nothing of a neighbour whose terms differ is believed, until a greeting shows that they agree.
+
+        R89: of a topic it is told the own terms, once, so that both ends can say what differs; whether it must be now.
+        """
         if m.src not in self.state.edges:
-            return
+            return False
         self.rosters[m.src] = m.roster
+        known = m.src in self.disputes
         if m.terms is not None:
             own, same = self.settings, m.roster == self.settings.roster
             why = dispute(own.name, own.terms, m.src, m.terms, same_roster=same)
@@ -264,8 +298,11 @@ class Protocol(Membership):
             else:
                 self._count("terms-differ", m.src)
                 self.disputes[m.src] = why
-        if m.src in self.disputes and m.kind is not Kind.BYE:
+        if m.src not in self.disputes or m.kind is Kind.BYE:
+            return False
+        if known or not self.settings.missing:
             raise ProtocolViolation(self.disputes[m.src])
+        return True
 
     def _check_flow(self, m: Message, reaction: Reaction) -> None:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
@@ -298,7 +335,8 @@ class Protocol(Membership):
             self.rule.disturbed()
         if reaction.previous is not None:  # R13: a request of ours was applied
             self.state = replace(self.state, fresh=self.state.fresh and noise_is_held(self.state, self._links))
-            self._exchanged(name, 2 * max(reach(edge.g - reaction.previous)))
+            step = max(reach(edge.g - reaction.previous))
+            self._exchanged(name, 2 * step, step)
 
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
@@ -356,5 +394,5 @@ class Protocol(Membership):
         held = noise_is_held(state, self._links)
         self.state = replace(state, fresh=held, edges={**state.edges, m.src: changed})
         self._count("applied", m.src)
-        self._exchanged(m.src, max(reach(difference)))
+        self._exchanged(m.src, max(reach(difference)), max(link.step))
         return ""

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ProtocolViolation
-from .terms import LONGEST_UNIT, Terms
+from .terms import LONGEST_NAME, LONGEST_UNIT, Terms
 from .units import LARGEST, Vector
 
 __all__ = ["COUNTER_LIMIT", "DEFAULT_TOPIC", "Kind", "Message", "Stop", "Vector", "check_message", "extremes", "within"]
@@ -54,7 +54,9 @@ class Stop(NamedTuple):
 
     ``contributors`` is the set of members whose values the interval covers so far, one bit each in the order of the
     roster; ``ready`` those among them that let nobody in or out any more (R83); ``previous_…`` is what the last epoch
-    ended with.
+    ended with. ``version`` is the sender's number for its interval, 0 if that is unbounded; an interval that is left
+    out and has one is known to the receiver, or not told yet. ``taken`` is the number of the receiver's interval that
+    the sender has taken in last in its present epoch (R87).
     """
 
     round: int
@@ -66,6 +68,9 @@ class Stop(NamedTuple):
     previous_contributors: int = 0
     ready: int = 0
     previous_ready: int = 0
+    version: int = 0
+    previous_version: int = 0
+    taken: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -187,6 +192,10 @@ def _check_terms(m: Message, terms: Terms) -> None:
     texts, numbers = (terms.unit, terms.missing), terms[3:9]
     if max(map(len, texts)) > LONGEST_UNIT or not all(map(math.isfinite, numbers)):
         raise ProtocolViolation(f"HELLO from {m.src}: terms must be finite numbers and a unit of a few characters")
+    if len(terms.topic) > LONGEST_NAME or not terms.topic.isprintable():
+        raise ProtocolViolation(
+            f"HELLO from {m.src}: a topic's name must be at most {LONGEST_NAME} printable characters"
+        )
 
 
 def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int | None) -> None:
@@ -205,8 +214,9 @@ def _check_set(m: Message, name: str, members_in_it: int, members: int) -> None:
 
 
 def _check_stop(m: Message, stop: Stop, dimension: int | None, members: int) -> None:
-    if not 0 <= stop.round < COUNTER_LIMIT:
-        raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.round must be in [0, 2**62)")
+    for name in ("round", "version", "previous_version", "taken"):
+        if not 0 <= getattr(stop, name) < COUNTER_LIMIT:
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name} must be in [0, 2**62)")
     for name in ("contributors", "previous_contributors", "ready", "previous_ready"):
         _check_set(m, f"stop.{name}", getattr(stop, name), members)
     for name, low, high in (("", stop.low, stop.high), ("previous_", stop.previous_low, stop.previous_high)):

@@ -105,7 +105,11 @@ def draw_if_needed(state: PeerState, draw: Callable[[int], Any], unit: Unit) -> 
     account = state.account
     if not account.affords():  # frozen
         return replace(state, fresh=True)
-    noise = whole_noise(len(state.value), amplitude(account, account.messages, unit), draw)
+    size = amplitude(account, account.messages, unit)
+    if size or state.noise is None or amplitude(account, max(account.messages - 1, 0), unit):
+        noise = whole_noise(len(state.value), size, draw)
+    else:
+        noise = state.noise  # zero before, and zero now: nothing to draw, and nothing to write
     return replace(state, noise=noise, account=account.spend(), fresh=True)
 
 

@@ -10,11 +10,9 @@ import hashlib
 from ...errors import InvalidParameter
 from .messages import DEFAULT_TOPIC, Kind, Message
 from .settings import Settings
+from .terms import LONGEST_NAME
 
-__all__ = ["LONGEST_NAME", "answer_without_topic", "closed", "topic_id"]
-
-LONGEST_NAME = 256
-"""Characters of a topic's name."""
+__all__ = ["answer_without_topic", "closed", "topic_id"]
 
 
 def topic_id(name: str) -> bytes:

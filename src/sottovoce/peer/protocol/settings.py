@@ -69,6 +69,7 @@ class Settings:
     grace: float = 5.0
 
     missing = ""  # not a field: the standing average of a network waits for everybody and never ends
+    topic = ""  # nor this: it has no name
 
     def __post_init__(self) -> None:
         for item in fields(Settings):
@@ -144,9 +145,12 @@ class TopicSettings(Settings):
         ``"wait"``: the answer is the mean of all members, and there is none before all have contributed. ``"drop"``:
         it is that of those who have, and who does not, or falls silent, may be left out. All contributors must say the
         same.
+    topic
+        Its name.
     """
 
     missing: str = "wait"
+    topic: str = ""
 
     def __post_init__(self) -> None:
         if self.missing not in ("wait", "drop"):
@@ -156,10 +160,10 @@ class TopicSettings(Settings):
         super().__post_init__()
 
     @classmethod
-    def of(cls, settings: Settings, *, dimension: int, missing: str) -> TopicSettings:
+    def of(cls, settings: Settings, *, dimension: int, missing: str, topic: str) -> TopicSettings:
         """Those of a topic in the network that ``settings`` are about."""
         shared = {item.name: getattr(settings, item.name) for item in fields(Settings)}
-        return cls(**shared | {"dimension": dimension, "missing": missing})
+        return cls(**shared | {"dimension": dimension, "missing": missing, "topic": topic})
 
 
 _Rule = tuple[str, Callable[[float], bool]]

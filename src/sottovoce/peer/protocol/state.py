@@ -69,11 +69,12 @@ class PeerState:
     @property
     def shown(self) -> Vector:
         """x = c + u + Σ flows, always recomputed, neighbours in ascending order."""
-        total: Any = self.value if self.noise is None else self.value + self.noise
+        total: Any = self.value.copy() if self.noise is None else self.value + self.noise
         for name in sorted(self.edges):
             edge = self.edges[name]
-            if not edge.blank:
-                total = total + (edge.f - edge.g)
+            if not edge.blank:  # in place: of a long vector every copy counts
+                total += edge.f
+                total -= edge.g
         return np.asarray(total)
 
     @property
@@ -144,6 +145,8 @@ class Link:
     """R62: greetings with news that may still be sent before the own clock rings again."""
     disagreement: float = math.inf
     """Largest difference in units seen in the last exchange; infinite before there was one."""
+    moved: float = math.inf
+    """R88: how far the own value has gone, at most, since the last exchange over this edge."""
     silent: bool = False
     """R30: it did not answer a request, and nothing has been heard of it since."""
     not_yet: bool = False

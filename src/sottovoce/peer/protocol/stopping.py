@@ -11,6 +11,14 @@ it in the same epoch.
 With the interval travels the set of members whose values it covers, so that "the mean of these members" is known; and,
 for topics, the set of those that let nobody in or out any more (:mod:`.closing`).
 
+**Long vectors** (R87). An interval is two vectors, and telling it in every round was most of what a topic sent. Each
+interval that a peer has is therefore numbered, a wider one anew; a neighbour says which number it has taken in last in
+its present epoch, and what it has is left out. Uniting twice changes nothing, so what is left out is as good as told;
+who does not have that number counts the message as not heard. And in the first D rounds of an epoch a topic tells no
+interval: the D rounds after that reach everybody, and by then no own interval changes any more. That some value cannot
+be told is said at once, and so is who was heard of; but only who comes with an interval is in it. The standing average
+tells in all rounds: operators may have dropped neighbours, and its paths may be longer than the roster knows.
+
 An interval that would say nothing is unbounded (``None``). It costs no bytes, publishes nothing about the value, and
 makes the union of everybody who hears of it unbounded too. When a peer may tell its own interval, and how wide it is,
 is decided in :func:`.disclosure.own_interval`.
@@ -33,6 +41,7 @@ declaring at its end; most greetings are saved for those.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -65,14 +74,26 @@ class RangeRule:
         Gives the peer's own interval now, or ``None`` if it must not be told (R32).
     member
         Position of this peer among the members.
+    may_tell
+        Whether there is a sample, where that is known without taking it.
+    versions
+        Where the numbers of intervals begin (R87): higher at every start.
     """
 
     def __init__(
-        self, diameter: int, tolerance: int, sample: Callable[[], Interval | None], *, member: int = 0
+        self,
+        diameter: int,
+        tolerance: int,
+        sample: Callable[[], Interval | None],
+        *,
+        member: int = 0,
+        may_tell: Callable[[], bool] | None = None,
+        versions: int = 0,
     ) -> None:
         self.epoch_rounds = 2 * diameter
         self.tolerance = tolerance
         self._sample = sample
+        self._may_tell = may_tell or (lambda: sample() is not None)
         self._self = 1 << member
         self.round = 0
         self.joined = False
@@ -90,6 +111,7 @@ class RangeRule:
         self._interval: Interval | None = None
         self._previous: Interval | None = None
         self._gathered, self._gathered_before = self._self, 0
+        self._rumoured, self._rumoured_before = self._self, 0
         self.bound = False
         """R83: whether this peer lets nobody in or out any more, and says so."""
         self.only = 0
@@ -99,6 +121,11 @@ class RangeRule:
         end in agreement no interval is told then: nobody would make use of it, and long vectors are dear."""
         self._ready, self._ready_before = 0, 0
         self._agreement: Agreement | None = None
+        self.early = True
+        """R87: whether intervals are told in the first half of an epoch, too."""
+        self._version, self._previous_version = versions, 0
+        self._taken: dict[str, int] = {}
+        self._held: dict[str, int] = {}
 
     @property
     def epoch(self) -> int:
@@ -110,10 +137,27 @@ class RangeRule:
             return None
         self._told[name] = self.round
         behind = self._seen.get(name, -1) // self.epoch_rounds < self.epoch
-        low, high = self._interval or (None, None)
-        last_low, last_high = (behind and self._previous) or (None, None)
+        now = self._told_to(name, self._interval, self._version, spreading=self._spreads(self.round))
+        last = self._told_to(name, self._previous if behind else None, self._previous_version, spreading=True)
         before = (self._gathered_before, self._ready_before) if behind else (0, 0)
-        return Stop(self.round, low, high, last_low, last_high, self._gathered, before[0], self._all_ready, before[1])
+        gathered = (self._gathered, self._all_ready) if self._spreads(self.round) else (self._rumoured, 0)
+        return Stop(
+            self.round, *now[:2], *last[:2], gathered[0], before[0], gathered[1], before[1],
+            version=now[2], previous_version=last[2], taken=self._taken.get(name, 0),
+        )  # fmt: skip
+
+    def _spreads(self, number: int) -> bool:
+        """R87: whether intervals are told in this round."""
+        return self.early or number % self.epoch_rounds >= self.epoch_rounds // 2
+
+    def _told_to(
+        self, name: str, interval: Interval | None, version: int, *, spreading: bool
+    ) -> tuple[Vector | None, Vector | None, int]:
+        """R87: an interval and its number for ``name``, or the number alone; 0 if there is none."""
+        if interval is None:
+            return None, None, 0
+        known = not spreading or self._held.get(name) == version
+        return (None, None, version) if known else (*interval, version)
 
     def hear(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> bool:
         """R33 to R35, R48: a message of the current lives arrived from ``name``. Returns whether its round can be."""
@@ -124,17 +168,29 @@ class RangeRule:
         if stop.round < self.round - self.epoch_rounds - REACH:
             self._fall_back(stop.round)
         possible = stop.round <= self.round + REACH
+        self._held[name] = stop.taken
+        if possible and not self._complete(name, stop):
+            return True
         self._seen[name] = max(self._seen.get(name, -1), stop.round if possible else self.round)
         their_epoch = stop.round // self.epoch_rounds
         if not possible:
             self._interval = None
         elif their_epoch == self.epoch:
-            self._gather(_pair(stop.low, stop.high), stop.contributors, stop.ready)
+            interval = _pair(stop.low, stop.high)
+            self._gather(name, interval, stop.version, stop.contributors, stop.ready)
         elif their_epoch == self.epoch + 1:
-            before = stop.previous_contributors, stop.previous_ready
-            self._gather(_pair(stop.previous_low, stop.previous_high), *before)
+            interval, before = _pair(stop.previous_low, stop.previous_high), stop.previous_contributors
+            self._gather(name, interval, stop.previous_version, before, stop.previous_ready)
         self._advance(neighbours)
         return possible
+
+    def _complete(self, name: str, stop: Stop) -> bool:
+        """R87: whether an interval that was left out is here already, or is not told in this round."""
+        if stop.round // self.epoch_rounds == self.epoch + 1:
+            return stop.previous_low is not None or stop.previous_version in (0, self._taken.get(name))
+        if stop.low is not None or stop.version in (0, self._taken.get(name)):
+            return True
+        return stop.round % self.epoch_rounds < self.epoch_rounds // 2
 
     def _enter(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> None:
         """R35, R48: at the least round of those that are in one, when all were heard; silent for that epoch."""
@@ -150,6 +206,7 @@ class RangeRule:
         self._interval = self._previous = None
         self._news_round = -1
         self._seen.clear()
+        self._taken.clear()
 
     def has_news_for(self, name: str) -> bool:
         """R62: whether to greet ``name`` now: we are in a round that it was not told of, and nobody has to wait."""
@@ -164,7 +221,7 @@ class RangeRule:
 
     def _note_news(self) -> None:
         """R62: this round is news if our value may be told."""
-        if self.settled or self._sample() is not None:
+        if self.settled or self._may_tell():
             self._news_round = self.round
 
     def quiet(self, neighbours: Iterable[str]) -> bool:
@@ -190,7 +247,9 @@ class RangeRule:
         """R49: another roster. This epoch ends without a declaration, and peers with another one are not heard."""
         self.epoch_rounds, self.tolerance, self._self = 2 * diameter, tolerance, 1 << member
         self._gathered, self._gathered_before, self._ready, self._ready_before = self._self, 0, 0, 0
+        self._rumoured, self._rumoured_before = self._self, 0
         self._seen.clear()
+        self._taken.clear()
         self.disturbed()
 
     def forget(self, name: str) -> None:
@@ -198,6 +257,8 @@ class RangeRule:
         self._seen.pop(name, None)
         self._told.pop(name, None)
         self._entrances.pop(name, None)
+        self._taken.pop(name, None)
+        self._held.pop(name, None)
 
     def error_bound(self, x: Vector) -> int | None:
         """How far ``x`` can be from the mean of the private values, per coordinate; ``None`` if that is not known."""
@@ -218,20 +279,27 @@ class RangeRule:
     @property
     def heard_of(self) -> int:
         """The members that this epoch or the last one has brought word of, one bit each."""
-        return self._gathered | self._gathered_before
+        return self._rumoured | self._rumoured_before
 
-    def _gather(self, interval: Interval | None, contributors: int, ready: int) -> None:
-        self._gathered |= contributors
-        self._ready |= ready
-        self._widen(None if self.only and self._gathered & ~self.only else interval)
+    def _gather(self, name: str, interval: Interval | None, version: int, contributors: int, ready: int) -> None:
+        self._rumoured |= contributors
+        if interval is not None or version in (0, self._taken.get(name)):
+            self._gathered |= contributors
+            self._ready |= ready
+        if (self.only and self._gathered & ~self.only) or (interval is None and not version):
+            self._widen(None)
+        elif interval is not None:
+            self._widen(interval)
+            self._taken[name] = version
 
     def _widen(self, other: Interval | None) -> None:
         mine = self._interval
         if mine is None or other is None:
             self._interval = None
-        else:
+        elif not (_all(other[0] >= mine[0]) and _all(other[1] <= mine[1])):
             union = (np.minimum(mine[0], other[0]), np.maximum(mine[1], other[1]))
             self._interval = None if self.restless and _width(union) > self.tolerance else union
+            self._version += 1
 
     def _advance(self, neighbours: Iterable[str]) -> None:
         """R34."""
@@ -252,7 +320,10 @@ class RangeRule:
                 self.settled = True
                 self._agreement = Agreement(*self._interval, self._gathered, self._all_ready)
         self._previous, self._gathered_before, self._ready_before = self._interval, self._gathered, self._all_ready
+        self._rumoured, self._rumoured_before = self._self, self._rumoured
+        self._previous_version, self._version = self._version, self._version + 1
         self._interval, self._gathered, self._ready = self._sample(), self._self, 0
+        self._taken.clear()
         self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}
 
 
@@ -262,3 +333,7 @@ def _width(interval: Interval) -> int:
 
 def _pair(low: Vector | None, high: Vector | None) -> Interval | None:
     return None if low is None or high is None else (low, high)
+
+
+def _all(comparison: Any) -> bool:
+    return bool(comparison.all())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["LONGEST_UNIT", "WIRE", "Terms", "dispute"]
+__all__ = ["LONGEST_NAME", "LONGEST_UNIT", "WIRE", "Terms", "dispute"]
 
 WIRE = 2
 """Version of the protocol between peers."""
@@ -18,12 +18,15 @@ WIRE = 2
 LONGEST_UNIT = 64
 """Characters of a unit on the wire."""
 
+LONGEST_NAME = 256
+"""Characters of a topic's name."""
+
 _ALWAYS = ("wire", "unit", "dimension")
 """Terms without which a message cannot even be read."""
 
 
 class Terms(NamedTuple):
-    """The shared settings, as they travel."""
+    """The shared settings, as they travel; of a topic also its name, so that others can say what they miss."""
 
     wire: int
     unit: str
@@ -36,6 +39,7 @@ class Terms(NamedTuple):
     tolerance: float
     diameter: int
     missing: str = ""
+    topic: str = ""
 
 
 def dispute(name: str, own: Terms, other: str, theirs: Terms, *, same_roster: bool) -> str | None:
@@ -58,9 +62,11 @@ def dispute(name: str, own: Terms, other: str, theirs: Terms, *, same_roster: bo
     >>> dispute("ada", ours, "bob", ours._replace(tolerance=0.2), same_roster=False) is None
     True
     """
-    for field in Terms._fields if same_roster else _ALWAYS:
+    compared = [field for field in Terms._fields if field != "topic"] if same_roster else _ALWAYS
+    for field in compared:
         here, there = getattr(own, field), getattr(theirs, field)
         if here != there:
             what = "wire version" if field == "wire" else field
-            return f"{name} has {what} {here} and {other} has {there}; all members of a network must have the same"
+            who = "members of a network" if not own.topic else f"contributors to topic {own.topic!r}"
+            return f"{name} has {what} {here} and {other} has {there}; all {who} must have the same"
     return None

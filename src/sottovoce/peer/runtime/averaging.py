@@ -110,10 +110,8 @@ class Question:
         return cls(_in_units(both, config), lambda sums: rebuild(sums[1:] / sums[0]))
 
     @classmethod
-    def released(
-        cls, value: Any, release: Release, config: PeerConfig, *, clip: bool, contributed: Vector | None
-    ) -> Question:
-        """Check a value and add its noise, unless it was ``contributed`` before: noise is drawn once for a topic.
+    def released(cls, value: Any, release: Release, config: PeerConfig, *, clip: bool) -> Question:
+        """Check a value and add its noise.
 
         Raises
         ------
@@ -125,8 +123,11 @@ class Question:
         flat, rebuild = flatten(value)
         check_room(release, flat.size, config)
         noisy, clipped = with_noise(flat, release, clip=clip)
-        vector = _in_units(noisy, config) if contributed is None else contributed
-        return cls(vector, rebuild, release, clipped)
+        return cls(_in_units(noisy, config), rebuild, release, clipped)
+
+    def as_contributed(self, vector: Vector | None) -> Question:
+        """The same with what this topic has already, if anything: noise is drawn once for a topic."""
+        return self if vector is None else replace(self, vector=vector)
 
     def answer(self, found: Answer, config: PeerConfig) -> Average:
         """What the program gets."""

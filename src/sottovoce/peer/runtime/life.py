@@ -249,6 +249,10 @@ class Living:
         """Where fair coins come from: likewise."""
         return system_coins
 
+    async def _aside(self, work: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        """Compute something that takes long, in a thread, so that the peer goes on. (``testing`` does it at once.)"""
+        return await asyncio.to_thread(work, *arguments, **keywords)
+
     # -- helpers --------------------------------------------------------------------------------
 
     def _happened(self, event: str, name: str) -> None:

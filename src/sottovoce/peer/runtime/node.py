@@ -131,14 +131,16 @@ class Peer(Living):
             No answer in time; it names who is missing. What was contributed stays: call again to wait on.
         TopicClosed
             The topic ended without this peer: it came late, or was left out.
+        TopicMismatch
+            A neighbour contributes on other terms; it names both sides and both settings.
         """
-        name, question = self._question(value, topic, weight, release, clip=clip)
+        name, question = await self._question(value, topic, weight, release, clip=clip)
         found = await self._known_topics.average(
             name, question.vector, missing=missing, secret=secret, patience=timeout
         )
         return question.answer(found, self.config)
 
-    def _question(
+    async def _question(
         self, value: Any, topic: str, weight: float | None, release: Release | None, *, clip: bool
     ) -> tuple[str, Question]:
         if release is None:
@@ -147,8 +149,8 @@ class Peer(Living):
         if weight is not None:
             raise InvalidParameter(f"weight must be left out where a release is given, got {weight!r}")
         name = released_name(topic, release, self.config.members)
-        contributed = self._known_topics.contributed(name)
-        return name, Question.released(value, release, self.config, clip=clip, contributed=contributed)
+        question = await self._aside(Question.released, value, release, self.config, clip=clip)
+        return name, question.as_contributed(self._known_topics.contributed(name))
 
     async def rounds(self, name: str, count: int, **how: Any) -> AsyncIterator[Round]:
         """One topic after another, as a training loop needs them: ``name/1``, ``name/2``, … up to ``count``.
@@ -173,6 +175,11 @@ class Peer(Living):
             raise InvalidParameter(f"count must be a whole number, at least 1, got {count!r}")
         for number in range(1, count + 1):
             yield Round(number, functools.partial(self.average, topic=f"{name}/{number}", **how))
+
+    def contributed(self, topic: str) -> npt.NDArray[np.float64] | None:
+        """What this peer has contributed to a topic that is open; ``None``: nothing, or it has ended."""
+        vector = self._known_topics.contributed(topic)
+        return None if vector is None else self.config.units.to_values(vector)
 
     def topics(self) -> dict[str, str]:
         """Every topic to which this peer has contributed, and whether it is ``open`` or ``closed`` here."""

@@ -15,9 +15,11 @@ from ...errors import InvalidParameter
 from ...privacy.releases import Release, ReleaseCost
 from ..membership.config import PeerConfig
 
-__all__ = ["check_plain", "check_room", "cost_of", "released_name", "with_noise"]
+__all__ = ["check_plain", "check_room", "cost_of", "disagreement", "released_name", "with_noise"]
 
 _AGREEMENT = re.compile(r" \[release ε=(\S+) δ=(\S+) (\S+)…(\S+) unit (\S+) honest (\d+)/(\d+) × (\d+) × (\d+)\]$")
+
+_FIELDS = ("epsilon", "delta", "low", "high", "unit", "honest", "members", "releases", "dimension")
 
 
 def released_name(topic: str, release: Release, members: int) -> str:
@@ -70,10 +72,35 @@ def with_noise(flat: npt.NDArray[np.float64], release: Release, *, clip: bool) -
     return np.asarray(drawn.value), drawn.clipped
 
 
+def disagreement(own: str, ours: str, other: str, theirs: str) -> str | None:
+    """One sentence about two full names of the same topic under different agreements; ``None``: they are not that.
+
+    Examples
+    --------
+    >>> agreed = Release(epsilon=1, delta=1e-6, low=0, high=100, unit="0.01", honest=8)
+    >>> other = Release(epsilon=9, delta=1e-6, low=0, high=100, unit="0.01", honest=8)
+    >>> disagreement("ada", released_name("x", agreed, 10), "bob", released_name("x", other, 10))
+    "in the release of topic 'x', ada has epsilon 1.0 and bob has 9.0"
+    >>> disagreement("ada", released_name("x", agreed, 10), "bob", "x")
+    "of topic 'x', ada makes a private release and bob does not"
+    """
+    one, two = _AGREEMENT.search(ours), _AGREEMENT.search(theirs)
+    topic = _AGREEMENT.sub("", ours)
+    if topic != _AGREEMENT.sub("", theirs) or ours == theirs:
+        return None
+    if one is None or two is None:
+        does, does_not = (other, own) if one is None else (own, other)
+        return f"of topic {topic!r}, {does} makes a private release and {does_not} does not"
+    pairs = zip(_FIELDS, one.groups(), two.groups(), strict=True)
+    differ = [f"{own} has {field} {here} and {other} has {there}" for field, here, there in pairs if here != there]
+    return f"in the release of topic {topic!r}, {', '.join(differ)}"
+
+
 def cost_of(name: str, contributors: int | None) -> ReleaseCost | None:
     """What the topic of this full name tells of a contributor; ``None``: it is no release.
 
-    Every member that did not contribute is counted as one of the honest.
+    Every member that did not contribute is counted as one of the honest. Of a name that a program has marked with a
+    cost, such as a study's, it is that one.
 
     Parameters
     ----------
@@ -84,7 +111,7 @@ def cost_of(name: str, contributors: int | None) -> ReleaseCost | None:
     """
     found = _AGREEMENT.search(name)
     if found is None:
-        return None
+        return ReleaseCost.marked_in(name)
     epsilon, delta, low, high, unit, honest, members, releases, dimension = found.groups()
     agreed = Release(
         float(epsilon), float(delta), float(low), float(high), unit, int(honest), int(releases), int(dimension)

@@ -163,6 +163,7 @@ class Talker:
             self._observer.count("violation", name)
             if self._worth_saying("message refused", name):
                 self._observer.log("warning", "message refused", neighbour=name, why=str(violation))
+            self._keeper.tell()
             return None
         self._heard(name)
         if reply is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
+from ...errors import InvalidParameter, PeerError, TopicClosed, TopicMismatch, TopicUnfinished
 from ...privacy.gaussian.account import Account
 from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
@@ -26,6 +26,7 @@ from ..protocol.settings import TopicSettings
 from ..protocol.units import Vector
 from ..store.base import Store, TopicRecord
 from .conversation import Conversation, Surroundings
+from .elsewhere import Elsewhere
 from .keeping import Keeper
 from .releasing import cost_of
 
@@ -36,6 +37,8 @@ LINGER = 86_400.0
 
 KEPT_ANSWERS = 32
 """R85: of so many topics, those that ended last, the answer itself is kept; of the others only who took part."""
+
+_WENT_BACK = "store went back: it knows less of what topics have shown than the privacy account beside the key"
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,11 @@ class Topics:
         self._store, self._around, self._sources = store, around, sources
         self._on_event, self._failed = on_event, failed
         self._records = dict(store.topics())
+        for secret in sorted({record.secret for record in self._records.values() if store.unrecorded(record.secret)}):
+            around.observer.log("error", _WENT_BACK, secret=secret)
         self._open: dict[bytes, Conversation] = {}
         self._neighbours = set(around.config().neighbours)
+        self._elsewhere = Elsewhere()
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -98,7 +104,7 @@ class Topics:
 
     async def stop(self) -> None:
         """End all background work; what is open goes on at the next start."""
-        for conversation in self._open.values():
+        for conversation in list(self._open.values()):  # one may end meanwhile
             await conversation.stop()
             if conversation.keeper.failure is None:
                 conversation.keeper.commit()
@@ -106,7 +112,7 @@ class Topics:
 
     async def halt(self) -> None:
         """Stop without storing anything."""
-        for conversation in self._open.values():
+        for conversation in list(self._open.values()):
             await conversation.halt()
 
     def reconfigure(self, config: PeerConfig) -> None:
@@ -115,7 +121,7 @@ class Topics:
         for topic, conversation in self._open.items():
             record = self._records[topic]
             protocol = conversation.protocol
-            protocol.reconfigure(TopicSettings.of(config, dimension=record.dimension, missing=record.missing))
+            protocol.reconfigure(_settings(config, record))
             if not protocol.bound:
                 protocol.align(self._neighbours)
             conversation.keeper.commit()
@@ -153,6 +159,9 @@ class Topics:
         self._around.noticed(name, message)
         record = self._records.get(message.topic)
         told = replace(message, src=name)
+        if record is None and self._elsewhere.note(told):
+            for other in self._open.values():
+                other.keeper.tell()
         contributors = None if record is None else record.contributors
         answer.set_result(answer_without_topic(told, self._around.config(), contributors))
         return answer
@@ -181,7 +190,7 @@ class Topics:
         if busy and config.smallest_std is not None:
             raise PeerError(f"secret {secret!r} has a budget and is in use for topic {busy[0]!r}: wait for its answer")
         record = TopicRecord(name, len(value), missing, secret, carried=carried, information=carried)
-        TopicSettings.of(config, dimension=record.dimension, missing=missing)  # refuses before anything is stored
+        _settings(config, record)  # refuses before anything is stored
         self._store.note_topic(topic, record)
         self._records[topic] = record
         begun = self._begin(topic, record, value)
@@ -196,7 +205,7 @@ class Topics:
             return None
         account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         protocol = Protocol.resume(
-            TopicSettings.of(config, dimension=record.dimension, missing=record.missing),
+            _settings(config, record),
             stored, value=value, account=account.carrying(record.carried), neighbours=self._neighbours,
             topic=topic, draw=self._sources.draw, coin=self._sources.coin, stamp=self._around.clock.stamp,
             on_event=self._on_event,
@@ -213,7 +222,7 @@ class Topics:
         protocol, began = conversation.protocol, self._around.clock.now()
 
         def ended() -> bool:
-            return protocol.declared or protocol.without_us
+            return protocol.declared or protocol.without_us or self._mismatch(name, protocol) is not None
 
         for _ in range(2 if protocol.settings.missing == "drop" else 1):
             try:
@@ -232,7 +241,18 @@ class Topics:
         if protocol.without_us:
             await self._end(topic_id(name), conversation)
             return
+        mismatch = self._mismatch(name, protocol)
+        if mismatch is not None:
+            raise TopicMismatch(f"{mismatch}; agree, and take another topic")
         raise self._unfinished(name, protocol, self._around.clock.now() - began)
+
+    def _mismatch(self, name: str, protocol: Protocol) -> str | None:
+        """R89: what stands between this peer and a neighbour; with "drop", if it stands between it and all of them."""
+        own, waited = self._around.config().name, protocol.missing
+        found = (protocol.disputes.get(other) or self._elsewhere.disagreement(own, name, other) for other in waited)
+        differ = [why for why in found if why is not None]
+        enough = 1 if protocol.settings.missing == "wait" else max(1, len(protocol.state.active))
+        return differ[0] if len(differ) >= enough else None
 
     def _silent(self, protocol: Protocol) -> list[str]:
         unreachable = (name for name in protocol.state.active if self._around.contacts.unreachable(name))
@@ -260,7 +280,10 @@ class Topics:
         """One neighbour, and since when it is missing."""
         silence = self._around.contacts.silence(name, self._around.clock.now())
         what = "not contributed" if protocol.state.edges[name].blank else "not answering"
-        return f"{name} ({what}, {'not heard yet' if silence is None else f'last heard {silence:.0f} s ago'})"
+        heard = "not heard yet" if silence is None else f"last heard {silence:.0f} s ago"
+        others = self._elsewhere.opened_by(name, set(self._records))
+        busy = f", has opened {', '.join(map(repr, others))} to which this peer has not contributed" if others else ""
+        return f"{name} ({what}, {heard}{busy})"
 
     # -- the end --------------------------------------------------------------------------------
 
@@ -321,8 +344,8 @@ class Topics:
     # -- what was shown -------------------------------------------------------------------------
 
     def shown(self, secret: str) -> float:
-        """R86: what all topics that name this secret have shown of it together, as in a privacy account."""
-        return sum(
+        """R56, R86: what all topics that name this secret have shown of it together, as in a privacy account."""
+        return self._store.unrecorded(secret) + sum(
             self._information(topic, record) - record.carried
             for topic, record in self._records.items()
             if record.secret == secret
@@ -350,6 +373,10 @@ class Topics:
     def names(self) -> dict[str, str]:
         """Every topic this peer knows of, and whether it is ``open`` or ``closed``."""
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
+
+
+def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:
+    return TopicSettings.of(config, dimension=record.dimension, missing=record.missing, topic=record.name)
 
 
 def _check_same(record: TopicRecord, contributed: Vector, value: Vector, missing: str) -> None:

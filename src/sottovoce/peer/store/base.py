@@ -96,8 +96,14 @@ class Store(StateStore, Protocol):
     def topics(self) -> Mapping[bytes, TopicRecord]:
         """What is kept about each topic, by its id."""
 
+    def unrecorded(self, secret: str) -> float:
+        """What is known to have been shown of a secret although no topic's record says so any more (R56, R86); else 0.
+
+        Asked after :meth:`topics`.
+        """
+
     def topic(self, topic: bytes, dimension: int) -> StateStore:
-        """Where the state of one topic is kept."""
+        """Where the state of one topic is kept; its record was noted before."""
 
     def note_topic(self, topic: bytes, record: TopicRecord) -> None:
         """Keep what is known about a topic, durably. Once it has ended nothing else is kept of it."""

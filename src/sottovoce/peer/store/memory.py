@@ -46,6 +46,10 @@ class MemoryStore:
         """What is kept about each topic."""
         return dict(self._records)
 
+    def unrecorded(self, secret: str) -> float:
+        """Nothing: the records are all that is known."""
+        return 0.0
+
     def topic(self, topic: bytes, dimension: int) -> MemoryStore:
         """Where the state of one topic is kept."""
         return self._topics.setdefault(topic, MemoryStore())

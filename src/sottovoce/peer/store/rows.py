@@ -8,13 +8,12 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from ...errors import UnusableStore
 from ...privacy.gaussian.account import Account
 from ..protocol.closing import Certificate
 from ..protocol.ledger import Edge
 from ..protocol.messages import Vector
+from ..protocol.packing import bytes_of, pack, unpack
 from ..protocol.parting import Parting
 from ..protocol.state import PeerState
 from .base import TopicRecord, changed_edges
@@ -84,7 +83,7 @@ class Rows:
         else:
             self._put(what, None, _bytes(vector))
 
-    def _put(self, what: str, numbers: str | None, data: memoryview | None) -> None:
+    def _put(self, what: str, numbers: str | None, data: bytes | None) -> None:
         changed = "UPDATE state SET numbers = ?, data = ?, checksum = ? WHERE topic = ? AND what = ?"
         content = (numbers, data, _checksum(self._topic, what, numbers, data))
         if self._db.execute(changed, (*content, self._topic, what)).rowcount == 0:
@@ -165,16 +164,18 @@ def _edge(name: str, numbers: Any, vectors: Mapping[str, Vector]) -> Edge:
 
 
 def _vector(what: str, data: bytes, dimension: int) -> Vector:
-    if len(data) != 8 * dimension:
-        raise UnusableStore(f"vector {what!r} has {len(data)} bytes, not {8 * dimension}; {AS_AFTER_A_LOST_DISK}")
-    return np.frombuffer(data, dtype="<i8").astype(np.int64, copy=False)
+    vector = unpack(data)
+    if vector is None or len(vector) != dimension:
+        raise UnusableStore(f"vector {what!r} is not one of {dimension} numbers; {AS_AFTER_A_LOST_DISK}")
+    return vector
 
 
-def _bytes(vector: Vector) -> memoryview:
-    return np.ascontiguousarray(vector, dtype="<i8").data
+def _bytes(vector: Vector) -> bytes:
+    """As few for each number as hold them all: nobody sees a length who does not see the numbers."""
+    return b"".join(pack(vector, bytes_of(vector)))
 
 
-def _checksum(topic: bytes, what: str, numbers: str | None, data: bytes | memoryview | None) -> str:
+def _checksum(topic: bytes, what: str, numbers: str | None, data: bytes | None) -> str:
     """Of one row. It notices bit rot; it is no protection against whoever can write the file."""
     seen = hashlib.sha256(repr((topic, what, numbers)).encode())
     seen.update(b"" if data is None else data)

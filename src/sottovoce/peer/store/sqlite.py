@@ -9,13 +9,13 @@ Files of the first wire, with floating-point ledgers, are refused: there is no e
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ...errors import StoreError, UnusableStore
+from ...foundation.system import hold, require_private_files
 from ..protocol.messages import DEFAULT_TOPIC
 from ..protocol.state import PeerState
 from .base import Identity, TopicRecord, unchanged
@@ -38,7 +38,7 @@ MIGRATIONS: list[str] = [
     --   peer          numbers: account, counters
     --   edge NAME     numbers: lives, flags, counters
     --   parting NAME  numbers: lives, time
-    --   value, noise, f NAME, g NAME    data: little-endian 64-bit whole numbers
+    --   value, noise, f NAME, g NAME    data: whole numbers, packed
     --   certificate, topic    both: what a topic's last agreement found; what is kept about the topic itself
     -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
     CREATE TABLE state (
@@ -86,13 +86,14 @@ class SqliteStore:
     # -- opening --------------------------------------------------------------------------------
 
     def _open(self) -> None:
+        require_private_files()
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StoreError(f"cannot use the data folder {str(self.path.parent)!r}: {error.strerror}") from None
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hold(self._lock, "a peer's store")
         except OSError:
             raise StoreError(f"{str(self.path)!r} is held by another process: is this peer already running?") from None
         with self.translated("open"):
@@ -132,6 +133,10 @@ class SqliteStore:
         """What is kept about each topic."""
         with self.translated("read"):
             return topic_records(self.connection())
+
+    def unrecorded(self, secret: str) -> float:
+        """Nothing: the records are all that is known."""
+        return 0.0
 
     def topic(self, topic: bytes, dimension: int) -> TopicState:
         """Where the state of one topic is kept."""

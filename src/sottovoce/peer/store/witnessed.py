@@ -2,12 +2,16 @@
 
 A restored copy of the data folder, or an empty one, would roll the privacy account back: a peer would show again what
 its budget no longer pays for. So each step of the account is first written to a small file beside the peer's key, which
-no copy of the data folder brings back. It holds two numbers and nothing private. What cannot be known is assumed spent:
+no copy of the data folder brings back. It holds two numbers, one for each secret that topics name, and nothing private.
+What cannot be known is assumed spent:
 
 - the store knows less than the file: the account goes on from the file;
 - the store is empty: likewise, for the value that the operator gives;
 - the store is from before the last *unrelated* value: nothing is known of the older one's account, so all of it counts
   as spent.
+
+So it is with the topics of each secret, together: what the file knows of and their records do not is carried by the one
+that is open, or by the next.
 
 Without a budget the account limits nothing, and the file follows it in steps of four only.
 """
@@ -47,10 +51,14 @@ class Mark:
     @classmethod
     def of(cls, account: Account, requests: int) -> Mark:
         """Exactly what the account says if there is a budget, otherwise the next power of four."""
-        shown = account.information
-        if math.isinf(account.budget) and 0.0 < shown < 1e300:
-            shown = 4.0 ** math.ceil(math.log(shown, 4.0))
-        return cls(shown, requests)
+        return cls(_noted(account.information, account.budget), requests)
+
+
+def _noted(shown: float, budget: float) -> float:
+    """What the file says when so much was shown."""
+    if math.isinf(budget) and 0.0 < shown < 1e300:
+        return float(4.0 ** math.ceil(math.log(shown, 4.0)))
+    return shown
 
 
 class WitnessedStore:
@@ -72,7 +80,11 @@ class WitnessedStore:
     def __init__(self, inner: Store, path: Path) -> None:
         self._inner, self._path = inner, path
         self._last: Account | None = None
+        self._secrets: dict[str, tuple[float, bool]] = {}
         self._mark = self._read()
+        self._records: dict[bytes, TopicRecord] = {}
+        self._totals: dict[str, float] = {}
+        self._missing: dict[str, float] = {}
         self.went_back = False
         """Whether :meth:`load` found a store that is older than its witness."""
 
@@ -108,17 +120,51 @@ class WitnessedStore:
         if mark != self._mark:  # less was shown, of an unrelated value: not before that value is stored
             self._write(mark)
 
+    # -- topics ---------------------------------------------------------------------------------
+
     def topics(self) -> Mapping[bytes, TopicRecord]:
-        """What is kept about each topic; of their accounts the store is the only witness."""
-        return self._inner.topics()
+        """What is kept about each topic; and what the witness knows beyond that is found out."""
+        self._records = dict(self._inner.topics())
+        known: dict[str, float] = {}
+        for topic, record in self._records.items():
+            known[record.secret] = known.get(record.secret, 0.0) + self._shown_in(topic, record)
+        for secret, (noted, exact) in self._secrets.items():
+            recorded = known.get(secret, 0.0)
+            expected = recorded * (1.0 + 1e-12) if exact else _noted(recorded, math.inf)
+            self._missing[secret] = noted - recorded if noted > expected else 0.0
+        self._totals = {
+            secret: known.get(secret, 0.0) + self.unrecorded(secret) for secret in known.keys() | self._secrets
+        }
+        return self._records
+
+    def _shown_in(self, topic: bytes, record: TopicRecord) -> float:
+        state = None if record.ended else self._inner.topic(topic, record.dimension).load()
+        return (record.information if state is None else state.account.information) - record.carried
+
+    def unrecorded(self, secret: str) -> float:
+        """What was shown of a secret beyond what the records of its topics say."""
+        return self._missing.get(secret, 0.0)
 
     def topic(self, topic: bytes, dimension: int) -> StateStore:
         """Where the state of one topic is kept."""
-        return self._inner.topic(topic, dimension)
+        return _WitnessedTopic(self, self._inner.topic(topic, dimension), self._records[topic])
 
     def note_topic(self, topic: bytes, record: TopicRecord) -> None:
         """Keep what is known about a topic."""
         self._inner.note_topic(topic, record)
+        self._records[topic] = record
+
+    def carry(self, secret: str) -> float:
+        """What was unrecorded of a secret, from now on in the account of an open topic."""
+        return self._missing.pop(secret, 0.0)
+
+    def grown(self, secret: str, more: float, budget: float) -> None:
+        """So much more is about to be shown of a secret: write that first."""
+        total = self._totals[secret] = self._totals.get(secret, 0.0) + more
+        noted, exact = _noted(total, budget), not math.isinf(budget)
+        if noted > self._secrets.get(secret, (0.0, True))[0]:
+            self._secrets[secret] = noted, exact
+            self._write(self._mark or Mark(0.0, 0))
 
     def close(self) -> None:
         """Close the store."""
@@ -130,11 +176,15 @@ class WitnessedStore:
         try:
             found = json.loads(self._path.read_text(encoding="ascii"))
             mark = Mark(float(found["information"]), int(found["requests"]))
+            self._secrets = {
+                str(secret): (float(shown), bool(exact)) for secret, (shown, exact) in found.get("secrets", {}).items()
+            }
         except OSError as error:
             raise StoreError(f"cannot read the privacy account {str(self._path)!r}: {error.strerror}") from None
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, AttributeError):
             mark = Mark(math.nan, 0)
-        if not mark.information >= 0.0 or mark.requests < 0:
+        known = (mark.information, *(shown for shown, _ in self._secrets.values()))
+        if not all(shown >= 0.0 for shown in known) or mark.requests < 0:
             raise UnusableStore(
                 f"the privacy account {str(self._path)!r} is damaged; if you remove it, the account is only as good as "
                 "the data folder, which must then not be an older copy"
@@ -142,9 +192,39 @@ class WitnessedStore:
         return mark
 
     def _write(self, mark: Mark) -> None:
-        text = json.dumps(asdict(mark)) + "\n"
+        text = json.dumps(asdict(mark) | {"secrets": self._secrets}) + "\n"
         try:
             write_atomically(self._path, lambda draft: draft.write_text(text, encoding="ascii"), mode=0o600)
         except OSError as error:
             raise StoreError(f"cannot write the privacy account {str(self._path)!r}: {error.strerror}") from None
         self._mark = mark
+
+
+class _WitnessedTopic:
+    """The state of one topic, whose account is written to the witness ahead, with all others of the same secret."""
+
+    shown, went_back = 0.0, False
+
+    def __init__(self, witness: WitnessedStore, inner: StateStore, record: TopicRecord) -> None:
+        self._witness, self._inner, self._secret = witness, inner, record.secret
+        self._counted = record.carried
+
+    def load(self) -> PeerState | None:
+        """The last state saved, with what is unrecorded of its secret."""
+        state = self._inner.load()
+        if state is None:
+            return None
+        shown = state.account.information + self._witness.carry(self._secret)
+        self._counted = shown
+        return replace(state, account=replace(state.account, information=shown))
+
+    def save(self, state: PeerState) -> None:
+        """Write what more is shown to the witness, and then the state to the store."""
+        account = state.account
+        if account.information > self._counted:
+            self._witness.grown(self._secret, account.information - self._counted, account.budget)
+            self._counted = account.information
+        self._inner.save(state)
+
+    def close(self) -> None:
+        """The store itself is closed by whoever opened it."""

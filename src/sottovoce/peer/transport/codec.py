@@ -2,7 +2,8 @@
 
 The layout is ``sottovoce.proto``. Fields that a later version might add are ignored; everything known is checked:
 kinds, names, counters, the length of every vector, the size of every number, bounds in pairs. Nothing is ever
-unpickled. A vector that leaves is copied once, into the message; one that arrives is a read-only view of its bytes.
+unpickled. How numbers become bytes is in :mod:`~sottovoce.peer.protocol.packing`; of an interval its lower end and its
+width travel.
 """
 
 from __future__ import annotations
@@ -11,24 +12,34 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from google.protobuf.message import DecodeError
 
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
 from ..protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop, Vector, check_message
+from ..protocol.packing import WORD, bytes_for, pack, unpack
 from ..protocol.terms import Terms
 from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
 
-_WIRE = np.dtype("<i8")
 _PLAIN = ("src", "dst", "src_sid", "dst_sid", "blank", "s", "r", "xid", "topic", "roster")
 _plain_of: Callable[[Message | pb.Message], tuple[Any, ...]] = operator.attrgetter(*_PLAIN)
 _VECTORS = ("f", "g", "x")
-_STOP_VECTORS = ("low", "high", "previous_low", "previous_high")
-_TAGS = [(name, bytes([pb.Message.DESCRIPTOR.fields_by_name[name].number << 3 | 2])) for name in _VECTORS]
-"""How the format announces that a vector follows, as bytes."""
+_INTERVALS = ("", "previous_")
+
+
+def _tag(message: Any, name: str) -> bytes:
+    """How the format announces that so many bytes follow for this field."""
+    return bytes([message.DESCRIPTOR.fields_by_name[name].number << 3 | 2])
+
+
+_TAGS = [(name, _tag(pb.Message, name)) for name in _VECTORS]
+_STOP_TAG = _tag(pb.Message, "stop")
+_INTERVAL_TAGS = [
+    (f"{when}low", f"{when}high", _tag(pb.Stop, f"{when}low"), _tag(pb.Stop, f"{when}span")) for when in _INTERVALS
+]
+_STOP_NUMBERS = ("round", "version", "previous_version", "taken")
 _STOP_SETS = ("contributors", "previous_contributors", "ready", "previous_ready")
 _KINDS = {int(kind): kind for kind in Kind}
 _NO_KIND = f"kind must be one of {', '.join(kind.name for kind in Kind)}"
@@ -45,22 +56,30 @@ class Codec:
         How many members the network has: the most that a set of contributors can hold.
     longest
         The most coordinates that a vector of any topic has.
+    value_bytes, width_bytes
+        How many bytes a number usually has on the way, and the width of an interval.
     """
 
-    def __init__(self, dimension: int, members: int, longest: int = 0) -> None:
+    def __init__(
+        self, dimension: int, members: int, longest: int = 0, *, value_bytes: int = WORD, width_bytes: int = WORD
+    ) -> None:
         self.dimension = dimension
         self.members = members
         self.longest = max(dimension, longest)
+        self._value_bytes, self._width_bytes = value_bytes, width_bytes
 
     @classmethod
     def from_config(cls, config: PeerConfig) -> Codec:
         """The codec of a configured peer."""
-        return cls(config.dimension, config.members, config.longest_topic)
+        return cls(
+            config.dimension, config.members, config.longest_topic,
+            value_bytes=bytes_for(config.limits.value), width_bytes=bytes_for(config.tolerance_units),
+        )  # fmt: skip
 
     @property
     def max_bytes(self) -> int:
         """No valid message is longer: seven vectors, five sets of members and the header."""
-        return 7 * 8 * self.longest + self.members + 4096
+        return 7 * WORD * self.longest + self.members + 4096
 
     @property
     def max_roster_bytes(self) -> int:
@@ -80,11 +99,23 @@ class Codec:
             fields["closed"] = _set_to_bytes(message.closed)
         wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
         parts: list[bytes | memoryview] = [wire.SerializeToString()]
-        for name, tag in _TAGS:
+        for name, tag in _TAGS:  # a message is the sum of its parts, in any order
             vector = getattr(message, name)
-            if vector is not None:  # a message is the sum of its parts, in any order
-                parts += (tag, _varint(8 * len(vector)), np.ascontiguousarray(vector, dtype=_WIRE).data)
+            if vector is not None:
+                parts += _field(tag, *pack(vector, self._value_bytes))
+        if message.stop is not None:
+            parts += self._intervals(message.stop)
         return b"".join(parts)
+
+    def _intervals(self, stop: Stop) -> list[bytes | memoryview]:
+        parts: list[bytes | memoryview] = []
+        for low_name, high_name, low_tag, span_tag in _INTERVAL_TAGS:
+            low, high = getattr(stop, low_name), getattr(stop, high_name)
+            if low is not None:
+                parts += _field(low_tag, *pack(low, self._value_bytes))
+            if low is not None and high is not None:
+                parts += _field(span_tag, *pack(high - low, self._width_bytes))
+        return [_STOP_TAG, _varint(sum(map(_size, parts))), *parts] if parts else []
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
@@ -135,22 +166,45 @@ class Codec:
 
     def _stop(self, wire: pb.Stop) -> Stop:
         fields: dict[str, Any] = {name: _set_from_bytes(getattr(wire, name)) for name in _STOP_SETS}
-        for name in _STOP_VECTORS:
-            if wire.HasField(name):
-                fields[name] = self._vector(wire, name)
-        return Stop(round=wire.round, **fields)
+        for when in _INTERVALS:
+            low, span = f"{when}low", f"{when}span"
+            if wire.HasField(low):
+                fields[low] = self._vector(wire, low)
+            if wire.HasField(low) and wire.HasField(span):
+                fields[f"{when}high"] = self._high(fields[low], self._vector(wire, span))
+        return Stop(**{name: getattr(wire, name) for name in _STOP_NUMBERS}, **fields)
 
     def _vector(self, wire: pb.Message | pb.Stop, name: Any) -> Vector:
         content: bytes = getattr(wire, name)
-        if len(content) % 8 or len(content) > 8 * self.longest:
-            raise ProtocolViolation(f"{name} must have 8 bytes for each of {self.longest} coordinates at most")
-        return np.frombuffer(content, dtype=_WIRE).astype(np.int64, copy=False)
+        vector = unpack(content) if len(content) <= WORD * self.longest + 1 else None
+        if vector is None or len(vector) > self.longest:
+            raise ProtocolViolation(
+                f"{name} must have 1 to {WORD} bytes for each of at most {self.longest} coordinates, and a last byte "
+                "that says how many"
+            )
+        return vector
+
+    @staticmethod
+    def _high(low: Vector, span: Vector) -> Vector:
+        if low.shape != span.shape:
+            raise ProtocolViolation(
+                f"an interval must be as wide as it is long, got {low.size} and {span.size} numbers"
+            )
+        return low + span
+
+
+def _field(tag: bytes, *content: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
+    return tag, _varint(sum(map(_size, content))), *content
+
+
+def _size(content: bytes | memoryview) -> int:
+    return content.nbytes if isinstance(content, memoryview) else len(content)
 
 
 def _stop_to_wire(stop: Stop) -> pb.Stop:
-    vectors = {name: _to_bytes(vector) for name in _STOP_VECTORS if (vector := getattr(stop, name)) is not None}
-    sets = {name: _set_to_bytes(getattr(stop, name)) for name in _STOP_SETS}
-    return pb.Stop(round=stop.round, **sets, **vectors)
+    fields: dict[str, Any] = {name: _set_to_bytes(getattr(stop, name)) for name in _STOP_SETS}
+    fields |= {name: getattr(stop, name) for name in _STOP_NUMBERS}
+    return pb.Stop(**fields)
 
 
 def _varint(number: int) -> bytes:
@@ -175,7 +229,3 @@ def _set_to_bytes(members: int) -> bytes:
 
 def _set_from_bytes(content: bytes) -> int:
     return int.from_bytes(content, "little")
-
-
-def _to_bytes(vector: Vector) -> bytes:
-    return vector.astype(_WIRE, copy=False).tobytes()

@@ -65,7 +65,7 @@ class Message(_message.Message):
     def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ..., closed: _Optional[bytes] = ...) -> None: ...
 
 class Terms(_message.Message):
-    __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter", "missing")
+    __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter", "missing", "topic")
     WIRE_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
     DIMENSION_FIELD_NUMBER: _ClassVar[int]
@@ -77,6 +77,7 @@ class Terms(_message.Message):
     TOLERANCE_FIELD_NUMBER: _ClassVar[int]
     DIAMETER_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
     wire: int
     unit: str
     dimension: int
@@ -88,29 +89,36 @@ class Terms(_message.Message):
     tolerance: float
     diameter: int
     missing: str
-    def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ..., missing: _Optional[str] = ...) -> None: ...
+    topic: str
+    def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ..., missing: _Optional[str] = ..., topic: _Optional[str] = ...) -> None: ...
 
 class Stop(_message.Message):
-    __slots__ = ("round", "low", "high", "previous_low", "previous_high", "contributors", "previous_contributors", "ready", "previous_ready")
+    __slots__ = ("round", "low", "span", "previous_low", "previous_span", "contributors", "previous_contributors", "ready", "previous_ready", "version", "previous_version", "taken")
     ROUND_FIELD_NUMBER: _ClassVar[int]
     LOW_FIELD_NUMBER: _ClassVar[int]
-    HIGH_FIELD_NUMBER: _ClassVar[int]
+    SPAN_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_LOW_FIELD_NUMBER: _ClassVar[int]
-    PREVIOUS_HIGH_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_SPAN_FIELD_NUMBER: _ClassVar[int]
     CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_CONTRIBUTORS_FIELD_NUMBER: _ClassVar[int]
     READY_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_READY_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_VERSION_FIELD_NUMBER: _ClassVar[int]
+    TAKEN_FIELD_NUMBER: _ClassVar[int]
     round: int
     low: bytes
-    high: bytes
+    span: bytes
     previous_low: bytes
-    previous_high: bytes
+    previous_span: bytes
     contributors: bytes
     previous_contributors: bytes
     ready: bytes
     previous_ready: bytes
-    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., high: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_high: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ..., ready: _Optional[bytes] = ..., previous_ready: _Optional[bytes] = ...) -> None: ...
+    version: int
+    previous_version: int
+    taken: int
+    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., span: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_span: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ..., ready: _Optional[bytes] = ..., previous_ready: _Optional[bytes] = ..., version: _Optional[int] = ..., previous_version: _Optional[int] = ..., taken: _Optional[int] = ...) -> None: ...
 
 class RosterRequest(_message.Message):
     __slots__ = ("number", "document")

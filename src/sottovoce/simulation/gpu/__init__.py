@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...errors import MissingDependency, Unsupported
+from ...errors import Unsupported
+from ...foundation.extras import missing
 from ...methods import NoiseInsertion, StandardGossip
 from ...methods.base import Method
 
@@ -48,7 +49,7 @@ def require_gpu() -> Any:
     try:
         import cupy
     except ImportError:
-        raise MissingDependency("device='gpu' needs CuPy: pip install 'sottovoce[gpu]'") from None
+        raise missing("cupy", by="device='gpu'") from None
     try:
         if cupy.cuda.runtime.getDeviceCount() > 0:
             return cupy

@@ -30,7 +30,7 @@ from ...foundation.arguments import Array
 from ...graphs.chances import Chances, both_ends
 from ...graphs.graph import Graph
 from ...graphs.spectrum import connectivity
-from ...graphs.spectrum.lanczos import radau_corner, recurrence
+from ...graphs.spectrum.lanczos import eigenpairs, radau_corner, recurrence
 from ...methods import Method
 from ...methods.noise_insertion import free_decay
 from .edge_transitive import edge_transitive
@@ -311,8 +311,6 @@ def _start(chances: Chances, values: Array, alpha: float, gap: float) -> float:
 
 
 def _column(chances: Chances, column: Array, alpha: float, gap: float) -> float:
-    from scipy.linalg import eigh_tridiagonal
-
     length, matrix = float(np.linalg.norm(column)), chances.laplacian
     if length == 0.0:
         return 0.0
@@ -325,6 +323,6 @@ def _column(chances: Chances, column: Array, alpha: float, gap: float) -> float:
             beside[-1] = 0.0
             break
     corner = radau_corner(diagonal, beside, alpha)
-    levels, vectors = eigh_tridiagonal(np.append(diagonal, corner), np.array(beside))
+    levels, vectors = eigenpairs(np.append(diagonal, corner), beside)
     levels = np.maximum(levels, alpha)
     return length**2 * float(vectors[0] ** 2 @ (levels / (levels - gap)))

@@ -26,6 +26,7 @@ from ...errors import NumericalFailure
 from ...foundation.arguments import Array
 from ...graphs.chances import Chances, both_ends
 from ...graphs.graph import Graph
+from ...graphs.spectrum.lanczos import eigenpairs
 from ...methods import Method
 from .bounds import slowest_nodes
 from .edge_transitive import edge_transitive
@@ -193,14 +194,9 @@ class Lanczos:
 
     def ritz(self) -> tuple[Array, Array]:
         """Eigenvalues 1 − θ of the tridiagonal matrix in rising order, and its eigenvectors."""
-        import scipy.linalg
-
         if self.num_vectors == 1:
             return np.array(self.diagonal), np.ones((1, 1))
-        values, vectors = scipy.linalg.eigh_tridiagonal(
-            np.array(self.diagonal), np.array(self.beside[: self.num_vectors - 1])
-        )
-        return np.asarray(values, dtype=np.float64), np.asarray(vectors, dtype=np.float64)
+        return eigenpairs(self.diagonal, self.beside[: self.num_vectors - 1])
 
     def model(self, noise_gap: Array, members: Array) -> Model:
         """E G_k as a combination of powers and geometric sums.

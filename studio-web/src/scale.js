@@ -1,0 +1,27 @@
+// The strip of colours that explains the colours of nodes.
+import { themed, viridis } from "./colours.js";
+import { number } from "./words.js";
+
+/** From the lowest value to the highest, with the true mean. */
+export function drawScale(canvas, low, high, mean) {
+  const ratio = devicePixelRatio || 1,
+    { width, height } = canvas.getBoundingClientRect();
+  if (!width) return;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const pen = canvas.getContext("2d");
+  pen.scale(ratio, ratio);
+  for (let x = 0; x < width; x += 1) {
+    pen.fillStyle = viridis(x / (width - 1));
+    pen.fillRect(x, 0, 1.5, height - 15);
+  }
+  const at = Math.min(Math.max((mean - low) / (high - low || 1), 0), 1) * width;
+  pen.fillStyle = themed("ink");
+  pen.font = "11px system-ui, sans-serif";
+  pen.fillText(number(low, 2), 0, height - 2);
+  pen.textAlign = "right";
+  pen.fillText(number(high, 2), width, height - 2);
+  pen.textAlign = "center";
+  pen.fillText(`true mean ${number(mean)}`, Math.min(Math.max(at, 75), width - 75), height - 2);
+  pen.fillRect(at - 1, 0, 2, height - 13);
+}

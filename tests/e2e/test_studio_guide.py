@@ -1,0 +1,174 @@
+"""The guided first minute, as somebody reads it who has never seen the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import sottovoce as sv
+from sottovoce.scenario.values import uniform
+
+from .browsers import Visit, new_context
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from ..studio.helpers import Studio
+
+STEPS = ["secrets", "exchange", "neighbour", "noise", "price", "seals", "answer"]
+VALUES = uniform(10, 1)
+
+
+def open_guide(visit: Visit, address: str = "") -> None:
+    visit.page.goto(f"http://{visit.server.address}/{address}")
+    visit.wait("document.querySelector('#guide').dataset.ready === 'true' && window.studio?.problemShown")
+
+
+def at_step(visit: Visit, step: str) -> None:
+    """Until this step is being read, and the address says so."""
+    visit.wait("step => studio.views.guide.step === step && location.hash.includes(`step=${step}`)", step)
+
+
+def in_picture(visit: Visit, selector: str = ".node > text:not(.name)") -> list[str]:
+    texts: list[str] = visit.page.eval_on_selector_all(
+        f"#guide-picture {selector}", "all => all.map((text) => text.textContent)"
+    )
+    return texts
+
+
+def test_a_newcomer_is_led_from_the_secrets_to_the_playground(visit_each: Visit) -> None:
+    """With the arrow keys from step to step; the end is the closing sentence, then a run can be started."""
+    visit = visit_each
+    open_guide(visit)
+    assert in_picture(visit) == [f"{value:.3f}" for value in VALUES]
+    visit.wait("document.querySelectorAll('#guide-picture .node.hidden').length === 9")
+    assert in_picture(visit)[0] == f"{VALUES[0]:.3f}"
+    for step in STEPS[1:]:
+        visit.page.keyboard.press("ArrowRight")
+        at_step(visit, step)
+        assert visit.page.inner_text("#guide-caption")
+    title = visit.page.inner_text("#title-answer")
+    assert title == f"All ten now hold {VALUES.mean():.4f}, and this is all anybody knows of yours"
+    assert set(in_picture(visit)) == {f"{VALUES.mean():.4f}"}
+    visit.page.get_by_role("link", name="Now play with it").click()
+    visit.wait("studio.views.guide.step === 'playground' && !location.hash.includes('step=')")
+    visit.page.keyboard.press("Space")
+    visit.wait("studio.step > 3")
+    assert visit.complaints == []
+
+
+def test_the_numbers_of_the_text_are_the_engines(visit: Visit) -> None:
+    """The first exchange, what the neighbour knows of you, and the price: computed again here."""
+    open_guide(visit)
+    graph, noisy = sv.graphs.cycle(10), sv.NoiseInsertion(1.0, 0.9)
+    run = sv.simulate(graph, VALUES, noisy, num_steps=4, seed=1)
+    assert graph.edges[run.fired_edges()[-1]].tolist() == [0, 1]
+    noise = run.outstanding_noise[:2]
+    text = visit.page.locator("#step-exchange").text_content() or ""
+    for number in (VALUES[0], noise[0], *(VALUES[:2] + noise), run.values[0]):
+        assert f"{number:.3f}".replace("-", "−") in text
+    whole = sv.simulate(graph, VALUES, noisy, num_steps=900, seed=1)
+    found = sv.privacy.attack(whole, sv.privacy.CuriousNodes([1]), 0.29, prior_mean=0.5)
+    text = visit.page.locator("#step-neighbour").text_content() or ""
+    assert f"{found.estimate[0]:.2f} ± {found.std[0]:.2f}" in text
+    open_guide(visit, "#step=price")
+    visit.page.get_by_label("φ = 0.95").check(force=True)
+    scale = ((VALUES - VALUES.mean()) ** 2).sum() / 2
+    steps = [
+        int(np.flatnonzero(sv.theory.expected_error(graph, VALUES, method, 2000) / scale <= 1e-6)[0])
+        for method in (sv.NoiseInsertion(1.0, 0.95), sv.StandardGossip())
+    ]
+    assert visit.page.inner_text("#price-steps") == f"{steps[0]}, not {steps[1]}"
+
+
+def test_one_exchange_is_slowed_down(visit: Visit) -> None:
+    """Value, noise, the message that travels, what both then hold: four pictures, one by one."""
+    open_guide(visit, "#step=exchange")
+    run = sv.simulate(sv.graphs.cycle(10), VALUES, sv.NoiseInsertion(1.0, 0.9), num_steps=4, seed=1)
+    said = [f"{number:.3f}".replace("-", "−") for number in VALUES[:2] + run.outstanding_noise[:2]]
+    visit.page.evaluate("studio.views.guide.stop(); studio.views.guide.show(0)")
+    assert in_picture(visit)[:2] == [f"{value:.3f}" for value in VALUES[:2]]
+    for expected in (said, said):
+        visit.page.get_by_role("button", name="one picture on").click()
+        assert all(any(number in text for text in in_picture(visit, ".front text")) for number in expected)
+    visit.page.get_by_role("button", name="one picture on").click()
+    assert in_picture(visit)[:2] == [f"{run.values[0]:.3f}"] * 2
+
+
+def test_scrolling_turns_the_pages_and_the_address_follows(visit: Visit) -> None:
+    """A step's address opens it again; Back returns to the step from which a link was followed."""
+    open_guide(visit)
+    visit.page.mouse.move(300, 400)
+    for _ in range(60):
+        visit.page.mouse.wheel(0, 200)
+        visit.page.wait_for_timeout(30)
+        if visit.page.evaluate("studio.views.guide.step === 'noise'"):
+            break
+    at_step(visit, "noise")
+    visit.page.reload()
+    visit.wait("window.studio?.views.guide.scenes")
+    at_step(visit, "noise")
+    visit.page.get_by_role("link", name="What does it cost?").click()
+    at_step(visit, "price")
+    visit.page.go_back()
+    at_step(visit, "noise")
+
+
+def test_the_guide_is_alive_before_anything_else_is_there(visit: Visit) -> None:
+    """While the server is still busy with its first answers, the pictures move and Page Down turns them whole."""
+    visit.page.route("**/api/catalogue", lambda route: None)  # never answered
+    visit.page.goto(f"http://{visit.server.address}/")
+    visit.wait("document.querySelector('#guide').dataset.ready === 'true'")
+    assert in_picture(visit)[0] == f"{VALUES[0]:.3f}"
+    visit.wait("document.querySelectorAll('#guide-picture .node.hidden').length === 9")
+    for key, step in (("PageDown", "exchange"), ("Space", "neighbour"), ("PageUp", "exchange")):
+        visit.page.keyboard.press(key)
+        visit.wait(
+            """step => Math.abs(document.querySelector(`#step-${step}`).getBoundingClientRect().top) < 2
+            && document.querySelector(`#guide-steps [data-step=${step}]`).getAttribute('aria-current') === 'step'""",
+            step,
+        )
+
+
+def test_the_guide_can_be_skipped(visit: Visit) -> None:
+    """One click leads to the playground; an address with a run in it opens there at once."""
+    open_guide(visit)
+    visit.page.get_by_role("link", name="Skip to the playground").click()
+    visit.wait("studio.views.guide.step === 'playground'")
+    visit.open("#graph=star:5")
+    assert visit.page.is_hidden("#guide")
+
+
+def test_who_wants_no_motion_gets_none(server: Studio, browser: Browser) -> None:
+    """Pictures stand at their end, nothing is animated, and they can still be turned by hand."""
+    context = new_context(browser, reduced_motion="reduce")
+    visit = Visit(server, context.new_page())
+    for step in STEPS:
+        open_guide(visit, f"#step={step}")
+        at_step(visit, step)
+        assert visit.page.evaluate("document.getAnimations().filter((a) => a.playState === 'running').length") == 0
+        assert visit.page.evaluate("studio.views.guide.playing") is False
+    open_guide(visit, "#step=noise")
+    assert set(in_picture(visit)) == {f"{VALUES.mean():.2f}"}
+    visit.page.get_by_role("button", name="one picture back").click()
+    assert visit.page.evaluate("studio.views.guide.beat === studio.views.guide.scene.beats - 2")
+    context.close()
+
+
+def test_a_phone_reads_the_guide_too(server: Studio, browser: Browser) -> None:
+    """At 390 points each step comes into view, its picture stays in sight, and nothing is wider than the screen."""
+    context = new_context(browser, viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
+    visit = Visit(server, context.new_page())
+    open_guide(visit)
+    for step in STEPS:
+        visit.page.evaluate("step => studio.views.guide.jump(step)", step)
+        at_step(visit, step)
+        box = visit.page.locator("#guide-picture").bounding_box()
+        title = visit.page.locator(f"#title-{step}").bounding_box()
+        assert box is not None
+        assert title is not None
+        assert box["y"] >= -1
+        assert box["y"] + box["height"] <= title["y"] < 844
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()

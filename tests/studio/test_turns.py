@@ -1,0 +1,159 @@
+"""Computation stays bounded: pages take turns, slices are short, what nobody waits for stops."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+
+from sottovoce.errors import Unsupported
+from sottovoce.studio.app import create_app
+from sottovoce.studio.playing import Playback
+from sottovoce.studio.thinking import Thinkers
+from sottovoce.studio.turns import Turns
+
+from .helpers import SMALL, Studio, Visitor
+
+
+def served(asked: list[str]) -> list[str]:
+    """In which order one place is given to pages that all wait at once."""
+    order: list[str] = []
+
+    async def one(turns: Turns, page: str) -> None:
+        async with turns.turn(page):
+            order.append(page)
+            await asyncio.sleep(0)
+
+    async def main() -> None:
+        turns = Turns(1)
+        async with turns.turn("first"):
+            waiting = [asyncio.ensure_future(one(turns, page)) for page in asked]
+            await asyncio.sleep(0)
+        await asyncio.gather(*waiting)
+
+    asyncio.run(main())
+    return order
+
+
+def test_a_page_that_asks_for_much_waits_behind_one_that_asks_for_little() -> None:
+    """However much came first: one thing of every page in each round."""
+    assert served([*"aaaa", *"bb", "c"]) == ["a", "b", "c", "a", "b", "a", "a"]
+
+
+def test_a_place_is_not_lost_when_whoever_waits_goes_away() -> None:
+    """Cancelled before its turn, or in the very moment in which it comes."""
+
+    async def main() -> None:
+        for moment in range(4):
+            turns = Turns(1)
+            await turns.take("holder")
+            waiter = asyncio.ensure_future(turns.take("gone"))
+            await asyncio.sleep(0)
+            if moment % 2:
+                turns.give_back()
+            waiter.cancel()
+            await asyncio.gather(waiter, return_exceptions=True)
+            if not moment % 2:
+                turns.give_back()
+            await asyncio.wait_for(turns.take("next"), 5)
+
+    asyncio.run(main())
+
+
+def test_a_question_that_takes_too_long_is_given_up() -> None:
+    """With a sentence, and the next one is answered by a fresh process."""
+
+    async def main() -> int:
+        thinkers = Thinkers(1, deadline=60.0)
+        await thinkers.think(abs, -1)  # the process has started
+        thinkers._deadline = 0.3
+        with pytest.raises(Unsupported, match="given up"):
+            await thinkers.think(time.sleep, 600)
+        thinkers._deadline = 60.0
+        answer = await thinkers.think(abs, -2)
+        thinkers.close()
+        return answer
+
+    assert asyncio.run(main()) == 2
+
+
+def test_small_questions_do_not_wait_for_large_ones() -> None:
+    """All processes for large questions are busy, and a small one is answered."""
+
+    async def main() -> int:
+        thinkers = Thinkers(1)
+        large = asyncio.ensure_future(thinkers.think(time.sleep, 600))
+        await asyncio.sleep(0)
+        answer = await thinkers.think(abs, -3, small=True)
+        assert not large.done()
+        thinkers.close()
+        large.cancel()
+        await asyncio.gather(large, return_exceptions=True)
+        return answer
+
+    assert asyncio.run(main()) == 3
+
+
+GREEDY = SMALL | {"graph": "torus:300x300", "methods": ["synchronous"] * 3, "num_steps": 10**8}
+
+
+def test_four_greedy_pages_and_a_fifth_that_still_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four pages ask for 10⁸ rounds of 90 000 nodes; a fifth is set up, run to its end and told its threshold.
+
+    It is counted, not timed: between the fifth page's set-up and its end, each greedy page gets few slices (each of
+    about 0.05 s), and none of them is anywhere near its end.
+    """
+    slices: list[int] = []
+    original = Playback.advance
+
+    def counted(self: Playback, target: int) -> None:
+        slices.append(self.problem.graph.num_nodes)
+        original(self, target)
+
+    monkeypatch.setattr(Playback, "advance", counted)
+    with Studio(create_app()) as studio:
+        with contextlib.ExitStack() as stack:
+            for _ in range(4):
+                greedy = Visitor(stack.enter_context(studio.open()))
+                greedy.say(type="setup", run=1, problem=GREEDY)
+                greedy.say(type="seek", step=10**8)
+            while len(slices) < 8:
+                time.sleep(0.05)
+            fifth = Visitor(stack.enter_context(studio.open()))
+            before = len(slices)
+            fifth.say(type="setup", run=1, problem=SMALL)
+            fifth.say(type="seek", step=200)
+            wanted = {"threshold", "end"}
+            while wanted:
+                heard = fifth.hear()
+                wanted.discard("end" if heard.get("finished") else heard["type"])
+            between = [nodes for nodes in slices[before:] if nodes == 90_000]
+        assert len(between) <= 200
+        assert_it_stops(slices)
+
+
+def assert_it_stops(slices: list[int]) -> None:
+    """No slice is begun once the pages are closed."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        before = len(slices)
+        time.sleep(0.5)
+        if len(slices) == before:
+            return
+    pytest.fail("closed pages are still computed for")
+
+
+def test_long_work_says_so(page: object) -> None:
+    """Running far ahead is announced with a share that grows, and ended with a word."""
+    with page() as socket:  # type: ignore[operator]
+        visitor = Visitor(socket)
+        visitor.set_up(graph="torus:200x200", methods=["synchronous"], num_steps=10**8)
+        visitor.say(type="seek", step=10**8)
+        first = visitor.until("working", about="play", over=False)
+        second = visitor.until("working", about="play", over=False)
+        assert 0.0 < first["share"] < second["share"] < 1.0
+        visitor.say(type="pause")
+        visitor.until("working", about="play", over=True)
+        visitor.until("paused")
