@@ -4,7 +4,7 @@
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
 #   make test WORKERS=0                  one after another, in one process
-#   make slow PART=2/12                  one of twelve parts of the slow tests, about as long as the others
+#   make slow PART=2/24                  one of 24 parts of the slow tests, about as long as the others
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 
@@ -23,7 +23,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser web test slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
+.PHONY: help demo guide browser web test slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +50,7 @@ slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minut
 	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
 else
 slow: $(VENV)/.dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m "slow and not long" --part $(PART) -n $(WORKERS) $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 150 -n $(WORKERS) $(PYTEST)
 endif
 
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
@@ -96,6 +96,9 @@ lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
 
 # An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
 WIRE := src/sottovoce/peer/transport
+guide: $(VENV)/.dev  ## compute the numbers of the studio's guide anew
+	$(BIN)/python -m sottovoce.studio.guide
+
 proto:  ## write the Python code for the peers' wire format anew
 	rm -rf $(VENV)-proto && $(PYTHON) -m venv $(VENV)-proto
 	$(VENV)-proto/bin/python -m pip install --quiet --disable-pip-version-check 'grpcio-tools==1.62.3' 'setuptools<81'

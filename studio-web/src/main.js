@@ -21,9 +21,9 @@ const RUNS = ["setup", "play", "step", "seek"];
 const MOST_DROPS = 2;
 
 class Page {
-  constructor(catalogue) {
+  constructor(catalogue, views) {
     const { state, problems } = recall();
-    this.state = state;
+    this.state = Object.assign(state, views.where());
     this.run = 0;
     this.step = 0;
     this.problemShown = null;
@@ -40,7 +40,8 @@ class Page {
     this.comparison = new Comparison({ send: (message) => this.connection.send(message) });
     this.live = new Live({ send: (message) => this.connection.send(message) });
     this.transport = this.newTransport();
-    this.views = new Views({
+    this.views = views;
+    views.listen({
       onChange: (tab, step, far) => this.look(tab, step, far),
       onTheme: () => this.redraw(),
     });
@@ -51,11 +52,10 @@ class Page {
       problem: () => this.problem(),
       onLoad: (loaded) => this.load(loaded),
     });
-    this.showState();
+    this.showForms();
     byId("setup").addEventListener("submit", (event) => event.preventDefault());
     this.rememberSoon = later(250, () => this.writeAddress());
     this.connection = this.connect(problems.join("; "));
-    history.scrollRestoration = "manual";
     addEventListener("popstate", () => this.readAddress());
   }
 
@@ -183,9 +183,13 @@ class Page {
   }
 
   showState() {
+    this.showForms();
+    this.views.show(this.state.tab, this.state.step);
+  }
+
+  showForms() {
     this.controls.show(this.state);
     this.transport.showSpeed(this.state.speed);
-    this.views.show(this.state.tab, this.state.step);
   }
 
   /** Another tab, or another step of the guide. */
@@ -287,10 +291,14 @@ class Page {
 }
 
 recallTheme();
+history.scrollRestoration = "manual";
+const views = new Views();
+const { tab, step } = recall().state;
+views.show(tab, step);
 try {
   const catalogue = await (await fetch("/api/catalogue")).json();
   byId("version").textContent = catalogue.version;
-  /** @type {any} */ (window).studio = new Page(catalogue);
+  /** @type {any} */ (window).studio = new Page(catalogue, views);
 } catch (error) {
   notify(`The page could not start: ${error.message}`);
   throw error;

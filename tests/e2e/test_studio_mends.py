@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from .browsers import Visit, new_context
 
 if TYPE_CHECKING:
@@ -48,18 +46,20 @@ def test_after_bad_input_run_says_why_and_is_not_stuck(visit: Visit) -> None:
     visit.settle(400)
 
 
-@pytest.mark.parametrize("clicked", ["#one-step", "[data-lane='0'] canvas", "#show-printed", "#timeline"])
-def test_keys_work_after_a_click(visit: Visit, clicked: str) -> None:
-    """Whatever was clicked last, → is one step and Home goes to the start; Space runs."""
+def test_keys_work_after_a_click(visit: Visit) -> None:
+    """Whatever was clicked last, → is one step, Home goes to the start and Space runs and pauses."""
     visit.open("#graph=cycle:10&steps=5000&speed=200")
-    visit.page.click(clicked, position={"x": 5, "y": 5})
-    visit.page.wait_for_timeout(200)
-    visit.page.keyboard.press("Home")
-    visit.settle(0)
-    visit.page.keyboard.press("ArrowRight")
-    visit.settle(1)
-    visit.page.keyboard.press("Space")
-    visit.wait("studio.playing && studio.step > 1")
+    for clicked in ("#one-step", "[data-lane='0'] canvas", "#show-printed", "#timeline"):
+        visit.page.click(clicked, position={"x": 5, "y": 5})
+        visit.page.wait_for_timeout(200)
+        visit.page.keyboard.press("Home")
+        visit.settle(0)
+        visit.page.keyboard.press("ArrowRight")
+        visit.settle(1)
+        visit.page.keyboard.press("Space")
+        visit.wait("studio.playing && studio.step > 1")
+        visit.page.keyboard.press("Space")
+        visit.wait("!studio.playing && !studio.pausing")
 
 
 def test_a_key_does_what_the_focused_control_says(visit: Visit) -> None:

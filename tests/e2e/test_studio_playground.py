@@ -156,6 +156,25 @@ def test_methods_are_compared_in_step(visit: Visit) -> None:
     assert visit.error(1) == engine(300, method=sv.StandardGossip()).relative_error[-1]
 
 
+def test_methods_are_compared_by_messages(visit: Visit) -> None:
+    """Each spends the same number, with the engine's errors; pairs and rounds share both axes."""
+    visit.open("#graph=cycle:10&steps=300&method=standard&method=synchronous")
+    visit.page.get_by_label("by messages").check(force=True)
+    visit.wait("studio.comparison.data?.lanes && studio.comparison.chart.plot")
+    data = visit.page.evaluate("studio.comparison.data")
+    for lane, method in zip(data["lanes"], (sv.StandardGossip(), sv.SynchronousAveraging()), strict=True):
+        steps = lane["steps"][-1]
+        run = sv.simulate(sv.graphs.cycle(10), uniform(10, 1), method, num_steps=steps, seed=1, record=lane["steps"])
+        assert lane["errors"] == run.relative_error.tolist()
+        assert lane["messages"] == run.transmissions.tolist()
+        assert data["messages"] * 0.8 < lane["messages"][-1] <= data["messages"]
+    assert visit.page.evaluate("studio.comparison.chart.plot.scales.x.max") == data["messages"]
+    assert visit.page.is_visible("#messages-chart")
+    visit.page.get_by_label("by steps").check(force=True)
+    assert visit.page.is_visible("#error-chart")
+    assert not visit.page.is_visible("#messages-chart")
+
+
 def test_data_and_figures_can_be_taken_away(visit: Visit) -> None:
     """CSV has the engine's digits; PNG and SVG are pictures."""
     visit.open("#graph=cycle:10&steps=300")

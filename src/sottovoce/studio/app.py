@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,7 +32,6 @@ from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
 from .data import read_graph, read_values
-from .guide import guide
 from .limits import Limits
 from .live import Watcher
 from .messages import read_json, write
@@ -126,7 +125,6 @@ class Studio:
         self.turns: Turns | None = None
         self.thinkers: Thinkers | None = None
         self.open_pages = 0
-        self.story: Future[dict[str, Any]] | None = None
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -145,7 +143,6 @@ class Studio:
 
     async def page(self, _request: Request) -> Response:
         """The one page."""
-        self._story()
         index = STATIC / "index.html"
         return Response(await asyncio.to_thread(index.read_bytes), media_type="text/html")
 
@@ -155,7 +152,8 @@ class Studio:
 
     async def guide(self, _request: Request) -> Response:
         """The numbers of the guided first minute."""
-        return JSONResponse(await asyncio.shield(asyncio.wrap_future(self._story())))
+        story = Path(__file__).with_name("guide.json")
+        return Response(await asyncio.to_thread(story.read_bytes), media_type="application/json")
 
     async def python(self, request: Request) -> Response:
         """What is shown, as a program."""
@@ -224,12 +222,6 @@ class Studio:
             self.open_pages -= 1
 
     # -- shared --------------------------------------------------------------------------------
-
-    def _story(self) -> Future[dict[str, Any]]:
-        """What the guide tells: begun when a page is first asked for, since its script will ask next."""
-        if self.story is None:
-            self.story = self.running.submit(guide)
-        return self.story
 
     async def _body(self, request: Request) -> bytes:
         """The whole body, refused as soon as it is too long."""
