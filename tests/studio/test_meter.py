@@ -11,6 +11,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.scenario.scenario import Scenario
 from sottovoce.studio import meter
+from sottovoce.studio.believing import centre_of, yardstick
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.observing import Observer, read_observer
 from sottovoce.studio.playing import Playback
@@ -32,7 +33,7 @@ def fired(asked: Scenario) -> Any:
 
 
 def believed(asked: Scenario, observer: Observer, prior: float | None, step: int) -> list[dict[str, Any] | None]:
-    return meter.guesses(asked, fired(asked)[:step], observer, prior, meter.centre_of(asked), step)
+    return meter.guesses(asked, fired(asked)[:step], observer, prior, centre_of(asked), step)
 
 
 CASES: dict[str, tuple[dict[str, Any], Observer, float | None]] = {
@@ -58,7 +59,7 @@ def test_guess_and_deviation_are_those_of_the_attack_and_the_audit(name: str) ->
     run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=60, seed=3)
     view = observer.view()
     report = sv.privacy.audit(asked.graph, asked.methods[0], run.fired_edges(), view, prior)
-    attack = sv.privacy.attack(run, view, prior, prior_mean=meter.centre_of(asked))
+    attack = sv.privacy.attack(run, view, prior, prior_mean=centre_of(asked))
     found = believed(asked, observer, prior, 60)[0]
     assert found is not None
     assert found["std"] == pytest.approx(report.posterior_std, rel=1e-9)
@@ -123,7 +124,7 @@ def test_exactly_known_is_relative_to_the_scale() -> None:
     large = problem(values=[1.0 * k for k in range(10)] + [], methods=["noise-insertion:noise_std=1,noise_decay=0.9"])
     kinds = []
     for asked, prior in ((small, 3e-9), (large, 3.0)):
-        stick = meter.yardstick(asked, ONE, prior)
+        stick = yardstick(asked, ONE, prior)
         report = sv.privacy.audit(asked.graph, asked.methods[0], fired(asked), ONE.view(), prior)
         kinds.append([stick.kind(float(std), known=False) for std in report.posterior_std])
     assert kinds[0] == kinds[1]

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..scenario.scenario import Scenario
 from . import comparing, insight, meter
+from .believing import centre_of
 from .limits import Limits
 from .observing import Observer
 from .playing import Playback
@@ -73,7 +74,7 @@ class Answers:
         observer, prior, centre, step = question
         problem = playback.problem
         fired = await self._fired(playback, step)
-        believed = meter.centre_of(problem) if centre is None else centre
+        believed = centre_of(problem) if centre is None else centre
         found = await self._think(meter.guesses, problem, fired, observer, prior, believed, step, about=problem)
         told = {"observer": observer.asked(), "prior": prior, "step": step, "lanes": found}
         await self._say({"type": "guess", "run": run, **told})
