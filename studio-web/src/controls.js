@@ -259,6 +259,11 @@ export class Controls {
     if (tell) this.changed();
   }
 
+  /** What each method costs, as the server found it. */
+  setCost(lane, cost) {
+    byId("methods").children[lane]?.slider?.tell(cost?.text ?? "");
+  }
+
   setThreshold(threshold) {
     this.threshold = threshold;
     for (const slider of this.sliders) slider.mark(threshold);

@@ -216,7 +216,10 @@ class Page {
         this.controls.setThreshold(message);
         this.controls.describeThreshold(message);
       },
-      theory: () => this.pictures.takeTheory(message),
+      theory: () => {
+        this.pictures.takeTheory(message);
+        this.controls.setCost(message.lane, message.cost);
+      },
       privacy: () => this.meter.receive(message),
       guess: () => this.meter.receiveGuess(message),
       comparison: () => this.comparison.receive(message),
