@@ -229,6 +229,7 @@ class Page {
       },
       live: () => this.live.receive(message),
       history: () => this.live.receiveHistory(message),
+      working: () => this.transport.works(message),
       error: () => this.refused(message),
     };
     handlers[message.type]?.();
@@ -250,6 +251,8 @@ class Page {
     if (!this.keepNotice) notify("");
     this.controls.setThreshold(null);
     this.controls.describe(message.graph);
+    this.controls.advise(message.advice);
+    this.transport.working.clear();
     byId("alpha").textContent = "";
     byId("timeline").max = message.numSteps;
     this.pictures.prepare(message);

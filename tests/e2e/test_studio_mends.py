@@ -230,3 +230,32 @@ def test_a_bad_link_leaves_the_page_usable(visit: Visit) -> None:
         visit.page.select_option("#family", "star")
         visit.wait("studio.problemShown?.graph.name === 'star(24)'")
         assert visit.page.is_hidden("#notice")
+
+
+def test_a_run_too_short_for_its_graph_is_said_to_be(visit: Visit) -> None:
+    """A thousand nodes and 600 steps: the page says that these are too few, and one click takes enough."""
+    visit.open("#graph=rgg:1000:seed=1&steps=600")
+    assert "too few" in visit.page.inner_text("#advice")
+    visit.page.click("#take-advice")
+    visit.wait("studio.problemShown.numSteps === 30000")
+    assert visit.page.is_hidden("#advice")
+
+
+def test_long_work_is_said_to_be_under_way(visit: Visit) -> None:
+    """What the server is busy with stands below the run until it is over."""
+    visit.open("#graph=cycle:10&steps=600")
+    said = visit.page.evaluate(
+        """() => [false, true].map((over) => {
+            studio.receive({type: 'working', run: studio.run, about: 'privacy', share: 0.4, over});
+            return document.querySelector('#working').textContent;
+        })"""
+    )
+    assert said == ["working: what can be inferred, 40 % …", ""]
+
+
+def test_a_tooltip_has_the_digits_that_tell_values_apart(visit: Visit) -> None:
+    """Values near 293 that differ by a tenth are not all 293."""
+    visit.open("#graph=cycle:4&steps=50&numbers=293.11_293.26_293.38_293.45")
+    texts = visit.page.evaluate("[0, 1, 2, 3].map((node) => studio.pictures.describeNode(studio.lanes[0], node))")
+    assert len({text.split("private ")[1] for text in texts}) == 4
+    assert len({text.split("value ")[1].split(",")[0] for text in texts}) == 4
