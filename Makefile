@@ -4,7 +4,7 @@
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
 #   make test WORKERS=0                  one after another, in one process
-#   make slow PART=2/12                  one of twelve parts of the slow tests, about as long as the others
+#   make slow PART=2/24                  one of 24 parts of the slow tests, about as long as the others
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 
@@ -50,7 +50,7 @@ slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minut
 	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
 else
 slow: $(VENV)/.dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m "slow and not long" --part $(PART) -n $(WORKERS) $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 150 -n $(WORKERS) $(PYTEST)
 endif
 
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?

@@ -5,7 +5,8 @@ if it has prompts and a program otherwise, and a ``{code-block} py`` is a file n
 blocks of a page share one namespace and run in a temporary directory, in order, and can import files
 from there. ``<!-- skip: next -->`` before a block leaves it out; say why.
 
-``--part 2/12`` runs one of twelve parts of what is chosen, about as long as the others (``tests/parts.py``).
+``--part 2/24`` runs one of 24 parts of what is chosen, about as long as the others (``tests/parts.py``); after
+``--at-most`` seconds the rest is skipped, and says so.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import signal
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ from sybil import Example, Sybil
 from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 sys.path.insert(0, str(Path(__file__).parent))  # for what tests share
-from tests.parts import part_of
+from tests.parts import measured, part_of, write
 
 # Sphinx's configuration is no test module, and would write pages when imported.
 collect_ignore_glob = ["docs/*.py"]
@@ -48,6 +50,8 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", help="run the k-th of N parts of the chosen tests: k/N")
+    parser.addoption("--at-most", type=float, help="skip what has not begun after so many seconds")
+    parser.addoption("--measure", action="store_true", help="write processor times to tests/seconds.json")
 
 
 @pytest.hookimpl(trylast=True)
@@ -57,6 +61,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = part_of([item.nodeid for item in items], asked)
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
         items[:] = [item for item in items if item.nodeid in chosen]
+
+
+_BEGAN = time.monotonic()
+_SPENT: dict[str, list[float]] = {}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    limit = item.config.getoption("--at-most")
+    if limit is not None and time.monotonic() - _BEGAN > limit:
+        pytest.skip(f"{limit:g} s are over; another part, or the whole, runs this")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with measured(item.nodeid, _SPENT):
+        return (yield)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--measure"):
+        write(_SPENT)
 
 
 @pytest.fixture(autouse=True)

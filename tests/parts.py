@@ -1,20 +1,24 @@
-"""Cut many tests into parts that take about equally long, so that one part can be run at a time.
+"""Cut many tests into parts of bounded time, so that one part can be run at a time.
 
-``seconds.json`` beside this file has the processor seconds that slow tests were measured at, by name without
-parameters; a test that is not there counts as one second. The longest are dealt out first, each to the part that has
-least so far, so the parts differ by no more than one test. Which test is in which part depends on names and seconds
-alone.
+``seconds.json`` beside this file has the processor seconds of slow tests, by name without parameters; ``pytest -m slow
+--measure`` writes it anew. A test that is not there counts as one second. The longest are dealt out first, each to the
+part that has least so far, so parts differ by no more than one test. Which test is in which part depends on names and
+seconds alone. A test of more than two minutes is in no part: only the whole runs it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-SECONDS: dict[str, float] = json.loads(Path(__file__).with_name("seconds.json").read_text(encoding="utf-8"))
+FILE = Path(__file__).with_name("seconds.json")
+SECONDS: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
 UNKNOWN = 1.0
+TOO_LONG = 120.0
 
 
 def part_of(names: Sequence[str], asked: str) -> set[str]:
@@ -30,7 +34,8 @@ def part_of(names: Sequence[str], asked: str) -> set[str]:
         raise ValueError(f"a part must be k/N with 1 ≤ k ≤ N, got {asked!r}")
     parts: list[set[str]] = [set() for _ in range(int(found[2]))]
     taken = [0.0] * len(parts)
-    for name in sorted(set(names), key=lambda name: (-seconds(name), name)):
+    short = {name for name in names if seconds(name) <= TOO_LONG}
+    for name in sorted(short, key=lambda name: (-seconds(name), name)):
         least = min(range(len(parts)), key=lambda k: (taken[k], k))
         parts[least].add(name)
         taken[least] += seconds(name)
@@ -39,4 +44,23 @@ def part_of(names: Sequence[str], asked: str) -> set[str]:
 
 def seconds(name: str) -> float:
     """What a test is expected to take."""
-    return SECONDS.get(name.partition("[")[0], UNKNOWN)
+    return SECONDS.get(_family(name), UNKNOWN)
+
+
+@contextmanager
+def measured(name: str, spent: dict[str, list[float]]) -> Iterator[None]:
+    """Note the processor time of a test, that of its processes included."""
+    before = sum(os.times()[:4])
+    yield
+    spent.setdefault(_family(name), []).append(sum(os.times()[:4]) - before)
+
+
+def write(spent: Mapping[str, Sequence[float]], path: Path = FILE) -> None:
+    """Keep the mean of each test of more than a second, and what was known of those that did not run."""
+    means = {name: round(sum(each) / len(each), 1) for name, each in spent.items()}
+    known = {name: taken for name, taken in (SECONDS | means).items() if taken > UNKNOWN}
+    path.write_text(json.dumps(dict(sorted(known.items())), indent=2) + "\n", encoding="utf-8")
+
+
+def _family(name: str) -> str:
+    return name.partition("[")[0]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from .parts import SECONDS, part_of, seconds
+from .parts import SECONDS, TOO_LONG, measured, part_of, seconds, write
 
 ROOT = Path(__file__).parent.parent
-NAMES = [*SECONDS, *(f"tests/test_a.py::test_b[{k}]" for k in range(30))]
+NAMES = [
+    *(name for name in SECONDS if seconds(name) <= TOO_LONG),
+    *(f"tests/test_a.py::test_b[{k}]" for k in range(30)),
+]
 
 
 @pytest.mark.parametrize("number", [1, 2, 7, 12])
@@ -25,6 +29,27 @@ def test_parts_take_about_equally_long() -> None:
     """The longest and the shortest differ by no more than one test."""
     took = [sum(map(seconds, part_of(NAMES, f"{k}/5"))) for k in range(1, 6)]
     assert max(took) - min(took) <= max(map(seconds, NAMES))
+
+
+def test_what_takes_too_long_is_in_no_part() -> None:
+    """A part is over in a few minutes; what takes longer is left to the whole."""
+    assert part_of(["a"], "1/1") == {"a"}
+    longest = max(SECONDS, key=seconds)
+    assert seconds(longest) > TOO_LONG
+    assert part_of([longest], "1/1") == set()
+
+
+def test_measured_times_are_kept(tmp_path: Path) -> None:
+    """The mean of each test, parameters left out; what did not run now is as it was."""
+    spent: dict[str, list[float]] = {}
+    with measured("tests/test_x.py::test_y[1]", spent):
+        pass
+    assert list(spent) == ["tests/test_x.py::test_y"]
+    write({"tests/test_x.py::test_y": [2.0, 4.0], "tests/test_x.py::test_z": [0.5]}, tmp_path / "seconds.json")
+    kept = json.loads((tmp_path / "seconds.json").read_text(encoding="utf-8"))
+    assert kept["tests/test_x.py::test_y"] == 3.0
+    assert "tests/test_x.py::test_z" not in kept
+    assert set(SECONDS) <= set(kept)
 
 
 @pytest.mark.parametrize("asked", ["0/3", "4/3", "1", "a/b", "1/0", ""])

@@ -19,7 +19,7 @@ import pytest
 from sottovoce import errors
 from sottovoce.experiments.store import MANIFEST, SweepStore
 from sottovoce.experiments.sweep import sweep
-from tests.experiments.test_sweep import SPEC, Here
+from tests.experiments.sweeping import SPEC, Here
 
 PATIENCE = 120.0
 LONG = """

@@ -194,7 +194,7 @@ def test_a_chosen_subset_on_axes_of_ones_own(found):
 
     axes = Figure().subplots()
     chosen = ["standard", "push-sum", sv.AcceleratedGossip(), "synchronous averaging, Metropolis"]
-    assert found.plot(methods=chosen, ax=axes) is axes
+    assert found.plot(methods=chosen, axes=axes) is axes
     names = ["standard gossip", "push-sum", "accelerated gossip", "synchronous averaging, Metropolis"]
     assert [line.get_label() for line in axes.lines] == names
     assert len(found.plot(methods=["standard"]).axes[0].lines) == 1

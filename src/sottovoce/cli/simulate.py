@@ -146,7 +146,7 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
         ),
         ("average", _shown(_average(run)) + (" (mean over replicas)" if many else "")),
         ("true mean", _shown(run.true_mean)),
-        ("mean of values − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
+        ("average − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
         ("mass not accounted for", f"{run.mass_error.max(initial=0.0):.2g}"),
         ("seed", str(run.seed)),
         ("time", f"{run.elapsed:.3g} s, {rate:,.0f} steps/s"),

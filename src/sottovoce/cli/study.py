@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .kinds import FileName, Number
-from .output import Group, json_option, print_json, say
+from .output import Group, json_option, print_json, say, seed_option
 
 if TYPE_CHECKING:
     from ..statistics import Study, StudyReport, Table
@@ -143,8 +143,8 @@ def _read(file: Path) -> Any:
 
 
 @command.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--seed", default=1, show_default=True, help="Decides everything random.")
+@click.argument("folder", type=FileName(file_okay=False))
+@seed_option
 @json_option
 def example(folder: Path, seed: int, as_json: bool) -> None:
     """Write a study of salaries and the files of twelve made-up companies into FOLDER."""

@@ -148,27 +148,27 @@ class Comparison:
         ]
         return tables.write(tables.csv_text(lines), path, before=(provenance or self.provenance).comments())
 
-    def plot(self, methods: Sequence[str | Method] | None = None, ax: Axes | None = None) -> Figure | Axes:
+    def plot(self, methods: Sequence[str | Method] | None = None, axes: Axes | None = None) -> Figure | Axes:
         """Relative error against steps (left) and messages (right), or against messages on axes of one's own.
 
         Parameters
         ----------
         methods
             Which to draw: labels, names as on the command line, or methods as they were given. ``None``: all.
-        ax
+        axes
             Axes to draw on, which are returned; ``None``: a new figure with two, which is returned.
         """
         from ..plotting.compare import draw_comparison, plot_comparison
 
-        if ax is not None:
-            return plot_comparison(self, ax, methods=methods)
+        if axes is not None:
+            return plot_comparison(self, axes, methods=methods)
         return draw_comparison(self.curves(methods), title=self.graph.name)
 
-    def plot_frontier(self, ax: Axes | None = None) -> Axes:
+    def plot_frontier(self, axes: Axes | None = None) -> Axes:
         """What is left to observers against messages needed, or against accuracy if none was asked for."""
         from ..plotting.compare import plot_frontiers
 
-        return plot_frontiers(self, ax)
+        return plot_frontiers(self, axes)
 
     def curves(self, methods: Sequence[str | Method] | None = None) -> list[tuple[str, Solution]]:
         """Label and run of the chosen methods: labels, names as on the command line, or methods as they were given."""

@@ -118,11 +118,11 @@ class Ensemble:
         made = self.provenance if provenance is None else provenance
         return tables.write(tables.csv_text(self.records()), path, before=made.comments())
 
-    def plot(self, ax: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
+    def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Median against steps, with bands of 50 and 80 % of all runs."""
         from ..plotting.ensembles import plot_ensemble
 
-        return plot_ensemble(self, ax, **style)
+        return plot_ensemble(self, axes, **style)
 
     def summary(self) -> dict[str, Any]:
         """The last recorded step in numbers: quantiles, and the spread by source if it can be split."""

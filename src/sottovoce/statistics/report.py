@@ -136,7 +136,30 @@ class StudyReport:
 def _checked(report: Any) -> Mapping[str, Any]:
     if not isinstance(report, Mapping) or report.get("format") != FORMAT:
         raise InvalidFile(f"a report must be a JSON object with format {FORMAT!r}")
+    results: Any = report.get("results")
+    release: Any = report.get("release")
+    whole = (
+        isinstance(report.get("smallest_group"), int)
+        and isinstance(report.get("rows"), int | None)
+        and isinstance(report.get("clipped"), Mapping)
+        and all(isinstance(report.get(key), str) for key in ("study", "digest"))
+        and _all_are(report.get("contributors"), str)
+        and _all_are(results, Mapping)
+        and all(isinstance(r.get("name"), str) and _all_are(r.get("rows"), Mapping) and "kind" in r for r in results)
+        and (release is None or (isinstance(release, Mapping) and _is_release(release)))
+    )
+    if not whole:
+        raise InvalidFile("a report must have everything that `study run` writes; this one is damaged or cut off")
     return report
+
+
+def _all_are(given: Any, kind: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(each, kind) for each in given)
+
+
+def _is_release(given: Mapping[str, Any]) -> bool:
+    numbers = ("honest", "delta", "epsilon", "runs", "epsilon_of_all_runs", "rho", "closeness")
+    return given.get("protects") in ("row", "party") and all(isinstance(given.get(n), int | float) for n in numbers)
 
 
 def _opening(report: Mapping[str, Any]) -> list[str]:
