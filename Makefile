@@ -23,7 +23,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser web test slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
+.PHONY: help demo guide browser web test slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
 
 # An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
 WIRE := src/sottovoce/peer/transport
+guide: $(VENV)/.dev  ## compute the numbers of the studio's guide anew
+	$(BIN)/python -m sottovoce.studio.guide
+
 proto:  ## write the Python code for the peers' wire format anew
 	rm -rf $(VENV)-proto && $(PYTHON) -m venv $(VENV)-proto
 	$(VENV)-proto/bin/python -m pip install --quiet --disable-pip-version-check 'grpcio-tools==1.62.3' 'setuptools<81'

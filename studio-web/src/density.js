@@ -5,6 +5,7 @@ import { make } from "./dom.js";
 const SVG = "http://www.w3.org/2000/svg";
 const REACH = 3.2;
 const POINTS = 48;
+const HIGHEST = 6; // dots above each other
 export const WIDE = 180;
 export const TALL = 30;
 
@@ -109,12 +110,11 @@ export class Gauge {
     this.label.textContent = answer === null ? "" : "the answer alone";
     const stacks = new Map();
     const dots = left.map((share, node) => {
-      if (kinds[node] === "own") return null;
-      const column = Math.round(place(share) / 5);
-      const row = stacks.get(column) ?? 0;
+      const column = Math.round(place(share) / 5),
+        row = stacks.get(column) ?? 0;
+      if (kinds[node] === "own" || row >= HIGHEST) return null;
       stacks.set(column, row + 1);
-      const raised = Math.min(row * 5, 22);
-      const dot = shape("circle", { cx: place(share).toFixed(1), cy: 40 - raised, r: 2.6 });
+      const dot = shape("circle", { cx: place(share).toFixed(1), cy: 40 - 5 * row, r: 2.6 });
       dot.style.setProperty("--colour", exposureOf(kinds[node], share));
       return dot;
     });

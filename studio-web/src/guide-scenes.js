@@ -206,6 +206,7 @@ function seals(stage, { sealed, graph, privateValues, you, trueMean, heard }) {
       stage.mark(unlucky.observer, "curious");
       stage.hold(unlucky.observer, "");
       stage.fade([unlucky.node, unlucky.observer], 0.25);
+      stage.lines.style.opacity = "0.3";
       stage.name(unlucky.node, `node ${unlucky.node}`);
       stage.behind.append(
         uncertainties(

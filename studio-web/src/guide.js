@@ -105,6 +105,11 @@ export class Guide {
     this.enter(step);
   }
 
+  /** Whether the step that is being read fits the window, so that nothing is missed by going on. */
+  fits() {
+    return sectionOf(this.step).scrollHeight <= 1.02 * innerHeight;
+  }
+
   jump(step) {
     this.onJump(step);
     this.go(step, { focus: true });

@@ -114,14 +114,12 @@ export class Live {
   }
 
   /** The moment for which everybody came: it is said once, and stays. */
-  celebrate({ state, settledAfter, peers }) {
+  celebrate({ state, settledAfter, sentence }) {
     const over = OVER.includes(state) && typeof settledAfter === "number";
     if (over && this.banner.hidden) {
-      const estimates = peers.flatMap((peer) => (peer.estimate ? [peer.estimate[0]] : []));
-      const held = estimates.length ? ` All ${peers.length} peers hold ${number(estimates[0], 6)}.` : "";
-      const text = `Settled after ${number(settledAfter, 3)} seconds.${held}`;
+      const text = "Settled: all peers hold the same answer.";
       this.banner.replaceChildren(make("b", {}, "✓ "), text);
-      announce(text);
+      announce(sentence ?? text);
     }
     this.banner.hidden = !over;
   }
@@ -206,7 +204,7 @@ export class Live {
     const estimate = peer.estimate ? peer.estimate.map((x) => number(x, 6)).join(", ") + more : "not yet";
     const left = peer.budgetLeft ?? null;
     const budget = peer.budget_spent ? "spent" : left === null ? "no limit" : `${Math.round(100 * left)} % left`;
-    const seen = peer.lastSeen === undefined ? "" : `, last seen ${number(peer.lastSeen, 2)} s ago`;
+    const seen = typeof peer.lastSeen !== "number" ? "" : `, last seen ${number(peer.lastSeen, 2)} s ago`;
     const cells = [
       estimate,
       typeof peer.plus_minus === "number" ? `±${number(peer.plus_minus, 2)}` : "–",

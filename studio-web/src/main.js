@@ -21,9 +21,9 @@ const RUNS = ["setup", "play", "step", "seek"];
 const MOST_DROPS = 2;
 
 class Page {
-  constructor(catalogue) {
+  constructor(catalogue, views) {
     const { state, problems } = recall();
-    this.state = state;
+    this.state = Object.assign(state, views.where());
     this.run = 0;
     this.step = 0;
     this.problemShown = null;
@@ -40,7 +40,8 @@ class Page {
     this.comparison = new Comparison({ send: (message) => this.connection.send(message) });
     this.live = new Live({ send: (message) => this.connection.send(message) });
     this.transport = this.newTransport();
-    this.views = new Views({
+    this.views = views;
+    views.listen({
       onChange: (tab, step, far) => this.look(tab, step, far),
       onTheme: () => this.redraw(),
     });
@@ -51,11 +52,10 @@ class Page {
       problem: () => this.problem(),
       onLoad: (loaded) => this.load(loaded),
     });
-    this.showState();
+    this.showForms();
     byId("setup").addEventListener("submit", (event) => event.preventDefault());
     this.rememberSoon = later(250, () => this.writeAddress());
     this.connection = this.connect(problems.join("; "));
-    history.scrollRestoration = "manual";
     addEventListener("popstate", () => this.readAddress());
   }
 
@@ -183,9 +183,13 @@ class Page {
   }
 
   showState() {
+    this.showForms();
+    this.views.show(this.state.tab, this.state.step);
+  }
+
+  showForms() {
     this.controls.show(this.state);
     this.transport.showSpeed(this.state.speed);
-    this.views.show(this.state.tab, this.state.step);
   }
 
   /** Another tab, or another step of the guide. */
@@ -212,7 +216,10 @@ class Page {
         this.controls.setThreshold(message);
         this.controls.describeThreshold(message);
       },
-      theory: () => this.pictures.takeTheory(message),
+      theory: () => {
+        this.pictures.takeTheory(message);
+        this.controls.setCost(message.lane, message.cost);
+      },
       privacy: () => this.meter.receive(message),
       guess: () => this.meter.receiveGuess(message),
       comparison: () => this.comparison.receive(message),
@@ -222,6 +229,7 @@ class Page {
       },
       live: () => this.live.receive(message),
       history: () => this.live.receiveHistory(message),
+      working: () => this.transport.works(message),
       error: () => this.refused(message),
     };
     handlers[message.type]?.();
@@ -243,6 +251,8 @@ class Page {
     if (!this.keepNotice) notify("");
     this.controls.setThreshold(null);
     this.controls.describe(message.graph);
+    this.controls.advise(message.advice);
+    this.transport.working.clear();
     byId("alpha").textContent = "";
     byId("timeline").max = message.numSteps;
     this.pictures.prepare(message);
@@ -287,10 +297,14 @@ class Page {
 }
 
 recallTheme();
+history.scrollRestoration = "manual";
+const views = new Views();
+const { tab, step } = recall().state;
+views.show(tab, step);
 try {
   const catalogue = await (await fetch("/api/catalogue")).json();
   byId("version").textContent = catalogue.version;
-  /** @type {any} */ (window).studio = new Page(catalogue);
+  /** @type {any} */ (window).studio = new Page(catalogue, views);
 } catch (error) {
   notify(`The page could not start: ${error.message}`);
   throw error;

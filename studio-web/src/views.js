@@ -27,14 +27,10 @@ function chooseTheme(theme) {
 }
 
 export class Views {
-  /**
-   * @param {object} page
-   * @param {(tab: string, step: string, far: boolean) => void} page.onChange `far`: worth an entry in the history
-   * @param {() => void} page.onTheme
-   */
-  constructor({ onChange, onTheme }) {
-    this.onChange = onChange;
+  /** It works by itself, before the rest of the page is there: the guide is alive on arrival. */
+  constructor() {
     this.tab = "";
+    this.listen({ onChange: () => {}, onTheme: () => {} });
     this.guide = new Guide({
       onStep: (step) => this.stepSeen(step),
       onJump: (step) => this.onChange("guide", step, true),
@@ -44,15 +40,30 @@ export class Views {
     byId("tabs").addEventListener("keydown", (event) => this.tabKey(event));
     byId("theme").addEventListener("click", () => {
       chooseTheme(isDark() ? "light" : "dark");
-      onTheme();
+      this.onTheme();
     });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => onTheme());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.onTheme());
     byId("how").addEventListener("click", () => byId("how-dialog").showModal());
     byId("how-close").addEventListener("click", () => byId("how-dialog").close());
     byId("notice")
       .querySelector("button")
       .addEventListener("click", () => notify(""));
     addEventListener("keydown", (event) => this.guideKey(event));
+  }
+
+  /**
+   * @param {object} page
+   * @param {(tab: string, step: string, far: boolean) => void} page.onChange `far`: worth an entry in the history
+   * @param {() => void} page.onTheme
+   */
+  listen({ onChange, onTheme }) {
+    this.onChange = onChange;
+    this.onTheme = onTheme;
+  }
+
+  /** What is being looked at. */
+  where() {
+    return { tab: this.tab, step: this.guide.step ?? PLAYGROUND };
   }
 
   /** Somebody pressed a tab. */
@@ -65,6 +76,7 @@ export class Views {
   /** Show what the state says. */
   show(tab, step) {
     this.tab = tab;
+    document.documentElement.dataset.view = tab;
     const shown = { guide: ["guide", "playground"], playground: ["playground"], live: ["live"] }[tab];
     for (const name of TABS) byId(name).hidden = !shown.includes(name);
     byId("guide-steps").hidden = tab !== "guide";
@@ -96,13 +108,20 @@ export class Views {
     this.choose(tab);
   }
 
-  /** In the guide, the arrow keys turn the pages. */
+  /** In the guide, keys turn the pages: arrows always, Page Down and Space where a step fits the window. */
   guideKey(event) {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.guiding()) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.guiding()) return;
     if (event.target.closest("input, select, textarea, dialog, canvas, [role=tab]")) return;
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? this.pageKey(event);
+    if (!by) return;
     event.preventDefault();
     this.guide.move(by);
+  }
+
+  pageKey(event) {
+    if (event.key === " " && event.target.closest("button, a, summary")) return 0;
+    if (!this.guide.fits()) return 0;
+    return { PageDown: 1, PageUp: -1, " ": event.shiftKey ? -1 : 1 }[event.key] ?? 0;
   }
 
   /** Whether a step of the guide is being read. */

@@ -23,8 +23,8 @@ def contributed(declared: Study, tables: list[Table], high: float) -> np.ndarray
         await asyncio.gather(*(run_study(declared, table, party, topic="t") for table, party in pairs))
 
     asyncio.run(everybody())
-    given = [np.sum(plain.given[f"t/pay/{what}"], axis=0) for what in ("counts", "values")]
-    return np.concatenate(given)
+    given = {topic.split("/")[2].split()[0]: np.sum(plain.given[topic], axis=0) for topic in list(plain.given)[1:]}
+    return np.concatenate([given["counts"], given["values"]])
 
 
 def only(table: Table, rows: np.ndarray, clipped: dict[str, int]) -> Table:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
 import socket
 import ssl
 import subprocess
@@ -306,6 +308,38 @@ def test_network_up_proves_itself() -> None:
     assert result["settled"]
     assert result["clean_exits"] == 3
     assert result["proof"]["exact"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_network_up_stays_for_the_studio(tmp_path: Path) -> None:
+    """With --stay the peers are still there after they have settled; Ctrl-C ends them, and the proof closes."""
+    from sottovoce.studio.live import Watcher
+
+    folder = tmp_path / "network"
+    command = [sys.executable, "-m", "sottovoce", "network", "up", "--json", "--peers", "3", "--graph", "cycle"]
+    process = subprocess.Popen(
+        [*command, "--stay", "--keep", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+
+    async def follow() -> list[str]:
+        watcher, states = Watcher(folder), []
+        deadline = time.monotonic() + 120
+        while states[-3:] != ["settled"] * 3 and time.monotonic() < deadline:
+            states.append((await watcher.look()).get("state", ""))
+            await asyncio.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        await asyncio.to_thread(process.wait, 100)
+        watcher._last = None
+        states.append((await watcher.look())["state"])
+        watcher.close()
+        return states
+
+    states = asyncio.run(follow())
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert states[-4:] == ["settled", "settled", "settled", "ended"]
+    assert json.loads(out)["proof"]["exact"]
 
 
 def test_vectors(make_stage: MakeStage, tmp_path: Path) -> None:

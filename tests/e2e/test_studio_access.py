@@ -87,12 +87,13 @@ def test_axe_finds_nothing_wrong(visit_each: Visit) -> None:
 def test_axe_finds_nothing_wrong_in_the_guide(
     server: Studio, browser: Browser, colours: Literal["light", "dark"]
 ) -> None:
-    """Every step, with the playground below it, in both colours; also while a set-up is refused."""
+    """Every step, some in dark colours too, with the playground below them; also while a set-up is refused."""
     context = new_context(browser, color_scheme=colours, reduced_motion="reduce")
     visit = Visit(server, context.new_page())
     visit.page.goto(f"http://{server.address}/")
     visit.wait("window.studio?.views.guide.scenes && studio.problemShown")
-    for step in visit.page.evaluate("Object.keys(studio.views.guide.scenes)"):
+    steps = visit.page.evaluate("Object.keys(studio.views.guide.scenes)")
+    for step in steps if colours == "light" else ("exchange", "answer"):
         visit.page.evaluate("step => studio.views.guide.jump(step)", step)
         assert visit.violations() == []
     visit.open("#graph=cycle:10&seed=2")

@@ -115,6 +115,22 @@ def test_scrolling_turns_the_pages_and_the_address_follows(visit: Visit) -> None
     at_step(visit, "noise")
 
 
+def test_the_guide_is_alive_before_anything_else_is_there(visit: Visit) -> None:
+    """While the server is still busy with its first answers, the pictures move and Page Down turns them whole."""
+    visit.page.route("**/api/catalogue", lambda route: None)  # never answered
+    visit.page.goto(f"http://{visit.server.address}/")
+    visit.wait("document.querySelector('#guide').dataset.ready === 'true'")
+    assert in_picture(visit)[0] == f"{VALUES[0]:.3f}"
+    visit.wait("document.querySelectorAll('#guide-picture .node.hidden').length === 9")
+    for key, step in (("PageDown", "exchange"), ("Space", "neighbour"), ("PageUp", "exchange")):
+        visit.page.keyboard.press(key)
+        visit.wait(
+            """step => Math.abs(document.querySelector(`#step-${step}`).getBoundingClientRect().top) < 2
+            && document.querySelector(`#guide-steps [data-step=${step}]`).getAttribute('aria-current') === 'step'""",
+            step,
+        )
+
+
 def test_the_guide_can_be_skipped(visit: Visit) -> None:
     """One click leads to the playground; an address with a run in it opens there at once."""
     open_guide(visit)

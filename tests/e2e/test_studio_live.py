@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def test_the_live_view_watches_a_running_network(browser: Browser, tmp_path: Path) -> None:
-    """Real peers: their estimates settle on the page, one is lost and comes back, and no private value is sent."""
+    """Real peers settle on the page, one is lost and comes back, and all end; no private value is sent.
+
+    Settling is celebrated; a network that has ended keeps its last state, has lost nobody, and can be replayed.
+    """
     pytest.importorskip("sottovoce.peer.runtime.node", reason="peers need the extra `peer`")
     from sottovoce.studio.app import create_app
     from sottovoce.studio.live import Watcher
@@ -36,13 +39,27 @@ def test_the_live_view_watches_a_running_network(browser: Browser, tmp_path: Pat
             visit.page.on("websocket", lambda ws: ws.on("framereceived", lambda frame: heard.append(str(frame))))
             visit.open("#tab=live")
             visit.wait("document.querySelectorAll('#live-peers tr:not(.down)').length === 3")
-            visit.wait("document.querySelector('#live-says').textContent.includes('3 settled')")
+            visit.wait("studio.live.last.state === 'settled' && !document.querySelector('#live-settled').hidden")
             estimates = visit.page.locator("#live-peers tr td:nth-child(2)").all_inner_texts()
             assert [float(text) for text in estimates] == pytest.approx([secrets.mean()] * 3, abs=0.5)
             stage.kill(stage.names[1])
             visit.page.get_by_text(f"{stage.names[1]} is lost").first.wait_for(state="attached")
             stage.start(stage.names[1])
             visit.page.get_by_text(f"{stage.names[1]} is back").first.wait_for(state="attached")
+            visit.wait("studio.live.last.state === 'settled'")
+            stage.stop()
+            visit.wait("studio.live.last.state === 'ended'")
+            assert visit.page.is_visible("#live-settled")
+            assert "what they said last" in visit.page.inner_text("#live-says")
+            assert visit.page.locator("#live-peers tr.down").count() == 0
+            estimates = visit.page.locator("#live-peers tr td:nth-child(2)").all_inner_texts()
+            assert [float(text) for text in estimates] == pytest.approx([secrets.mean()] * 3, abs=0.5)
+            visit.page.locator("#live-time").fill("0")
+            assert visit.page.evaluate("studio.live.row") == 0
+            assert "after" in visit.page.inner_text("#live-clock")
+            visit.page.click("#live-replay")
+            visit.wait("studio.live.row > 0")
+            visit.wait("studio.live.row === null")
             assert heard
             assert not any(repr(secret) in message for secret in secrets.tolist() for message in heard)
             visit.page.context.close()

@@ -14,8 +14,8 @@ from sottovoce.cli.main import cli
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import Study, run_study, run_together
 from sottovoce.statistics.releasing import FINEST, Blur
-from sottovoce.statistics.report import page_of, text_of, together_of
 from sottovoce.statistics.running import _plan, expected_noise
+from sottovoce.statistics.showing import page_of, text_of, together_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made
@@ -124,12 +124,17 @@ def test_the_report_says_what_is_protected(tmp_path):
     report = run_together(declared, made.tables(declared, tmp_path))
     content = json.loads(report.to_json())
     release = content["release"]
+    one, two = (release["epsilon_by_honest"][honest] for honest in "12")
     assert release["epsilon"] < release["epsilon_of_all_runs"] == pytest.approx(2.0, rel=0.02)
     sentence = f"one row more or fewer is hidden with ε = {release['epsilon']:.3g} at δ = 1e-06; with ε = "
     sentence += f"{release['epsilon_of_all_runs']:.3g} by all 3 runs"
     for said in (text_of(content), page_of(content)):
         assert sentence in said
         assert "relies on 3 of 4 contributors" in said
+        assert f"; with only 2 ε is {two:.3g}, with 1 ε is {one:.3g}." in said
+    plan = _plan(declared, 20)
+    assert plan is not None
+    assert (two, one) == pytest.approx((plan.cost(2).epsilon(1e-6), plan.cost(1).epsilon(1e-6)))
     assert all("noise" in row for row in report["pay"])
 
 
@@ -170,7 +175,6 @@ def test_peers_publish_one_report_and_draw_noise_once(tmp_path):
     """All reports are equal; a party that is killed while it waits goes on with the noise that it drew."""
     declared = study(MEAN, epsilon=20.0)
     rows = made.tables(declared, tmp_path)
-    name = "2026/pay/counts"
 
     async def talk():
         async with network() as net:
@@ -178,8 +182,10 @@ def test_peers_publish_one_report_and_draw_noise_once(tmp_path):
                 asyncio.ensure_future(run_study(declared, rows[n], net[n], topic="2026")) for n in made.PARTIES[1:]
             ]
             first = asyncio.ensure_future(run_study(declared, rows["ada"], net["ada"], topic="2026"))
-            while (drawn := net["ada"].contributed(name)) is None:
+            while not (names := [topic for topic in net["ada"].topics() if "/counts" in topic]):
                 await asyncio.sleep(0.01)
+            (name,) = names
+            drawn = net["ada"].contributed(name)
             await net.kill("ada")
             await net.start("ada")
             assert np.array_equal(net["ada"].contributed(name), drawn)
@@ -191,7 +197,10 @@ def test_peers_publish_one_report_and_draw_noise_once(tmp_path):
 
 
 def test_a_release_is_run_as_often_as_agreed(tmp_path):
-    """One run more is refused before anything is contributed; the same topic again is no further run."""
+    """One run more is refused before anything is contributed; the same topic again is no further run.
+
+    The peer adds up what was told of the study's rows.
+    """
     declared = study(MEAN, epsilon=20.0, runs=2)
     rows = made.tables(declared, tmp_path)
 
@@ -200,6 +209,8 @@ def test_a_release_is_run_as_often_as_agreed(tmp_path):
             for topic in ("may", "june", "may"):
                 await asyncio.gather(*(run_study(declared, rows[name], net[name], topic=topic) for name in net))
             before = set(net["ada"].topics())
+            told = net["ada"].released()["study pay"]
+            assert told.epsilon(1e-6) == pytest.approx(20.0, rel=0.01)
             with pytest.raises(
                 InvalidParameter, match="has been run 2 times here, and its release is agreed for runs = 2"
             ):

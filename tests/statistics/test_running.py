@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import run_study, run_together
-from sottovoce.statistics.report import page_of, text_of
+from sottovoce.statistics.showing import page_of, text_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made
@@ -106,3 +106,14 @@ def test_a_report_is_read_again(tmp_path):
     assert page.count("<rect") == 8 + 6 + 2 + 6
     with pytest.raises(InvalidFile, match="a report must be a JSON object with format"):
         text_of({"format": "other"})
+
+
+@pytest.mark.parametrize("key", ["study", "digest", "smallest_group", "contributors", "rows", "clipped", "results"])
+@pytest.mark.parametrize("value", [{}, 1.5, [7], None, "x"])
+def test_a_damaged_report_is_refused(tmp_path, key, value):
+    """Whatever is missing or of another kind: one sentence, or a text where it may be so."""
+    content = json.loads(made.found(tmp_path, FEW).to_json()) | {key: value}
+    try:
+        text_of(content), page_of(content)
+    except InvalidFile as error:
+        assert "damaged or cut off" in str(error)  # noqa: PT017 - either is right

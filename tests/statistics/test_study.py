@@ -28,6 +28,9 @@ ONE = '[statistics.x]\nkind = "{kind}"\n'
         (ONE.format(kind="logistic") + 'outcome = "job"\npredictors = ["age"]', "a column with two categories"),
         (ONE.format(kind="linear") + 'outcome = "age"\npredictors = ["age"]', "must not have the outcome among them"),
         ("[more]\nx = 1", "unknown table 'more'"),
+        (ONE.format(kind="count") + 'by = ["job", "job"]', "statistics.x.by must be different columns"),
+        (ONE.format(kind="count") + "by = [[]]", r"by\[0\] must be one of salary"),
+        (ONE.format(kind="quantiles") + 'column = "age"\nbins = 5\nprobabilities = ["1/0"]', r"numbers in \(0, 1\]"),
     ],
 )
 def test_a_statistic_that_cannot_be_is_refused(statistics, message):
@@ -48,6 +51,9 @@ def test_a_statistic_that_cannot_be_is_refused(statistics, message):
         ('unit = "0.01"', 'unit = "1e-5"', "too many for products"),
         ("high = 80", "high = 1e30", "more than 2\\^52 units"),
         ('["f", "m"]', '["f", "f"]', "at least two different words"),
+        ('["f", "m"]', '["f", " m"]', "words without spaces around them"),
+        ('unit = "0.01"', 'unit = "1e-999999999"', "columns.salary.unit must be finite, with at most 50 digits"),
+        ("high = 80", 'high = "1e999999999"', "columns.age.high must be finite, with at most 50 digits"),
         ("low = 16", "low = 16\nlow = 17", "is not TOML"),
     ],
 )
@@ -56,6 +62,18 @@ def test_columns_and_head_that_cannot_be_are_refused(old, new, message):
     text = made.HEAD.format(smallest=1) + made.EVERYTHING
     with pytest.raises(InvalidFile, match=message):
         Study.from_text(text.replace(old, new))
+
+
+def test_too_many_cells_are_refused(tmp_path):
+    """Before a list of them is made; and a file that begins with a byte order mark is read."""
+    many = "\n".join(f"[columns.c{k}]\ncategories = {[str(word) for word in range(20)]}" for k in range(5))
+    text = (
+        made.HEAD.format(smallest=1) + many + '\n[statistics.x]\nkind = "count"\nby = ["c0", "c1", "c2", "c3", "c4"]\n'
+    )
+    with pytest.raises(InvalidFile, match=r"statistics\.x\.by must have at most 100000 combinations of words"):
+        Study.from_text(text)
+    (tmp_path / "study.toml").write_text("\ufeff" + text.replace(', "c1", "c2", "c3", "c4"', ""), encoding="utf-8")
+    assert len(Study.load(tmp_path / "study.toml").statistics[0].cells) == 20
 
 
 def test_the_digest_is_that_of_what_is_said():

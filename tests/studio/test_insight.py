@@ -61,3 +61,37 @@ def test_where_theory_is_silent_it_says_so(
     """One sentence for the page each."""
     asked = problem(**changes)
     assert words in insight.theory_curves(asked, asked.methods[0], alpha, limits)["message"]
+
+
+def test_the_cost_of_a_decay_is_that_of_the_exact_rates() -> None:
+    """Over the slider: what each further digit costs, against the asymptotic rates of the theory."""
+    graph = sv.graphs.random_geometric(30, seed=1)
+    told = insight.threshold(graph)
+    for entry in told["costs"]:
+        rate = sv.theory.asymptotic_rate(graph, sv.NoiseInsertion(noise_std=1.0, noise_decay=entry["decay"]))
+        exact = math.log(rate.gossip_rate) / math.log(rate.rate)
+        assert entry["ratio"] == pytest.approx(exact, rel=2e-3)
+        assert (entry["ratio"] > 1.0 + 1e-3) == (entry["decay"] > told["really"] + 1e-3)
+    assert told["really"] < told["low"]
+
+
+def test_the_expected_steps_are_those_of_the_exact_expectation() -> None:
+    """Just there the expected error passes a millionth, for the method and for standard gossip."""
+    asked = problem(methods=["noise-insertion:noise_std=1,noise_decay=0.95"])
+    found = insight.cost(asked, asked.methods[0])
+    assert found is not None
+    scale = ((asked.private_values - asked.private_values.mean()) ** 2).sum() / 2
+    for steps, method in ((found["steps"], asked.methods[0]), (found["standard"], sv.StandardGossip())):
+        around = [round(0.99 * steps), round(1.01 * steps)]
+        before, after = sv.theory.expected_error(asked.graph, asked.private_values, method, at=around) / scale
+        assert before > 1e-6 > after
+    assert found["ratio"] > 2.0
+    assert "times as many" in found["text"]
+
+
+def test_costs_are_silent_where_they_are_not_known() -> None:
+    """Two nodes, large graphs, and methods outside the theory."""
+    assert insight.threshold(sv.graphs.path(2))["costs"] == []
+    large = problem(graph="cycle:200")
+    assert insight.cost(large, large.methods[0]) is None
+    assert "cost" not in insight.theory_curves(problem(), sv.PushSum(), 1.0, LIMITS)

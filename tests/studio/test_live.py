@@ -89,13 +89,38 @@ def test_only_listed_fields_reach_a_page(tmp_path: Path) -> None:
     """Should a peer ever say more than it may, the page does not hear it."""
     (seen,) = look_with_peers(found(tmp_path), ["ada", "bob", "eve"])
     assert str(SECRET) not in str(seen)
-    assert set(seen["peers"][0]) <= {*SHOWN, "name", "up", "dimension", "budgetLeft", "neighbours"}
+    assert set(seen["peers"][0]) <= {*SHOWN, "name", "up", "lastSeen", "dimension", "budgetLeft", "neighbours"}
 
 
 def test_several_pages_share_one_look(tmp_path: Path) -> None:
     """Peers are not asked more often because more people watch."""
     first, second = look_with_peers(found(tmp_path), ["ada"], times=2)
     assert first is second
+
+
+def test_a_network_whose_folder_is_gone_is_remembered(tmp_path: Path) -> None:
+    """A demonstration that tears itself down does not end in an error: its last state stays."""
+    import shutil
+
+    from sottovoce.studio import live
+
+    network = found(tmp_path)
+
+    async def main() -> tuple[dict[str, Any], dict[str, Any], list[float]]:
+        watcher = Watcher(network)
+        watcher._ask = lambda name, folder: asyncio.sleep(0, {**live.shown(STATUS), "settled": True})  # type: ignore[method-assign, assignment]
+        before = await watcher.look()
+        watcher._last = None
+        shutil.rmtree(network)
+        after = await watcher.look()
+        watcher.close()
+        return before, after, watcher.memory.history()["times"]
+
+    before, after, times = asyncio.run(main())
+    assert before["state"] == "settled"
+    assert after["state"] == "ended"
+    assert [peer["estimate"] for peer in after["peers"]] == [peer["estimate"] for peer in before["peers"]]
+    assert len(times) == 1
 
 
 def test_nothing_to_watch_is_said() -> None:

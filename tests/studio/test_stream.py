@@ -120,6 +120,35 @@ def test_guesses_are_the_optimal_attack(page: Open) -> None:
         assert found["estimate"] == exact.tolist()
 
 
+def test_a_comparison_is_told_beside_the_run(page: Open) -> None:
+    """Each method with as many steps as the same number of messages pays for."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.set_up(methods=[NOISY, "synchronous"])
+        visitor.say(type="compare")
+        answer = visitor.until("comparison")
+    assert [lane["messages"][-1] for lane in answer["lanes"]] == [400, 400]
+
+
+def test_the_history_of_nothing_is_empty(page: Open) -> None:
+    """No network is watched, so there is nothing to replay."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.say(type="history")
+        assert visitor.until("history")["times"] == []
+
+
+def test_errors_speak_of_what_people_see(page: Open) -> None:
+    """Not of names in the code."""
+    with page() as socket:
+        visitor = Visitor(socket)
+        visitor.say(type="setup", run=1, problem=SMALL | {"methods": ["noise-insertion:noise_std=1,noise_decay=2"]})
+        while (answer := visitor.hear())["type"] != "error":
+            pass
+    assert answer["message"].startswith("decay φ must be")
+    assert (answer["about"], answer["run"]) == ("setup", 1)
+
+
 def test_seek_and_step(page: Open) -> None:
     """Forward and back, a step's picture does not depend on the way there."""
     with page() as socket:

@@ -42,8 +42,10 @@ _EXCHANGES = 250.0
 _CHAOS_LOSS = 0.1
 
 
-def show(graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | None, as_json: bool) -> None:
-    """Run it, and exit with 1 if the peers did not settle on the true mean."""
+def show(
+    graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | None, as_json: bool, stay: bool = False
+) -> None:
+    """Run it, until Ctrl-C if it is to ``stay``, and exit with 1 if the peers did not settle on the true mean."""
     console = terminal(stderr=as_json)
     generator = np.random.default_rng(seed)
     values = np.round(50 + _SPREAD * generator.standard_normal(graph.num_nodes), 1)
@@ -55,7 +57,7 @@ def show(graph: Graph, *, chaos: bool, seconds: float, seed: int, keep: Path | N
         began = time.monotonic()
         stage.start()
         troubles = _Troubles(stage, generator) if chaos else None
-        statuses, settled = _watch(stage, console, troubles, seconds, live=not as_json)
+        statuses, settled = _watch(stage, console, troubles, seconds, live=not as_json, stay=stay)
         took = time.monotonic() - began
         with console.status("stopping the peers"):
             codes = stage.stop()
@@ -123,9 +125,12 @@ class _Troubles:
 
 
 def _watch(
-    stage: Stage, console: Console, troubles: _Troubles | None, seconds: float, *, live: bool
+    stage: Stage, console: Console, troubles: _Troubles | None, seconds: float, *, live: bool, stay: bool
 ) -> tuple[dict[str, Any], bool]:
-    """Show the peers until all have settled (and no more are being killed) or time is over."""
+    """Show the peers until all have settled (and no more are being killed) or time is over.
+
+    Those that are to ``stay`` go on after they have settled, until somebody presses Ctrl-C.
+    """
     from rich.live import Live
 
     began = time.monotonic()
@@ -139,15 +144,22 @@ def _watch(
             quiet = troubles is None or troubles.over
             settled = quiet and all(status is not None and status["settled"] for status in statuses.values())
             if screen is not None:
-                screen.update(_frame(statuses, now, troubles))
-            if settled or now > seconds:
+                screen.update(_frame(statuses, now, troubles, staying=stay and settled))
+            if (settled and not stay) or (now > seconds and not settled):
                 return statuses, settled
             if troubles is None:
                 stage.check_alive()
-            time.sleep(0.2)
+            try:
+                time.sleep(0.2)
+            except KeyboardInterrupt:
+                if not (stay and settled):
+                    raise
+                return statuses, settled
 
 
-def _frame(statuses: dict[str, Any], now: float, troubles: _Troubles | None) -> RenderableType:
+def _frame(
+    statuses: dict[str, Any], now: float, troubles: _Troubles | None, *, staying: bool = False
+) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
@@ -156,6 +168,8 @@ def _frame(statuses: dict[str, Any], now: float, troubles: _Troubles | None) -> 
     head = f"{now:5.1f} s   {up}/{len(statuses)} peers up   {done} settled"
     if troubles is not None:
         head += f"   {troubles.count['kills']} kills, {troubles.count['wiped disks']} disks wiped   {troubles.last}"
+    if staying:
+        head += "   all have settled; they stay until you press Ctrl-C"
     return Group(Text(head, style="bold"), network_table(statuses))
 
 

@@ -181,8 +181,11 @@ def status(folder: Path, as_json: bool) -> None:
     "--seed", type=Whole(0, None), default=1, show_default=True, help="Of the graph, the values and the chaos."
 )
 @click.option("--keep", type=FileName(), help="Found the network here and leave it (default: a temporary folder).")
+@click.option("--stay", is_flag=True, help="Go on after settling, until Ctrl-C, so that the studio can be watched.")
 @json_option
-def up(peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Path | None, as_json: bool) -> None:
+def up(
+    peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Path | None, stay: bool, as_json: bool
+) -> None:
     """Run a whole network here: real processes, real TLS, real disks; then prove that the average is exact.
 
     A demonstration: this one machine makes all keys and sees all values.
@@ -195,6 +198,7 @@ def up(peers: int, graph: str, chaos: bool, seconds: float, seed: int, keep: Pat
         seconds=seconds,
         seed=seed,
         keep=keep,
+        stay=stay,
         as_json=as_json,
     )
 

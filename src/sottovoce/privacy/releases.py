@@ -13,6 +13,7 @@ every order α, ρ = Δ²/(2σ²); ρ adds up over numbers and releases. Only :m
 from __future__ import annotations
 
 import math
+import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ __all__ = ["Contribution", "Release", "ReleaseCost"]
 
 SMALLEST_SHARE = 4
 """No share has less variance, in squared units: from there on sums of shares are discrete Gaussian to 16 digits."""
+
+_MARK = re.compile(r" \[costs ρ=([0-9.e+-]+) τ=([0-9.e+-]+)\]$")
 
 LARGEST = 2**48
 """Range and share must stay below this many units, so that floats carry whole units exactly."""
@@ -65,6 +68,23 @@ class ReleaseCost:
 
     def __add__(self, other: ReleaseCost) -> ReleaseCost:
         return ReleaseCost(self.rho + other.rho, self.closeness + other.closeness)
+
+    def marked(self, name: str) -> str:
+        """A topic's name that says what the topic costs, so that it can be read again: see :meth:`marked_in`.
+
+        Examples
+        --------
+        >>> name = ReleaseCost(0.01).marked("2026-11/ages")
+        >>> name, ReleaseCost.marked_in(name) == ReleaseCost(0.01), ReleaseCost.marked_in("2026-11")
+        ('2026-11/ages [costs ρ=0.01 τ=0.0]', True, None)
+        """
+        return f"{name} [costs ρ={self.rho!r} τ={self.closeness!r}]"
+
+    @classmethod
+    def marked_in(cls, name: str) -> ReleaseCost | None:
+        """The cost that a topic's name says; ``None``: it says none."""
+        found = _MARK.search(name)
+        return None if found is None else cls(float(found[1]), float(found[2]))
 
     def times(self, count: int) -> ReleaseCost:
         """The cost of ``count`` such releases."""

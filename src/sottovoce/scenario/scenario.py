@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..foundation.arguments import Array
+from ..foundation.text import listed
 from ..graphs.graph import Graph
 from ..graphs.naming import by_node
 from ..methods import Method
@@ -38,6 +39,8 @@ class Scenario:
     method_specs: tuple[MethodSpec, ...]
     seed: int
     num_steps: int
+    chances: tuple[float, ...] | None = None
+    """How likely each edge is to fire, in the order of the graph's edges; ``None``: all the same."""
 
     @classmethod
     def parse(cls, *, graph: str, values: str, methods: Sequence[str], seed: int, num_steps: int) -> Scenario:
@@ -60,6 +63,11 @@ class Scenario:
         """``(n,)`` or ``(n, d)`` values."""
         found = self.values_spec.build(self.graph.num_nodes, self.seed)
         return np.array(by_node(found, self.graph)) if isinstance(found, dict) else found
+
+    @cached_property
+    def edge_probabilities(self) -> Array | None:
+        """``(m,)`` chances of sum 1, as :func:`sottovoce.simulate` takes them."""
+        return None if self.chances is None else np.array(self.chances) / np.sum(self.chances)
 
     def built(self) -> Scenario:
         """Itself, with everything made: what cannot be made is said here."""
@@ -93,10 +101,20 @@ class Scenario:
             f"graph = {self.graph_spec.with_seed(self.seed).to_python()}\n"
             f"private_values = {values}\n"
             f"methods = [\n{methods}]\n"
+            f"{self._chances_in_python()}"
             f"runs = [sv.simulate(graph, private_values, method, num_steps={self.num_steps}, seed={self.seed}, "
-            f"record={record}) for method in methods]\n"
+            f"record={record}{self._with_chances()}) for method in methods]\n"
             "for run in runs:\n    print(run)\n"
         )
+
+    def _chances_in_python(self) -> str:
+        return "" if self.edge_probabilities is None else f"chances = {listed(self.edge_probabilities.tolist())}\n"
+
+    def _with_chances(self) -> str:
+        """Chances mean something where one edge fires per step."""
+        if self.chances is None:
+            return ""
+        return ", edge_probabilities=chances if isinstance(method, sv.methods.PairMethod) else None"
 
     def _imports(self, values: str) -> str:
         lines = ["import numpy as np"] if "np." in values else []

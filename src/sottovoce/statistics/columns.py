@@ -17,6 +17,10 @@ WIDEST = 2**52
 """Units between the bounds of a column: what a float holds exactly."""
 
 
+LONGEST = 50
+"""Digits of a bound or a unit, on each side of the point."""
+
+
 class Refused(Exception):
     """A cell that does not fit its column. Says why, never what was there."""
 
@@ -114,6 +118,8 @@ def column_from(name: str, given: Any) -> Column:
         _only(where, given, {"categories"})
         if not isinstance(words, list) or len({str(word) for word in words}) != len(words) or len(words) < 2:
             raise InvalidFile(f"{where}.categories must be a list of at least two different words")
+        if any(not str(word) or str(word) != str(word).strip() for word in words):
+            raise InvalidFile(f"{where}.categories must be words without spaces around them")
         return Categories(name, tuple(map(str, words)))
     _only(where, given, {"low", "high", "unit", "clip"})
     low, high, unit = (_decimal(where, key, given) for key in ("low", "high", "unit"))
@@ -138,6 +144,6 @@ def _decimal(where: str, key: str, given: Mapping[str, Any]) -> Decimal:
         number = Decimal("?" if isinstance(value, bool) else str(value))
     except InvalidOperation:
         raise InvalidFile(f'{where}.{key} must be a decimal number, such as 12.5 or "0.01"') from None
-    if not number.is_finite():
-        raise InvalidFile(f"{where}.{key} must be finite")
+    if not number.is_finite() or abs(number.adjusted()) > LONGEST:
+        raise InvalidFile(f"{where}.{key} must be finite, with at most {LONGEST} digits before and after the point")
     return number

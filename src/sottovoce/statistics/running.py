@@ -76,7 +76,8 @@ async def run_study(
 def _check_runs(study: Study, party: Party, topic: str) -> None:
     """A release is run as often as was agreed, and not more."""
     end, release = f"/{study.name}/counts", study.release
-    earlier = [name for name in party.topics() if name.endswith(end) and name != topic + end]
+    runs = {before for before, found, _ in (name.rpartition(end) for name in party.topics()) if found}
+    earlier = runs - {topic}
     if release is not None and len(earlier) >= release.runs:
         raise InvalidParameter(
             f"study {study.name!r} has been run {len(earlier)} times here, and its release is agreed for "
@@ -172,7 +173,8 @@ class _Run:
         own = [*(self.table.where(cell).num_rows for cell in cells), *(self.table.clipped[name] for name in clipping)]
         tables = sorted({_table_of(cell) for cell in cells})
         places = [*(tables.index(_table_of(cell)) for cell in cells), *range(len(tables), len(tables) + len(clipping))]
-        found = await self._sums("counts", own, [self.study.most_rows] * len(own), self._blurs(places))
+        what = "counts" if self.plan is None else self.plan.cost(self.plan.release.honest).marked("counts")
+        found = await self._sums(what, own, [self.study.most_rows] * len(own), self._blurs(places))
         counts = [max(0, number) for number in found]
         clipped = dict.fromkeys(self.table.clipped, 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
         return dict(zip(cells, counts, strict=False)), clipped

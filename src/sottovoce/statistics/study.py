@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,7 @@ from .table import Table, read_table
 __all__ = ["KINDS", "Study"]
 
 MOST_ROWS, MOST_BINS, MOST_ROUNDS, MOST_PARTIES, MOST_RUNS = 10**9, 10_000, 100, 10**6, 10**6
+MOST_CELLS = 100_000
 NAMES: dict[Any, str] = {str: "text", int: "a whole number", list: "a list", int | float: "a number"}
 
 
@@ -74,7 +76,7 @@ class Study:
             It cannot be read, or something in it is missing, unknown or impossible.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidFile(f"{path} cannot be read ({type(error).__name__})") from None
         return cls.from_text(text, str(path))
@@ -179,7 +181,12 @@ class _Choice(_Keys):
 
     def by(self) -> tuple[Categories, ...]:
         names = self.take("by", list, [])
-        return tuple(self._words(f"by[{place}]", name) for place, name in enumerate(names))
+        columns = tuple(self._words(f"by[{place}]", name) for place, name in enumerate(names))
+        if len(set(columns)) != len(columns):
+            raise InvalidFile(f"{self.where}.by must be different columns")
+        if math.prod(len(column.words) for column in columns) > MOST_CELLS:
+            raise InvalidFile(f"{self.where}.by must have at most {MOST_CELLS} combinations of words")
+        return columns
 
     def words(self, key: str) -> Categories:
         return self._words(key, self.take(key, str))
@@ -197,7 +204,7 @@ class _Choice(_Keys):
         return self.whole("bins", low=1, high=MOST_BINS)
 
     def _column(self, key: str, name: Any) -> Column:
-        if name not in self._columns:
+        if not isinstance(name, str) or name not in self._columns:
             raise InvalidFile(f"{self.where}.{key} must be one of {', '.join(self._columns)}, got {name!r}")
         return self._columns[name]
 
@@ -225,7 +232,7 @@ def _quantiles(choice: _Choice) -> Statistic:
     given = choice.take("probabilities", list)
     try:
         shares = tuple(Fraction(str(p)) for p in given)
-    except ValueError:
+    except (ValueError, ZeroDivisionError):
         shares = ()
     if not shares or not all(0 < p <= 1 for p in shares):
         raise InvalidFile(f"{choice.where}.probabilities must be numbers in (0, 1]")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,15 +32,15 @@ from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
 from .data import read_graph, read_values
-from .guide import guide
 from .limits import Limits
 from .live import Watcher
 from .messages import read_json, write
-from .playing import Playback
+from .playing import Playback, cost_of_step
 from .reading import RECORDS, is_small, read_scenario
 from .setups import read_setup, write_setup
 from .stream import Conversation
 from .tables import Choices
+from .tasks import in_words
 from .thinking import Thinkers
 from .turns import Turns
 
@@ -51,6 +51,9 @@ T = TypeVar("T")
 
 LONG_TEXT = 200_000
 """Longer texts are read in a process, so that frames are not delayed."""
+
+QUICK_WORK = 20_000_000
+"""Updates of single nodes that an export may need to be computed here, where kernels are compiled already."""
 
 THREADS = 4
 """Slices of runs that are computed at once."""
@@ -122,7 +125,6 @@ class Studio:
         self.turns: Turns | None = None
         self.thinkers: Thinkers | None = None
         self.open_pages = 0
-        self.story: Future[dict[str, Any]] | None = None
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -130,16 +132,17 @@ class Studio:
         self.thinkers, self.turns = Thinkers(), Turns(THREADS)
         self.thinkers.warm_up()
         self.running.submit(_prepare_engine)
+        following = asyncio.ensure_future(self.watcher.follow())
         try:
             yield
         finally:
+            following.cancel()
             self.thinkers.close()
             self.watcher.close()
             self.running.shutdown(wait=False, cancel_futures=True)
 
     async def page(self, _request: Request) -> Response:
         """The one page."""
-        self._story()
         index = STATIC / "index.html"
         return Response(await asyncio.to_thread(index.read_bytes), media_type="text/html")
 
@@ -149,7 +152,8 @@ class Studio:
 
     async def guide(self, _request: Request) -> Response:
         """The numbers of the guided first minute."""
-        return JSONResponse(await asyncio.shield(asyncio.wrap_future(self._story())))
+        story = Path(__file__).with_name("guide.json")
+        return Response(await asyncio.to_thread(story.read_bytes), media_type="application/json")
 
     async def python(self, request: Request) -> Response:
         """What is shown, as a program."""
@@ -167,10 +171,10 @@ class Studio:
             return Response(setup, media_type="application/json")
         asked = await self._asked(message)
         step = whole("at", message.get("at", asked.num_steps), low=0, high=asked.num_steps)
+        run = self._compute_here if cost_of_step(asked) * step <= QUICK_WORK else self._think
         if kind == "csv":
-            text = await self._think(exports.as_csv, asked, step)
-            return Response(text, media_type="text/csv")
-        picture = await self._think(exports.as_figure, asked, step, message.get("positions"), kind)
+            return Response(await run(exports.as_csv, asked, step), media_type="text/csv")
+        picture = await run(exports.as_figure, asked, step, message.get("positions"), kind)
         return Response(picture, media_type="image/png" if kind == "png" else "image/svg+xml")
 
     async def read(self, request: Request) -> Response:
@@ -219,12 +223,6 @@ class Studio:
 
     # -- shared --------------------------------------------------------------------------------
 
-    def _story(self) -> Future[dict[str, Any]]:
-        """What the guide tells: begun when a page is first asked for, since its script will ask next."""
-        if self.story is None:
-            self.story = self.running.submit(guide)
-        return self.story
-
     async def _body(self, request: Request) -> bytes:
         """The whole body, refused as soon as it is too long."""
         parts, size = [], 0
@@ -250,6 +248,9 @@ class Studio:
         assert self.turns is not None
         async with self.turns.turn("requests"):
             return await asyncio.get_running_loop().run_in_executor(self.running, work)
+
+    async def _compute_here(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await self._compute(lambda: work(*arguments))
 
     async def _think(self, work: Callable[..., T], *arguments: Any) -> T:
         assert self.thinkers is not None
@@ -302,7 +303,7 @@ def _prepare_engine() -> None:
 
 async def _refuse(_request: Request, error: Exception) -> Response:
     status = 422 if isinstance(error, InvalidInput) else 400
-    return JSONResponse({"message": str(error)}, status_code=status)
+    return JSONResponse({"message": in_words(str(error))}, status_code=status)
 
 
 async def _http_error(_request: Request, error: Exception) -> Response:

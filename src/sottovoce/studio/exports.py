@@ -13,7 +13,8 @@ import numpy as np
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
 from ..scenario.scenario import Scenario
-from ..simulation import Solution, simulate
+from ..simulation import Solution
+from .playing import simulated
 from .reading import record_steps
 
 FARTHEST = 1e9
@@ -26,13 +27,7 @@ def runs_until(asked: Scenario, step: int) -> list[Solution]:
     """Every method's run to ``step``, recorded where the page records."""
     grid = record_steps(asked.num_steps)
     record = np.union1d(grid[grid <= step], [step])
-    return [
-        simulate(
-            asked.graph, asked.private_values, method, num_steps=max(step, 1), seed=asked.seed,
-            record=record, threads=1, progress=False,
-        )
-        for method in asked.methods
-    ]  # fmt: skip
+    return [simulated(asked, method, max(step, 1), record) for method in asked.methods]
 
 
 def as_csv(asked: Scenario, step: int) -> str:

@@ -1,18 +1,22 @@
 """The numbers of the guided first minute: one small run of ten nodes, told slowly.
 
-They are computed here, once for each server, by the engine, the exact theory and the audit; the page draws them and
-computes none. ``You`` is node 0 of a ring of ten, and the curious one is the first neighbour that talks to it.
+They are computed here by the engine, the exact theory and the audit; the page draws them and computes none. A page must
+be alive on arrival, and the first run of a fresh installation compiles for seconds. So they are kept in
+:data:`FILE`, which ``python -m sottovoce.studio.guide`` writes (``make guide``), and a test computes them again.
+``You`` is node 0 of a ring of ten, and the curious one is the first neighbour that talks to it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..foundation.files import write_atomically
 from ..graphs import cycle
 from ..methods import Method, NoiseInsertion, SealedGossip, StandardGossip
 from ..scenario.values import uniform
@@ -21,7 +25,10 @@ from ..simulation.edge_noise import edge_numbers
 from ..simulation.random.streams import Stream
 from .layouts import positions
 
-__all__ = ["answer_alone", "exchanges", "guide"]
+__all__ = ["FILE", "answer_alone", "exchanges", "guide"]
+
+FILE = Path(__file__).with_name("guide.json")
+"""The numbers as they were computed last."""
 
 GRAPH = cycle(10)
 SEED = 1
@@ -47,7 +54,6 @@ PICTURES = np.unique(np.concatenate([np.arange(0, 41), np.arange(45, 201, 5), np
 Row = dict[str, Any]
 
 
-@cache
 def guide() -> dict[str, Any]:
     """Everything the guide shows, as one JSON object."""
     values = uniform(GRAPH.num_nodes, SEED)
@@ -250,3 +256,8 @@ def _choice(method: Method, values: npt.NDArray[np.float64]) -> Row:
         "reached": int(reached[0]) if len(reached) else None,
         "knows": _known(method, values, CURIOUS, YOU)["std"],
     }
+
+
+if __name__ == "__main__":
+    text = json.dumps(guide(), allow_nan=False, separators=(",", ":"))
+    write_atomically(FILE, lambda path: path.write_text(f"{text}\n", encoding="utf-8"))

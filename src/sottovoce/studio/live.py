@@ -2,7 +2,8 @@
 
 The peers of one network folder are asked through their control sockets, as ``sottovoce network status``
 does, so only peers of this machine and of this user answer. Of an answer only the fields in
-:data:`SHOWN` go to a page.
+:data:`SHOWN` go to a page. What a peer said last is kept when it is gone, and what was seen can be replayed
+(:mod:`.remembering`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from ..errors import SottovoceError
 from ..foundation.extras import install_line
+from .remembering import Memory
 
 __all__ = ["SHOWN", "Watcher"]
 
@@ -61,6 +63,13 @@ class Watcher:
         self._pending: dict[str, Future[dict[str, Any] | None]] = {}
         self._last: tuple[float, dict[str, Any]] | None = None
         self._lock = asyncio.Lock()
+        self.memory = Memory()
+
+    async def follow(self) -> None:
+        """Look every second, whether a page watches or not, so that the history begins when the studio does."""
+        while self._network is not None:
+            await self.look()
+            await asyncio.sleep(1.0)
 
     async def look(self) -> dict[str, Any]:
         """All peers now, or a sentence that says why there are none."""
@@ -78,13 +87,15 @@ class Watcher:
         if self._network is None:
             return _nothing(
                 "No network is being watched. Start the studio with --network FOLDER, the folder that "
-                "“sottovoce network create” made; “sottovoce network up --keep FOLDER” runs one to try it with."
+                "“sottovoce network create” made; “sottovoce network up --keep FOLDER --stay” runs one to try it with."
             )
         try:
             configs = await asyncio.to_thread(self._members)
         except ImportError:
             return _nothing(f"Peers are not available in this installation: {install_line('grpc')}.")
         except SottovoceError as error:
+            if self.memory.network:  # it was there: its folder is gone, what it said is not
+                return self.memory.look(self.memory.network, self.memory.edges, dict.fromkeys(self.memory.names))
             return _nothing(f"This network cannot be watched: {error}.")
         answers = await asyncio.gather(*(self._ask(name, config.data_dir) for name, config in configs.items()))
         names = list(configs)
@@ -94,16 +105,8 @@ class Watcher:
             for other in config.neighbours
             if other in configs
         }
-        return {
-            "available": True,
-            "network": next(iter(configs.values())).network,
-            "edges": sorted(edges),
-            "exchanges": sum((answer or {}).get("exchanges") or 0 for answer in answers) // 2,
-            "peers": [
-                {"name": name, "up": answer is not None, **(answer or {})}
-                for name, answer in zip(names, answers, strict=True)
-            ],
-        }
+        network = next(iter(configs.values())).network
+        return self.memory.look(network, sorted(edges), dict(zip(names, answers, strict=True)))
 
     def _members(self) -> dict[str, Any]:
         from ..peer.membership.founding import members

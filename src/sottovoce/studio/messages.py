@@ -41,24 +41,26 @@ event that follows from it carries that number, so that a page can drop what a f
     ``run``, ``message`` if it was not asked for.
 ``threshold``
     ``low``, ``high``: up to which decay the proved rate is kept, over nodes. ``really``: up to which no run becomes
-    slower (null if not computed). ``algebraicConnectivity``. Or ``message``.
+    slower (null if not computed). ``algebraicConnectivity``. ``costs``: ``[{"decay", "ratio"}]``, in the long run how
+    many times as many steps as standard gossip takes. Or ``message``.
 ``theory``
     ``lane``, ``steps``, ``expected``, ``corrected``, ``sharpened``, ``printed``, ``message``; ``cost``: ``{"steps",
-    "standard", "ratio", "text"}``, expected steps of this method and of standard gossip, or null.
+    "standard", "ratio", "text"}``, expected steps of this method and of standard gossip until the error is a millionth,
+    or null.
 ``privacy``
     ``observer``, ``prior``, ``who`` (in words), ``own`` (its nodes), ``scale`` (deviations are compared with it),
-    ``before``: the prior deviation. ``answer``: ``{"std", "text", "sentence"}``, what the mean alone, with the
-    observer's own values, leaves of one other value. ``steps``, and for each method and then for standard gossip
-    ``lanes``:
-    ``label``, ``analysed``; if so ``std`` (a row per step, a number per node), ``steps`` if they differ, ``knownFrom``
-    (per node the step from which its value is known exactly, or null), ``undecided`` (nodes), ``exact`` (false: best
-    linear estimates), ``verdict`` (at the end of the run: ``{"known", "partly", "hidden", "sentence"}``), ``note``; if
-    not, ``message``. ``assumptions``. A graph too large to follow wholly has ``near`` in place of ``std``: see
-    :mod:`.neighbourhood`.
+    ``before``: the prior deviation, ``centre``: around what. ``answer``: ``{"std", "estimate", "text", "sentence"}``,
+    what the mean alone, with the observer's own values, tells of each other value. ``steps``, and for each method and
+    then for standard gossip ``lanes``: ``label``, ``analysed``; if so ``std`` (a row per step, a number per node),
+    ``steps`` if they differ, ``knownFrom`` (per node the step from which its value is known exactly, or null),
+    ``undecided`` (nodes), ``exact`` (false: best linear estimates), ``verdict`` (at the end of the run: ``{"known",
+    "partly", "hidden", "sentence"}``), ``note``; if not, ``message``. ``assumptions``. A run too large to follow wholly
+    has ``near`` in place of ``std``: see :mod:`.neighbourhood`.
 ``guess``
     ``observer``, ``prior``, ``step``, and ``lanes`` as above, each null or: ``estimate``, ``std``, ``text`` ("293.1 ±
     0.5"), ``kind`` (one of :data:`~.verdicts.KINDS`), ``words``: one per node; ``sums``: ``[{"nodes", "count",
-    "words"}]``, sums that are known exactly; ``sentence``; ``verdict`` as above, at this step.
+    "words"}]``, sums that are known exactly; ``right`` (of whole numbers: how often the guess is right, or null);
+    ``sentence``; ``verdict`` as above, at this step. Too large a run: ``near``.
 ``comparison``
     ``messages`` (spent by each), ``lanes``: ``label``, ``messages``, ``steps``, ``errors``.
 ``live``
@@ -88,7 +90,7 @@ from ..foundation.arguments import Array, number
 
 __all__ = ["COMMANDS", "pack", "parse", "read_json", "speed_of", "write"]
 
-COMMANDS = ("setup", "play", "pause", "step", "seek", "speed", "watch", "guess", "live")
+COMMANDS = ("setup", "play", "pause", "step", "seek", "speed", "watch", "guess", "compare", "live", "history")
 """What a page may ask for."""
 
 

@@ -157,7 +157,13 @@ def _exchanges_of(around: _Around, problem: Scenario, step: int) -> tuple[Nodes,
     touching, found, count = around.touching, [], 0
     for start in range(0, min(step, MOST_STEPS), CHUNK):
         length = min(CHUNK, step - start)
-        fired = fired_edges(around.graph, num_steps=length, seed=problem.seed, start=start)
+        fired = fired_edges(
+            around.graph,
+            num_steps=length,
+            seed=problem.seed,
+            start=start,
+            edge_probabilities=problem.edge_probabilities,
+        )
         found.append(fired[touching[fired]])
         count += len(found[-1])
         if count > MOST_EXCHANGES:

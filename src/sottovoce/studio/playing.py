@@ -7,20 +7,20 @@ steps cost (:class:`Pace`), so that closing a page stops its computation soon an
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..methods import Method
+from ..methods import Method, PairMethod
 from ..methods.base import Array
 from ..scenario.scenario import Scenario
 from ..simulation import Solution, Status, fired_edges, simulate
 from .reading import record_steps
 
-__all__ = ["FULLEST_SPEED_FRAMES", "Lane", "Pace", "Playback", "cost_of_step"]
+__all__ = ["FULLEST_SPEED_FRAMES", "Lane", "Pace", "Playback", "chances_for", "cost_of_step", "simulated"]
 
 SLICE_SECONDS = 0.05
 """About how long one slice of a run takes."""
@@ -80,10 +80,7 @@ class Lane:
         record = np.union1d(grid[(grid > begin) & (grid <= end)], [end])
         if self.solution is None:
             record = np.append(record, 0)
-            run = simulate(
-                problem.graph, problem.private_values, self.method, num_steps=end, seed=problem.seed,
-                record=record, threads=1, progress=False,
-            )  # fmt: skip
+            run = simulated(problem, self.method, end, record)
         else:
             run = self.solution.resume(end - begin, record=record, threads=1, progress=False)
         if self.solution is None:  # the engine's own word on step 0
@@ -112,6 +109,21 @@ class Lane:
         steps, errors = np.array(self.steps), np.array(self.errors)
         wanted = np.isin(steps, record_steps(self.problem.num_steps))
         return steps[wanted], errors[wanted]
+
+
+def simulated(
+    problem: Scenario, method: Method, num_steps: int, record: Sequence[int] | npt.NDArray[np.int64]
+) -> Solution:
+    """One method's run of a problem, as every part of the page computes it."""
+    return simulate(
+        problem.graph, problem.private_values, method, num_steps=num_steps, seed=problem.seed, record=record,
+        edge_probabilities=chances_for(method, problem), threads=1, progress=False,
+    )  # fmt: skip
+
+
+def chances_for(method: Method, problem: Scenario) -> Array | None:
+    """How likely edges are to fire; nothing where no single edge fires."""
+    return problem.edge_probabilities if isinstance(method, PairMethod) else None
 
 
 def traced_nodes(num_nodes: int) -> npt.NDArray[np.int64]:
@@ -207,7 +219,13 @@ class Playback:
 
     def all_fired(self) -> npt.NDArray[np.int64]:
         """Which edge fires at every step of the whole run, done or still to come."""
-        return fired_edges(self.problem.graph, num_steps=self.problem.num_steps, seed=self.problem.seed)
+        problem = self.problem
+        return fired_edges(
+            problem.graph,
+            num_steps=problem.num_steps,
+            seed=problem.seed,
+            edge_probabilities=problem.edge_probabilities,
+        )
 
     # -- pictures ------------------------------------------------------------------------------
 

@@ -4,20 +4,23 @@ It travels as JSON and stands, in another spelling, in the page's address::
 
     {"graph": "cycle:10", "values": "uniform", "methods": ["standard"], "seed": 1, "num_steps": 1000}
 
-``graph`` is a family with its arguments as on the command line, or ``{"edges": [[0, 1], …]}``; ``values`` a name, or
-one number per node. A page never names a file of this machine.
+``graph`` is a family with its arguments as on the command line, or ``{"edges": [[0, 1], …]}``, perhaps with ``name``,
+``labels`` (a name per node) and ``weights`` (a number per edge: how likely it is to fire, beside the others).
+``values`` is a name, one number per node, or ``{"ada": 1.5, …}``. A page never names a file of this machine.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..errors import InvalidGraph, InvalidInput, InvalidParameter, InvalidValues
 from ..foundation.arguments import whole
 from ..graphs.graph import Graph
+from ..graphs.naming import by_node, checked_labels
 from ..scenario.graphs import GivenGraph, GraphSpec, describe_graph
 from ..scenario.methods import MethodSpec
 from ..scenario.scenario import Scenario
@@ -30,6 +33,8 @@ RECORDS = 400
 """The error is recorded at this many evenly spaced steps, as ``simulate(record=RECORDS)`` does."""
 
 LONGEST_SPEC = 200
+
+LARGEST_WEIGHT = 1e12
 
 SMALL_NODES = 2_000
 SMALL_EDGES = 30_000
@@ -52,8 +57,10 @@ def read_scenario(message: object, limits: Limits) -> Scenario:
     seed = whole("seed", message.get("seed", 1), low=0, high=2**53)
     num_steps = whole("num_steps", message.get("num_steps", 1000), low=1, high=limits.steps)
     methods = _read_methods(message.get("methods", ["standard"]), limits)
-    graph = _read_graph(message.get("graph", "cycle:10"), limits)
-    asked = Scenario(graph, _read_values(message.get("values", "uniform")), methods, seed, num_steps)
+    given = message.get("graph", "cycle:10")
+    graph = _read_graph(given, limits)
+    values = _read_values(message.get("values", "uniform"), graph)
+    asked = Scenario(graph, values, methods, seed, num_steps, _read_weights(given, graph))
     limits.check("edges", asked.graph.num_edges, limits.edges)
     return asked.built()
 
@@ -98,8 +105,30 @@ def _read_graph(given: object, limits: Limits) -> GraphSpec | GivenGraph:
     if len(flat) != 2 * len(edges) or not all(isinstance(end, int) and not isinstance(end, bool) for end in flat):
         raise InvalidGraph("edges must be pairs of whole numbers")
     limits.check("nodes", max(flat, default=0) + 1, limits.nodes)
-    name = given.get("name")
-    return GivenGraph(Graph.from_edges(edges, name=name[:40] if isinstance(name, str) and name else "graph"))
+    name, labels = given.get("name"), given.get("labels")
+    graph = Graph.from_edges(edges, name=name[:40] if isinstance(name, str) and name else "graph")
+    if labels is None:
+        return GivenGraph(graph)
+    if not isinstance(labels, list) or not all(
+        isinstance(label, str) and len(label) <= LONGEST_SPEC for label in labels
+    ):
+        raise InvalidGraph("labels must be one name per node")
+    return GivenGraph(replace(graph, labels=checked_labels(labels, graph.num_nodes)))
+
+
+def _read_weights(given: object, spec: GraphSpec | GivenGraph) -> tuple[float, ...] | None:
+    """Weights in the order of the graph's edges, which need not be that in which they were given."""
+    if not isinstance(given, Mapping) or given.get("weights") is None:
+        return None
+    weights, edges = given["weights"], given["edges"]
+    if not isinstance(weights, list) or len(weights) != len(edges) or not all(map(_is_weight, weights)):
+        raise InvalidGraph("weights must be one number above 0 for each edge")
+    found = {(min(edge), max(edge)): float(weight) for edge, weight in zip(edges, weights, strict=True)}
+    return tuple(found[int(i), int(j)] for i, j in spec.build().edges.tolist())
+
+
+def _is_weight(weight: object) -> bool:
+    return isinstance(weight, int | float) and not isinstance(weight, bool) and 0.0 < weight <= LARGEST_WEIGHT
 
 
 def _read_family(text: str, limits: Limits) -> GraphSpec:
@@ -116,9 +145,11 @@ def _read_family(text: str, limits: Limits) -> GraphSpec:
     return spec
 
 
-def _read_values(given: object) -> ValuesSpec:
+def _read_values(given: object, graph: GraphSpec | GivenGraph) -> ValuesSpec:
     if isinstance(given, str) and given in WAYS:
         return ValuesSpec(given)
+    if isinstance(given, Mapping) and isinstance(graph, GivenGraph):
+        given = by_node(given, graph.graph)
     if not isinstance(given, list) or not all(isinstance(v, int | float) and not isinstance(v, bool) for v in given):
         raise InvalidValues(f"values must be one of {', '.join(WAYS)} or a list of numbers")
     return ValuesSpec.of(given)

@@ -21,14 +21,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from ..errors import InvalidParameter
 from ..foundation.arguments import number, whole
 from ..foundation.bucket import TokenBucket
-from ..scenario.scenario import Scenario
-from . import insight, meter
-from .layouts import positions
+from .answers import Answers
 from .limits import Limits
 from .live import Watcher
 from .messages import pack, parse, speed_of, write
-from .observing import Observer, read_observer, read_prior
-from .playing import FULLEST_SPEED_FRAMES, Playback, traced_nodes
+from .observing import read_observer, read_prior
+from .opening import opening
+from .playing import FULLEST_SPEED_FRAMES, Playback
 from .reading import is_small, read_scenario
 from .tasks import Tasks, sentence_about
 from .thinking import Thinkers
@@ -78,6 +77,7 @@ class Conversation:
         rate = limits.messages_per_second
         self._allowance = TokenBucket(rate=rate, burst=4 * rate)
         self._tasks = Tasks(self._say)
+        self._answers = Answers(self, limits, thinkers, say=self._say, compute=self._compute)
         self._preparing = False
         self._kept: list[dict[str, Any]] = []
         self._playback: Playback | None = None
@@ -92,7 +92,9 @@ class Conversation:
             "speed": self._set_speed,
             "watch": self._watch,
             "guess": self._guess,
+            "compare": self._compare,
             "live": self._live,
+            "history": self._history,
         }
 
     async def hold(self) -> None:
@@ -174,38 +176,12 @@ class Conversation:
         graph = problem.graph
         drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
         self._playback = playback = Playback(problem, drawn=drawn)
-        await self._say(await self._compute(lambda: self._ready(problem, drawn=drawn)))
+        ready = await self._compute(lambda: opening(problem, drawn=drawn))
+        await self._say({"type": "ready", "run": self._run, **ready})
         await self._send_frame(playback)
         if target:
             self._start("play", partial(self._run_to, playback, target))
-        self._start("theory", partial(self._say_theory, problem))
-
-    def _ready(self, problem: Scenario, *, drawn: bool) -> dict[str, Any]:
-        graph = problem.graph
-        followed = traced_nodes(graph.num_nodes).tolist() if drawn else []
-        return {
-            "type": "ready",
-            "run": self._run,
-            "drawn": drawn,
-            "graph": {
-                "name": graph.name,
-                "numNodes": graph.num_nodes,
-                "numEdges": graph.num_edges,
-                "edges": graph.edges.tolist() if drawn else [],
-                "positions": positions(graph) if drawn else None,
-                "degrees": [int(graph.degrees.min()), int(graph.degrees.max())],
-            },
-            "methods": [method.label() for method in problem.methods],
-            "inRounds": [method.in_rounds for method in problem.methods],
-            "numSteps": problem.num_steps,
-            "seed": problem.seed,
-            "trueMean": float(problem.private_values.mean()),
-            "spread": float(problem.private_values.std()),
-            "lowest": float(problem.private_values.min()),
-            "highest": float(problem.private_values.max()),
-            "privateValues": problem.private_values.tolist() if drawn else [],
-            "followed": followed,
-        }
+        self._start("theory", partial(self._answers.theory, self._run, problem))
 
     async def _play(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -245,7 +221,7 @@ class Conversation:
         await self._tasks.cancel("privacy", "guess")
         observer, prior = read_observer(message, playback.problem.graph), read_prior(message)
         if observer is not None:
-            self._start("privacy", partial(self._say_privacy, playback, observer, prior))
+            self._start("privacy", partial(self._answers.privacy, self._run, playback, observer, prior))
 
     async def _guess(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -256,7 +232,16 @@ class Conversation:
         if centre is not None:
             centre = number("centre", centre, low=-1e100, high=1e100)
         if observer is not None:
-            self._start("guess", partial(self._say_guess, playback, observer, prior, centre, step))
+            question = observer, prior, centre, step
+            self._start("guess", partial(self._answers.guess, self._run, playback, question))
+
+    async def _compare(self, message: Mapping[str, Any]) -> None:
+        playback = self._need_playback()
+        await self._tasks.cancel("compare")
+        self._start("compare", partial(self._answers.comparison, self._run, playback.problem))
+
+    async def _history(self, message: Mapping[str, Any]) -> None:
+        await self._say({"type": "history", **self._watcher.memory.history()})
 
     async def _live(self, message: Mapping[str, Any]) -> None:
         await self._tasks.cancel("live")
@@ -304,37 +289,6 @@ class Conversation:
             self._tasks.shares["play"] = (playback.step - begin) / (target - begin)
         await self._send_frame(playback)
 
-    async def _say_theory(self, problem: Scenario) -> None:
-        """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
-        answer = await self._think(insight.threshold, problem.graph, about=problem)
-        await self._say({"type": "threshold", "run": self._run, **answer})
-        alpha = answer.get("algebraicConnectivity")
-        for index, method in enumerate(problem.methods):
-            curves = await self._think(insight.theory_curves, problem, method, alpha, self._limits, about=problem)
-            await self._say({"type": "theory", "run": self._run, "lane": index, **curves})
-
-    async def _say_privacy(self, playback: Playback, observer: Observer, prior: float | None) -> None:
-        problem = playback.problem
-        fired = await self._fired(playback, problem.num_steps)
-        answer = await self._think(meter.privacy_history, problem, fired, observer, prior, about=problem)
-        await self._say({"type": "privacy", "run": self._run, "observer": observer.asked(), "prior": prior, **answer})
-
-    async def _say_guess(
-        self, playback: Playback, observer: Observer, prior: float | None, centre: float | None, step: int
-    ) -> None:
-        problem = playback.problem
-        fired = await self._fired(playback, step)
-        believed = meter.centre_of(problem) if centre is None else centre
-        found = await self._think(meter.guesses, problem, fired, observer, prior, believed, step, about=problem)
-        told = {"observer": observer.asked(), "prior": prior, "step": step, "lanes": found}
-        await self._say({"type": "guess", "run": self._run, **told})
-
-    async def _fired(self, playback: Playback, step: int) -> Any:
-        """The edges that fire until a step; ``None`` for a run that is too large to be followed."""
-        if meter.is_too_large(playback.problem, self._limits):
-            return None
-        return (await self._compute(playback.all_fired))[:step]
-
     async def _say_live(self) -> None:
         while True:
             await self._say({"type": "live", **await self._watcher.look()})
@@ -354,10 +308,6 @@ class Conversation:
             except asyncio.CancelledError:
                 await asyncio.gather(future, return_exceptions=True)
                 raise
-
-    async def _think(self, work: Callable[..., T], *arguments: Any, about: Scenario) -> T:
-        """In a process; small questions do not wait for large ones."""
-        return await self._thinkers.think(work, *arguments, page=self, small=insight.is_small(about))
 
     def _start(self, name: str, work: Callable[[], Awaitable[None]], *, announced: bool = True) -> None:
         self._tasks.start(name, work, run=self._run, announced=announced)

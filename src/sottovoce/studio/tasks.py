@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from ..errors import SottovoceError
 
-__all__ = ["Tasks", "sentence_about"]
+__all__ = ["Tasks", "in_words", "sentence_about"]
 
 log = logging.getLogger(__name__)
 
@@ -26,13 +27,40 @@ AGAIN = 1.0
 def sentence_about(error: Exception, what: str) -> str:
     """What a page is told of a failure: our own errors are sentences already, others go to the log."""
     if isinstance(error, SottovoceError):
-        return str(error)
+        return in_words(str(error))
     if isinstance(error, ArithmeticError):
         return "the numbers here grow beyond what a computer can hold; ask for smaller ones"
     if isinstance(error, MemoryError):
         return "this needs more memory than there is; ask for a smaller graph or fewer steps"
     log.error("the studio could not finish %s", what, exc_info=error)
     return "something went wrong here; the server's log says more"
+
+
+NAMES = {
+    "noise_std": "noise σ",
+    "noise_decay": "decay φ",
+    "seal_std": "deviation of seals",
+    "num_steps": "number of steps",
+    "num_rounds": "number of rounds",
+    "private_values": "values",
+    "num_nodes": "number of nodes",
+}
+"""What people call what the code calls otherwise; all other names lose their underscores."""
+
+_CODE_NAME = re.compile(r"(?<![\w'\"=:,.])[a-z]+(?:_[a-z]+)+(?![\w=(])")
+
+
+def in_words(sentence: str) -> str:
+    """A sentence of the package for somebody who does not read code; what stands in quotes is left as it was typed.
+
+    Examples
+    --------
+    >>> in_words("noise_decay must be finite and in [0, 1), got 2")
+    'decay φ must be finite and in [0, 1), got 2'
+    >>> in_words("step_size must be above 0; method 'noise-insertion:noise_std=1' is refused")
+    "step size must be above 0; method 'noise-insertion:noise_std=1' is refused"
+    """
+    return _CODE_NAME.sub(lambda found: NAMES.get(found[0], found[0].replace("_", " ")), sentence)
 
 
 class Tasks:

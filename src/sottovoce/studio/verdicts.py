@@ -182,8 +182,8 @@ class Verdict:
 def _sentence(others: list[str], sums: int) -> str:
     total, known, partly = len(others), others.count("known"), others.count("partly")
     values = f"{total:,} values" if total != 1 else "one value"
-    if total == 1 and known:
-        return "Knows the one value exactly."
+    if total == 1 and known + partly:
+        return f"Knows the one value {'exactly' if known else 'partly'}."
     rest = total - known - partly - others.count("undecided")
     beyond = "almost nothing beyond the answer" if others.count("hidden") < rest else "nothing"
     if "sum" in others or sums:

@@ -99,7 +99,8 @@ def disagreement(own: str, ours: str, other: str, theirs: str) -> str | None:
 def cost_of(name: str, contributors: int | None) -> ReleaseCost | None:
     """What the topic of this full name tells of a contributor; ``None``: it is no release.
 
-    Every member that did not contribute is counted as one of the honest.
+    Every member that did not contribute is counted as one of the honest. Of a name that a program has marked with a
+    cost, such as a study's, it is that one.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ def cost_of(name: str, contributors: int | None) -> ReleaseCost | None:
     """
     found = _AGREEMENT.search(name)
     if found is None:
-        return None
+        return ReleaseCost.marked_in(name)
     epsilon, delta, low, high, unit, honest, members, releases, dimension = found.groups()
     agreed = Release(
         float(epsilon), float(delta), float(low), float(high), unit, int(honest), int(releases), int(dimension)
