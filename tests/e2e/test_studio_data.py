@@ -91,6 +91,47 @@ def test_a_set_up_is_saved_and_loaded(visit: Visit, tmp_path: Path) -> None:
     assert visit.page.evaluate("studio.problemShown.graph.numNodes") == 3
 
 
+def test_names_weights_and_values_by_name(visit: Visit, tmp_path: Path) -> None:
+    """Nodes keep their names in the meter and in the address; values find their nodes, and weights their edges."""
+    graph, values = tmp_path / "friends.csv", tmp_path / "values.csv"
+    graph.write_text("from;to;weight\nAda;Bob;2,5\nBob;Carl;1\nCarl;Ada;0,5\nCarl;Dora S.;1\n", encoding="utf-8")
+    values.write_text("name;value\nDora S.;8\nCarl;4\nBob;2\nAda;1,5\n", encoding="utf-8")
+    visit.open("#graph=cycle:4&steps=80&watch=1")
+    visit.page.select_option("#family", "upload")
+    visit.page.set_input_files("#edges-file", graph)
+    visit.wait("studio.problemShown.graph.labels?.[3] === 'Dora S.'")
+    visit.page.select_option("#values-kind", "own")
+    visit.page.set_input_files("#values-file", values)
+    visit.wait("studio.problemShown.privateValues.join() === '1.5,2,4,8'")
+    assert visit.page.evaluate("studio.state.graph.weights") == [2.5, 1, 0.5, 1]
+    visit.page.locator("#privacy-cards li").nth(2).wait_for()
+    names = visit.page.locator("#privacy-cards article").nth(0).locator("li .who").all_inner_texts()
+    assert [name.removeprefix("node").strip() for name in names] == ["Ada", "Carl", "Dora S."]
+    visit.run_to_end()
+    shown = visit.values()
+    visit.wait("location.hash.includes('names=')")
+    visit.page.reload()
+    visit.wait("window.studio?.problemShown?.graph.labels?.[3] === 'Dora S.'")
+    visit.settle(80)
+    assert visit.values() == shown
+
+
+def test_graphml_is_run(visit: Visit, tmp_path: Path) -> None:
+    """Recognised by what is in it."""
+    file = tmp_path / "mine.graphml"
+    edges = "".join(f'<edge source="n{k}" target="n{(k + 1) % 5}"/>' for k in range(5))
+    nodes = "".join(f'<node id="n{k}"/>' for k in range(5))
+    file.write_text(
+        f'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">{nodes}{edges}'
+        "</graph></graphml>",
+        encoding="utf-8",
+    )
+    visit.open()
+    visit.page.select_option("#family", "upload")
+    visit.page.set_input_files("#edges-file", file)
+    visit.wait("studio.problemShown.graph.labels?.join() === 'n0,n1,n2,n3,n4'")
+
+
 @pytest.mark.slow
 def test_two_hundred_thousand_edges_are_run(visit: Visit, tmp_path: Path) -> None:
     """A large upload is run as any other; nothing on the page counts on small lists."""

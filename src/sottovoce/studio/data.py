@@ -6,11 +6,13 @@ The answers are for the page: what was read, and a preview of how (:mod:`.tables
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidFile, InvalidGraph
 from ..foundation.extras import require
 from ..graphs.graph import Graph
+from ..graphs.naming import checked_labels
 from .limits import Limits
 from .tables import SHOWN_ROWS, Choices, Table, read_table
 
@@ -93,15 +95,15 @@ def _is_whole(cell: str) -> bool:
 
 
 def _weights(table: Table) -> list[float] | None:
-    """The third column, if there is one and every edge has a number ≥ 0 in it."""
+    """The third column, if there is one and every edge has a number above 0 in it."""
     if not all(len(cells) >= 3 for cells in table.rows):
         return None
     found = [table.number(row, 2) for row in range(len(table.rows))]
     if all(weight is None for weight in found):
         return None  # a column of words
     for weight, line in zip(found, table.lines, strict=True):
-        if weight is None or not 0 <= weight < math.inf:
-            raise InvalidFile(f"{table.name}, line {line}: a weight must be a number ≥ 0")
+        if weight is None or not 0 < weight < math.inf:
+            raise InvalidFile(f"{table.name}, line {line}: a weight must be a number above 0")
     return [float(weight) for weight in found if weight is not None]
 
 
@@ -157,20 +159,20 @@ def _read_graphml(text: str, name: str, limits: Limits) -> dict[str, Any]:
         found: networkx.Graph[Any] = nx.Graph(nx.parse_graphml(text))
     except Exception:  # its parser raises many kinds
         raise InvalidFile(f"{name} is not GraphML that can be read") from None
-    names = _graphml_names(found)
-    pairs = [(names[i], names[j]) for i, j in found.edges]
-    if not pairs:
+    if not found.number_of_edges():
         raise InvalidFile(f"{name} contains no edges")
+    names = _graphml_names(found)
+    place = {node: k for k, node in enumerate(found)}
     given = [data.get("weight") for *_, data in found.edges(data=True)]
-    usable = [float(each) for each in given if isinstance(each, int | float) and 0 <= each < math.inf]
-    weights = usable if len(usable) == len(pairs) else None
+    usable = [float(each) for each in given if isinstance(each, int | float) and 0 < each < math.inf]
+    weights = usable if len(usable) == len(given) else None
     try:
-        graph = Graph.from_edges(pairs, name=name[:40])
+        edges = [(place[i], place[j]) for i, j in found.edges]
+        graph = Graph.from_edges(edges, num_nodes=len(place), name=name[:40])
+        graph = replace(graph, labels=checked_labels(names.values(), len(place)))
     except InvalidGraph as error:
         raise InvalidFile(f"{name}: {error}") from None
-    lonely = found.number_of_nodes() - graph.num_nodes
-    if lonely:
-        raise InvalidFile(f"{name}: not connected: {lonely} of its nodes have no edge")
+    pairs = [(names[i], names[j]) for i, j in found.edges]
     rows = [[*pair, *([f"{weights[k]:g}"] if weights else [])] for k, pair in enumerate(pairs[:SHOWN_ROWS])]
     preview = {"format": "GraphML", "delimiter": None, "decimal": None, "header": False, "rows": rows}
     return _answer(graph, name, weights, preview | {"numRows": len(pairs)}, limits)
