@@ -20,7 +20,7 @@ import numpy as np
 from rows import main
 
 import sottovoce as sv
-from sottovoce.experiments.bench import NOISY, PLAIN, Measurement, Way, in_turns, measure, running
+from sottovoce.experiments.bench import NOISY, PLAIN, Measurement, Way, in_turns, measure, running, without_start
 
 MEMORY = """
 import numpy as np, sottovoce as sv
@@ -100,14 +100,12 @@ def records() -> Iterator[Measurement]:
         "RGG(100), standard gossip as people call it, 50 000 steps", *found["called"],
         compared_with="the bare kernel", ratio=found["called"][0] / found["bare"][0], wanted="≤ 3",
     )  # fmt: skip
-    steps = 1_000_000
-    for n in (10**5, 10**6):
-        graph = sv.graphs.cycle(n)
-        ways = {"every": running(graph, NOISY, steps, record=steps), "one": running(graph, NOISY, 1)}
-        found = in_turns(ways, rounds=3)
-        best, worst = (each - found["one"][0] / steps for each in found["every"])
-        name = f"cycle({n:,}), every step recorded, 10⁶ steps without the start"
-        yield Measurement(name, best, worst, wanted="< 50 ns")
+    for n in (100, 10**4, 10**6):
+        graph = small if n == small.num_nodes else sv.graphs.random_regular(n, 16, seed=1)
+        for steps in (200_000, 4_000_000):
+            found = without_start(graph, NOISY, steps, record=steps)
+            name = f"{n:,} nodes, every step recorded, {steps:,} steps without the start"
+            yield Measurement(name, *found, wanted="< 50 ns")
 
 
 def vectors() -> Iterator[Measurement]:

@@ -120,6 +120,7 @@ nitpick_ignore_regex = [
 html_theme = "furo"
 html_title = f"sottovoce {release}"
 html_static_path = ["_static"]
+html_css_files = ["gallery.css"]
 templates_path = ["_templates"]
 html_show_sphinx = False
 html_copy_source = False

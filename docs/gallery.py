@@ -15,6 +15,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -80,10 +81,25 @@ def page(notebook: dict[str, Any], name: str, folder: Path) -> str:
 def write(folder: Path, examples: Path = EXAMPLES) -> None:
     """Run every notebook and write pages, figures and executed notebooks to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
+    cards = []
     for path in sorted(examples.glob("*.ipynb")):
         executed = run_notebook(path)
+        cards.append(card(executed, path.stem, folder.name))
         (folder / path.name).write_text(json.dumps(executed, indent=1, ensure_ascii=False), encoding="utf-8")
         (folder / f"{path.stem}.md").write_text(page(executed, path.stem, folder), encoding="utf-8")
+    (folder.parent / "gallery.inc.md").write_text("\n".join(cards), encoding="utf-8")
+
+
+def card(notebook: dict[str, Any], name: str, folder: str) -> str:
+    """Markdown of a notebook's place in the gallery: its last figure, made small, its title and first sentence."""
+    title, _, text = "".join(notebook["cells"][0]["source"]).partition("\n")
+    sentence = re.match(r".*?[.?](?=\s|$)", " ".join(text.split()))
+    target = f"_generated/{folder}/{name}"
+    kinds = [output.get("data", {}) for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    count = sum("image/png" in data for data in kinds)
+    picture = f"[![]({target}-{count}.png)]({target}.md)\n\n" if count else ""
+    said = sentence[0] if sentence else ""
+    return f":::{{container}} card\n{picture}**[{title.removeprefix('# ')}]({target}.md)**\n{said}\n:::\n"
 
 
 @contextlib.contextmanager

@@ -261,6 +261,16 @@ class TestGallery:
             assert part in text
         assert (tmp_path / "small-1.png").read_bytes().startswith(b"\x89PNG")
 
+    def test_a_card_shows_title_first_sentence_and_last_figure(self, tmp_path: Path) -> None:
+        """What the gallery shows of a notebook; one without figures has a card without a picture."""
+        module = gallery()
+        path = self.notebook(tmp_path, "import matplotlib.pyplot as plt\nplt.plot([1]);", "plt.plot([2]);")
+        path.write_text(path.read_text().replace("# Small", "# Small\\n\\nFirst one. Second."))
+        shown = module.card(module.run_notebook(path), "small", "gallery")
+        assert "(_generated/gallery/small-2.png)](_generated/gallery/small.md)" in shown
+        assert "**[Small](_generated/gallery/small.md)**\nFirst one.\n" in shown
+        assert "png" not in module.card(module.run_notebook(self.notebook(tmp_path, "1")), "small", "gallery")
+
     def test_a_cell_that_fails_ends_the_build(self, tmp_path: Path) -> None:
         """The error names the file and the cell."""
         module = gallery()

@@ -259,6 +259,22 @@ export class Controls {
     if (tell) this.changed();
   }
 
+  /** A run that is too short for its graph: the server says how long would do. */
+  advise(advice) {
+    byId("advice").hidden = !advice;
+    if (!advice) return;
+    byId("advice").querySelector("span").textContent = advice.message;
+    byId("take-advice").onclick = () => {
+      byId("steps").value = advice.steps;
+      this.changed();
+    };
+  }
+
+  /** What each method costs, as the server found it. */
+  setCost(lane, cost) {
+    byId("methods").children[lane]?.slider?.tell(cost?.text ?? "");
+  }
+
   setThreshold(threshold) {
     this.threshold = threshold;
     for (const slider of this.sliders) slider.mark(threshold);

@@ -24,6 +24,7 @@ export function costAt(costs, decay) {
 export class DecaySlider {
   constructor(start, onChange) {
     this.onChange = onChange;
+    this.told = "";
     this.range = make("input", { type: "range", min: "0", max: "1000", class: "decay", "aria-label": "noise decay φ" });
     this.box = make("input", {
       type: "number",
@@ -71,8 +72,15 @@ export class DecaySlider {
   }
 
   changed() {
+    this.told = "";
     this.refresh();
     this.onChange();
+  }
+
+  /** What the server says that this very method costs, in a sentence; until it has spoken, the slider says less. */
+  tell(text) {
+    this.told = text;
+    this.refresh();
   }
 
   /** threshold: {low, high, really, costs}, or null while unknown. */
@@ -109,8 +117,9 @@ export class DecaySlider {
     this.cost.classList.toggle("above", decay > low);
     const ratio = costAt(costs, decay);
     this.cost.dataset.ratio = ratio ?? "";
-    if (ratio !== null)
-      return `φ = ${number(decay)}: about ${number(ratio, 2)} times the steps of gossip without noise.`;
-    return decay > low ? `φ = ${number(decay)}: here the noise sets the proved rate.` : "";
+    if (this.told) return this.told;
+    if (ratio === null) return "";
+    const times = ratio < 1.05 ? "as many steps as" : `about ${number(ratio, 2)} times the steps of`;
+    return `in the long run, each further digit takes ${times} gossip without noise`;
   }
 }

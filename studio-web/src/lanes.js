@@ -26,6 +26,12 @@ function thin(lane) {
   }
 }
 
+/** A number with as many decimals as that text has. */
+function like(text, value) {
+  const decimals = /^\S?\d+(?:\.(\d+))?$/.exec(text);
+  return decimals ? value.toFixed(decimals[1]?.length ?? 0).replace("-", "−") : number(value, 4);
+}
+
 const nothingYet = () => ({ steps: [], errors: [], trace: { steps: [], columns: [] } });
 
 export class Lanes {
@@ -220,10 +226,12 @@ export class Lanes {
   describeNode(lane, node) {
     const { values, outstanding } = lane.picture;
     const noise = Math.abs(outstanding[node]);
-    const { privateValues, graph } = this.problem;
+    const { privateValues, valueTexts, graph } = this.problem;
+    const truth = valueTexts?.[node];
     const who = graph.labels?.[node] ?? `node ${node}`;
+    const now = truth ? like(truth, values[node]) : number(values[node]);
     return (
-      `${who}: value ${number(values[node])}, private ${number(privateValues[node])}` +
+      `${who}: value ${now}, private ${truth ?? number(privateValues[node])}` +
       (noise > 1e-12 && this.takesBack()[lane.index] ? `, noise out ${number(noise, 2)}` : "")
     );
   }
@@ -239,14 +247,14 @@ export class Lanes {
   }
 
   sentence(step, slow) {
-    const { trueMean, numSteps, drawn } = this.problem;
+    const { trueMean, trueMeanText, numSteps, drawn } = this.problem;
     if (step === 0)
       return "Every node holds its private value. Press Run: at each step one edge fires and its two ends talk.";
     if (step >= numSteps) {
       const worst = this.list.map((lane) => lane.picture).reduce((a, b) => (a.error > b.error ? a : b));
       return (
         `After ${whole(numSteps)} steps the relative error is ${number(worst.error, 2)}; ` +
-        `the true mean is ${number(trueMean, 4)}, ` +
+        `the true mean is ${trueMeanText ?? number(trueMean, 4)}, ` +
         `and the mean of all values is off by ${number(Math.abs(worst.meanOffset), 2)}.`
       );
     }

@@ -216,7 +216,10 @@ class Page {
         this.controls.setThreshold(message);
         this.controls.describeThreshold(message);
       },
-      theory: () => this.pictures.takeTheory(message),
+      theory: () => {
+        this.pictures.takeTheory(message);
+        this.controls.setCost(message.lane, message.cost);
+      },
       privacy: () => this.meter.receive(message),
       guess: () => this.meter.receiveGuess(message),
       comparison: () => this.comparison.receive(message),
@@ -226,6 +229,7 @@ class Page {
       },
       live: () => this.live.receive(message),
       history: () => this.live.receiveHistory(message),
+      working: () => this.transport.works(message),
       error: () => this.refused(message),
     };
     handlers[message.type]?.();
@@ -247,6 +251,8 @@ class Page {
     if (!this.keepNotice) notify("");
     this.controls.setThreshold(null);
     this.controls.describe(message.graph);
+    this.controls.advise(message.advice);
+    this.transport.working.clear();
     byId("alpha").textContent = "";
     byId("timeline").max = message.numSteps;
     this.pictures.prepare(message);

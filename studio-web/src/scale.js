@@ -22,6 +22,6 @@ export function drawScale(canvas, low, high, mean) {
   pen.textAlign = "right";
   pen.fillText(number(high, 2), width, height - 2);
   pen.textAlign = "center";
-  pen.fillText(`true mean ${number(mean)}`, Math.min(Math.max(at, 75), width - 75), height - 2);
+  pen.fillText(`true mean ${number(mean)}`, Math.min(Math.max(at, 98), width - 98), height - 2);
   pen.fillRect(at - 1, 0, 2, height - 13);
 }

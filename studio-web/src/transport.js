@@ -11,6 +11,16 @@ const TAKES_KEYS = "input:not([type=checkbox], [type=radio]), select, textarea, 
 const PRESSED_BY_SPACE = "button, a, summary, input, label, [role=tab]";
 const LET_GO = "button, canvas, summary, select, input[type=range], input[type=checkbox], input[type=radio]";
 
+/** What the server may be busy with, in words. */
+const WORK = {
+  setup: "preparing the run",
+  play: "running",
+  theory: "what theory says",
+  privacy: "what can be inferred",
+  guess: "the best guesses",
+  compare: "the comparison",
+};
+
 const words = (speed) => (speed === "max" ? "fastest" : `${whole(speed)} steps/s`);
 
 export class Transport {
@@ -33,6 +43,7 @@ export class Transport {
     this.playing = false;
     this.pausing = false;
     this.patience = 0;
+    this.working = new Map();
     this.prepareButtons();
     this.prepareKeys();
   }
@@ -127,6 +138,15 @@ export class Transport {
       () => this.tell("Preparing the engine for this method (once, a few seconds) …"),
       PATIENCE,
     );
+  }
+
+  /** What the server is busy with for longer than a moment. */
+  works({ about, share, over }) {
+    const done = typeof share === "number" && share > 0 ? `, ${Math.round(100 * share)} %` : "";
+    if (over) this.working.delete(about);
+    else this.working.set(about, `${WORK[about] ?? about}${done}`);
+    const under = [...new Set(this.working.values())].join("; ");
+    byId("working").textContent = under ? `working: ${under} …` : "";
   }
 
   // -- hearing ---------------------------------------------------------------------------------

@@ -190,3 +190,72 @@ def test_a_thousand_nodes_are_drawn_without_asking_the_style_sheet_for_each(visi
     assert 0 < asked <= 10
     visit.click_node(123)
     visit.wait("JSON.stringify(studio.state.watch).includes('123')")
+
+
+def test_halos_are_spoken_of_only_where_noise_is_taken_back(visit: Visit) -> None:
+    """Standard gossip has none: no halo in the legend, none in the narration, no noise in the numbers."""
+    visit.open("#graph=cycle:10&steps=300&speed=200&method=standard")
+    visit.page.click("#run")
+    visit.wait("studio.step > 20")
+    words = visit.page.inner_text("#narrator") + visit.page.inner_text("#legend") + visit.page.inner_text(".stats")
+    assert "halo" not in words
+    assert "noise" not in words
+    visit.open("#graph=cycle:10&steps=300&speed=200&seed=2")
+    visit.wait("document.querySelector('#legend').innerText.includes('noise still outstanding')")
+
+
+def test_refusals_speak_in_peoples_words(visit: Visit) -> None:
+    """No name of the code is in the sentence about a parameter that is out of range."""
+    visit.open("#graph=cycle:10&steps=300")
+    visit.page.fill(DECAY, "7")
+    visit.wait("!document.querySelector('#notice').hidden")
+    assert "_" not in visit.page.inner_text("#notice span")
+
+
+def test_a_bad_link_leaves_the_page_usable(visit: Visit) -> None:
+    """Seeds and nodes beyond all bounds: a run or one sentence, the socket stays open, and another graph runs."""
+    for address, words in (
+        ("#graph=rgg:20:seed=99999999999999999999999", ""),
+        (f"#edges=0-1{'0' * 400}", "not understood"),
+        ("#graph=grid:rows=4000:cols=4000", "at most 100,000 nodes"),
+    ):
+        visit.page.goto("about:blank")
+        visit.page.goto(f"http://{visit.server.address}/{address}")
+        visit.wait(
+            """words => document.querySelector('#notice span').textContent.includes(words)
+            && (words || window.studio?.problemShown?.graph.numNodes === 20)""",
+            words,
+        )
+        visit.wait("window.studio?.connection.socket.readyState === 1")
+        visit.page.select_option("#family", "star")
+        visit.wait("studio.problemShown?.graph.name === 'star(24)'")
+        assert visit.page.is_hidden("#notice")
+
+
+def test_a_run_too_short_for_its_graph_is_said_to_be(visit: Visit) -> None:
+    """A thousand nodes and 600 steps: the page says that these are too few, and one click takes enough."""
+    visit.open("#graph=rgg:1000:seed=1&steps=600")
+    assert "too few" in visit.page.inner_text("#advice")
+    visit.page.click("#take-advice")
+    visit.wait("studio.problemShown.numSteps === 30000")
+    assert visit.page.is_hidden("#advice")
+
+
+def test_long_work_is_said_to_be_under_way(visit: Visit) -> None:
+    """What the server is busy with stands below the run until it is over."""
+    visit.open("#graph=cycle:10&steps=600")
+    said = visit.page.evaluate(
+        """() => [false, true].map((over) => {
+            studio.receive({type: 'working', run: studio.run, about: 'privacy', share: 0.4, over});
+            return document.querySelector('#working').textContent;
+        })"""
+    )
+    assert said == ["working: what can be inferred, 40 % …", ""]
+
+
+def test_a_tooltip_has_the_digits_that_tell_values_apart(visit: Visit) -> None:
+    """Values near 293 that differ by a tenth are not all 293."""
+    visit.open("#graph=cycle:4&steps=50&numbers=293.11_293.26_293.38_293.45")
+    texts = visit.page.evaluate("[0, 1, 2, 3].map((node) => studio.pictures.describeNode(studio.lanes[0], node))")
+    assert len({text.split("private ")[1] for text in texts}) == 4
+    assert len({text.split("value ")[1].split(",")[0] for text in texts}) == 4

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
 
 import sottovoce as sv
 from sottovoce.scenario.values import uniform
@@ -128,7 +132,7 @@ BAD_ADDRESSES = {
     "#graph=cycle:10&steps=many": "not understood",
     "#graph=cycle:1000000": "at most 100,000 nodes",
     "#graph=/etc/passwd": "graph must be one of",
-    "#method=noise-insertion:noise_std~1,noise_decay~7": "noise_decay must be",
+    "#method=noise-insertion:noise_std~1,noise_decay~7": "decay φ must be",
     "#edges=0-1_2-3": "not connected",
     "#graph=%E0%A4%A": "not readable",
     "#tab=kitchen": "not understood",
@@ -198,3 +202,24 @@ def test_large_graphs_are_shown_as_distributions(visit: Visit) -> None:
     run = engine(30000, graph=sv.graphs.torus(60, 50))
     assert visit.error() == run.relative_error[-1]
     assert visit.page.evaluate("studio.lanes[0].picture.valueBins.counts.reduce((a, b) => a + b)") == 3000
+
+
+def test_the_slider_says_what_a_decay_costs(visit: Visit) -> None:
+    """Expected steps beside those of standard gossip, as computed here; beyond both marks it is many times as many."""
+    visit.open("#graph=cycle:10&steps=200")
+    values = uniform(10, 1)
+    scale = ((values - values.mean()) ** 2).sum() / 2
+    methods = sv.NoiseInsertion(1.0, 0.9), sv.StandardGossip()
+    steps = [
+        int(np.flatnonzero(sv.theory.expected_error(sv.graphs.cycle(10), values, method, 3000) / scale <= 1e-6)[0])
+        for method in methods
+    ]
+    visit.wait("document.querySelector('.cost').textContent.includes('millionth')")
+    said = [float(number.replace(",", "")) for number in re.findall(r"[\d,.]+\d", visit.page.inner_text(".cost"))]
+    assert said[:2] == pytest.approx(steps, rel=0.06)
+    assert said[2] == pytest.approx(steps[0] / steps[1], rel=0.06)
+    visit.page.fill("[aria-label='noise decay φ, as a number']", "0.98")
+    ratio = float(visit.page.get_attribute(".cost", "data-ratio") or 0)
+    gossip = np.log(sv.theory.second_moment_rate(sv.graphs.cycle(10)))
+    assert ratio == pytest.approx(gossip / np.log1p(-0.2 * (1 - 0.98**2)), rel=1e-6)
+    visit.wait("document.querySelector('.cost.above').textContent.includes('times as many')")

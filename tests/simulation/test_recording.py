@@ -9,6 +9,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.simulation import recording, running
+from sottovoce.simulation.crew import Crew
 from sottovoce.simulation.random.aliases import alias_table
 from sottovoce.simulation.records import NEVER, Plan
 from sottovoce.simulation.state import State
@@ -81,7 +82,7 @@ def furthest_from_the_exact_sum(num_steps: int, span: int) -> float:
     values = np.random.default_rng(1).random(12)
     start = sv.simulate(graph, values, method, num_steps=1, seed=1, record=[])
     state = State.after(start, Plan(range(0)))
-    runner = running.Runner(state, running._Crew(1), together=0)
+    runner = running.Runner(state, Crew(1), together=0)
     nodes, update, mean = start.tables[0, 0].copy(), numba.njit(type(method).update), float(values.mean())
 
     @numba.njit

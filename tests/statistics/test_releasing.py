@@ -14,8 +14,8 @@ from sottovoce.cli.main import cli
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import Study, run_study, run_together
 from sottovoce.statistics.releasing import FINEST, Blur
-from sottovoce.statistics.report import page_of, text_of, together_of
 from sottovoce.statistics.running import _plan, expected_noise
+from sottovoce.statistics.showing import page_of, text_of, together_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made
@@ -124,12 +124,17 @@ def test_the_report_says_what_is_protected(tmp_path):
     report = run_together(declared, made.tables(declared, tmp_path))
     content = json.loads(report.to_json())
     release = content["release"]
+    one, two = (release["epsilon_by_honest"][honest] for honest in "12")
     assert release["epsilon"] < release["epsilon_of_all_runs"] == pytest.approx(2.0, rel=0.02)
     sentence = f"one row more or fewer is hidden with ε = {release['epsilon']:.3g} at δ = 1e-06; with ε = "
     sentence += f"{release['epsilon_of_all_runs']:.3g} by all 3 runs"
     for said in (text_of(content), page_of(content)):
         assert sentence in said
         assert "relies on 3 of 4 contributors" in said
+        assert f"; with only 2 ε is {two:.3g}, with 1 ε is {one:.3g}." in said
+    plan = _plan(declared, 20)
+    assert plan is not None
+    assert (two, one) == pytest.approx((plan.cost(2).epsilon(1e-6), plan.cost(1).epsilon(1e-6)))
     assert all("noise" in row for row in report["pay"])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import run_study, run_together
-from sottovoce.statistics.report import page_of, text_of
+from sottovoce.statistics.showing import page_of, text_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made

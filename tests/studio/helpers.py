@@ -119,7 +119,7 @@ class Visitor:
         self.socket.send(json.dumps(message))
 
     def hear(self) -> dict[str, Any]:
-        raw = self.socket.recv(timeout=60)
+        raw = self.socket.recv(timeout=120)
         message = unpack(raw) if isinstance(raw, bytes) else json.loads(raw)
         if message["type"] == "ready":
             self.curves = []

@@ -153,8 +153,8 @@ def test_bad_uploads_say_what_is_wrong(server: Studio, text: str | bytes, words:
 
 
 def test_good_uploads_come_back_checked(server: Studio) -> None:
-    """Commas, comments and order do not matter."""
-    edges = server.post("/api/read/edges?name=mine.txt", content="# mine\n0,1\n2 1\n").json()
+    """Comments, spaces and order do not matter."""
+    edges = server.post("/api/read/edges?name=mine.txt", content="# mine\n0,1\n2, 1\n").json()
     assert edges["edges"] == [[0, 1], [1, 2]]
     values = server.post("/api/read/values", content="name,value\n0,0.5\n1,2.5\n").json()
     assert values["values"] == [0.5, 2.5]

@@ -11,6 +11,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.scenario.scenario import Scenario
 from sottovoce.studio import meter
+from sottovoce.studio.believing import centre_of, yardstick
 from sottovoce.studio.limits import Limits
 from sottovoce.studio.observing import Observer, read_observer
 from sottovoce.studio.playing import Playback
@@ -32,7 +33,7 @@ def fired(asked: Scenario) -> Any:
 
 
 def believed(asked: Scenario, observer: Observer, prior: float | None, step: int) -> list[dict[str, Any] | None]:
-    return meter.guesses(asked, fired(asked)[:step], observer, prior, meter.centre_of(asked), step)
+    return meter.guesses(asked, fired(asked)[:step], observer, prior, centre_of(asked), step)
 
 
 CASES: dict[str, tuple[dict[str, Any], Observer, float | None]] = {
@@ -58,7 +59,7 @@ def test_guess_and_deviation_are_those_of_the_attack_and_the_audit(name: str) ->
     run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=60, seed=3)
     view = observer.view()
     report = sv.privacy.audit(asked.graph, asked.methods[0], run.fired_edges(), view, prior)
-    attack = sv.privacy.attack(run, view, prior, prior_mean=meter.centre_of(asked))
+    attack = sv.privacy.attack(run, view, prior, prior_mean=centre_of(asked))
     found = believed(asked, observer, prior, 60)[0]
     assert found is not None
     assert found["std"] == pytest.approx(report.posterior_std, rel=1e-9)
@@ -102,19 +103,32 @@ def test_what_the_answer_alone_tells() -> None:
 
 
 def test_a_known_sum_is_never_nothing_learned() -> None:
-    """Behind one neighbour there are two that met first: their sum is known, neither of the values is."""
-    graph = {"edges": [[0, 1], [1, 2], [2, 3], [3, 4]], "name": "line"}
-    asked = problem(graph=graph, values="ramp", methods=["standard"], num_steps=200)
-    before = sv.privacy.audit(asked.graph, sv.StandardGossip(), fired(asked), ONE.view(), None)
-    lane = believed(asked, ONE, None, 200)[-1]
+    """Whoever of a ring is not known is in a sum that is: every infinite deviation is told as a sum."""
+    asked = problem(methods=["standard"])
+    observer = Observer(nodes=(4,))
+    hidden = np.isinf(
+        sv.privacy.audit(asked.graph, asked.methods[0], fired(asked), observer.view(), None).posterior_std
+    )
+    lane = believed(asked, observer, None, 200)[-1]
     assert lane is not None
-    hidden = np.isinf(before.posterior_std)
-    for each in lane["sums"]:
-        total = sum(asked.private_values[node] for node in each["nodes"])
-        assert math.isfinite(total)
-        assert all(lane["kind"][node] != "hidden" for node in each["nodes"])
+    assert hidden.any()
     covered = {node for each in lane["sums"] for node in each["nodes"]}
     assert covered >= set(np.flatnonzero(hidden).tolist())
+    assert "hidden" not in lane["kind"]
+    assert "sums" in lane["sentence"]
+
+
+def test_sums_that_are_called_known_are_right() -> None:
+    """The best estimates of their values, each uncertain, add up to the true sum, to the last digits."""
+    asked = problem(methods=["standard"])
+    lane = believed(asked, Observer(nodes=(4,)), 0.3, 200)[-1]
+    assert lane is not None
+    totals = [each for each in lane["sums"] if each["total"]]
+    assert totals
+    for each in totals:
+        estimates = [lane["estimate"][node] for node in each["nodes"]]
+        assert min(lane["std"][node] for node in each["nodes"]) > 0.1
+        assert sum(estimates) == pytest.approx(float(asked.private_values[each["nodes"]].sum()), rel=1e-9)
 
 
 def test_exactly_known_is_relative_to_the_scale() -> None:
@@ -123,7 +137,7 @@ def test_exactly_known_is_relative_to_the_scale() -> None:
     large = problem(values=[1.0 * k for k in range(10)] + [], methods=["noise-insertion:noise_std=1,noise_decay=0.9"])
     kinds = []
     for asked, prior in ((small, 3e-9), (large, 3.0)):
-        stick = meter.yardstick(asked, ONE, prior)
+        stick = yardstick(asked, ONE, prior)
         report = sv.privacy.audit(asked.graph, asked.methods[0], fired(asked), ONE.view(), prior)
         kinds.append([stick.kind(float(std), known=False) for std in report.posterior_std])
     assert kinds[0] == kinds[1]

@@ -11,7 +11,7 @@ import click
 
 from ..foundation.extras import require
 from .kinds import FileName, Whole
-from .output import json_option, print_json, say, seed_option
+from .output import check_place, json_option, print_json, say, seed_option
 from .reproduce import run_and_write
 
 EXPLANATION = """\
@@ -34,7 +34,7 @@ noise is felt somewhat before the threshold (`sottovoce bound` says from where);
 def command(seed: int, out: Path, fresh: int, as_json: bool) -> None:
     """Make Figure 1 of the paper and say what it shows, in under a minute."""
     require("matplotlib", "numba", "scipy", by="the demonstration")
-    out.mkdir(parents=True, exist_ok=True)
+    check_place(out)
     if not as_json:
         say(EXPLANATION)
         click.echo()

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -33,6 +34,7 @@ __all__ = [
     "FIGURE_FILES",
     "TYPED",
     "Group",
+    "check_place",
     "command_line",
     "graph_option",
     "json_option",
@@ -78,6 +80,15 @@ class Group(click.Group):
             formatter.write_dl(
                 [(name, each.get_short_help_str(limit=1000)) for name, each in found if each is not None]
             )
+
+
+def check_place(folder: Path) -> None:
+    """Notice before the work that a folder cannot be made; leave nothing, since interrupted work writes nothing."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        with suppress(OSError):  # somebody else uses it by now
+            each.rmdir()
 
 
 def load_option(command: F) -> F:

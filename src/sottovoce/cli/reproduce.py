@@ -9,7 +9,7 @@ import click
 
 from ..errors import InvalidParameter
 from .kinds import FileName, Whole
-from .output import command_line, json_option, print_json, print_table, say, seed_option, write_figure
+from .output import check_place, command_line, json_option, print_json, print_table, say, seed_option, write_figure
 
 if TYPE_CHECKING:
     from ..experiments.panels import PanelResult
@@ -80,7 +80,7 @@ def run_and_write(name: str, *, seed: int, replicas: int, fresh: int, out: Path,
     from ..plotting.runs import draw_histogram, draw_panel, draw_rate
     from ..plotting.style import new_figure
 
-    out.mkdir(parents=True, exist_ok=True)  # before the work, so that a place that cannot be is noticed now
+    check_place(out)
     experiment = EXPERIMENTS[name]
     figure, all_axes = new_figure(sum(1 + (panel.histogram is not None) for panel in experiment.panels))
     axes = iter(all_axes)

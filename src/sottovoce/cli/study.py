@@ -112,7 +112,7 @@ def report(files: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
     """Show the report in FILES, as `study run --out` wrote it; of several, what they tell together."""
     from ..errors import InvalidParameter
     from ..foundation.files import write_atomically
-    from ..statistics.report import page_of, text_of, together_of
+    from ..statistics.showing import page_of, text_of, together_of
 
     contents = [_read(file) for file in files]
     if len(files) > 1:

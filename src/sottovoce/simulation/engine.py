@@ -94,9 +94,9 @@ def simulate(
         replica then stops at the first of these looks. Recorded steps make no difference. On a GPU an ensemble stops
         at the step, one huge run looks every n/2 steps.
     threads
-        Cores to use; ``None``: all. Replicas are shared out between them, or coordinates; in a long single run of
-        pairs with 10⁵ nodes or more, up to three draw coming steps ahead of the one that makes them, unless that one is
-        faster alone at the moment. The numbers are the same.
+        Cores to use; ``None``: all. Replicas are shared out between them, or coordinates; the steps of a long single
+        run of pairs with 10⁵ nodes or more between two of them, unless one is faster alone at the moment. The numbers
+        are the same.
     device
         ``"cpu"``, or ``"gpu"`` for a CUDA device (extra ``gpu``): many replicas of a small graph, or one
         run of a huge one. Both give the same numbers.

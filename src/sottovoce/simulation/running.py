@@ -10,10 +10,8 @@ of it.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,6 +23,7 @@ from ..foundation.cores import available_cores
 from ..foundation.interrupting import Interrupt
 from ..foundation.progress import Progress, Report
 from ..methods.base import Array
+from .crew import Crew
 from .kinds import kind_of
 from .records import NEVER
 from .solution import Solution
@@ -59,29 +58,33 @@ def advance(
     """Run ``state`` to step ``end``, recording what its recorder has planned."""
     began = time.perf_counter()
     begin = state.num_steps
-    crew = _Crew(_useful_cores(state) if threads is None else threads)
+    crew = Crew(_useful_cores(state) if threads is None else threads)
     runner = runner_for(state, crew, together=0 if state.keepers else end - begin)
     with crew, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
-        state.look(np.flatnonzero(state.steps_done == begin))
+        if state.keepers:
+            state.look(np.flatnonzero(state.steps_done == begin))
         if state.recorder.plan[0] == begin:
             runner.note(begin)
         if stop_at is not None:
             state.stopped[:] = runner.measured(np.arange(state.setup.replicas))[0] <= stop_at * state.setup.scale
-        while (at := state.next_step(end)) < end and not interrupt.seen():
+        at = state.next_step(end)
+        while at < end and not interrupt.seen():
             active, until = state.going_on(at), state.next_look(at, end)
             if stop_at is None:
                 runner.span(at, until)
             else:
                 runner.watched_span(at, until, stop_at * state.setup.scale)
-            state.look(active)
-            progress.at(max(0, min(state.next_step(end), state.num_steps) - begin))
+            if state.keepers:
+                state.look(active)
+            at = state.next_step(end)
+            progress.at(max(0, min(at, state.num_steps) - begin))
         if begin < state.num_steps < end and state.recorder.last != state.num_steps:
             runner.note(state.num_steps)
     state.elapsed += time.perf_counter() - began
     return state.solution(interrupted=interrupt.seen() and state.next_step(end) < end)
 
 
-def runner_for(state: State, crew: _Crew, *, together: int) -> Runner:
+def runner_for(state: State, crew: Crew, *, together: int) -> Runner:
     """What runs the spans: the one for networks that change, where stages were given."""
     if not state.setup.stages:
         return Runner(state, crew, together=together)
@@ -101,9 +104,9 @@ def _useful_cores(state: State) -> int:
 class Runner:
     """Runs spans of a state and fills its records."""
 
-    def __init__(self, state: State, crew: _Crew, *, together: int) -> None:
+    def __init__(self, state: State, crew: Crew, *, together: int) -> None:
         """``together`` is the number of steps that a team may make."""
-        from .recording import NUM_CARRIED, Sheet, outstanding_field
+        from .recording import NUM_CARRIED, outstanding_field
         from .team import team_for
 
         setup = state.setup
@@ -115,22 +118,24 @@ class Runner:
         self.beside = state.common is not None
         self.seed = np.uint64(setup.seed)
         replicas, coordinates = state.tables.shape[:2]
-        outstanding = outstanding_field(method)
+        self.outstanding = outstanding_field(method)
         shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
-        carried, self.means = np.zeros((replicas, *shape)), setup.means
+        self.carried, self.means = np.zeros((replicas, *shape)), setup.means
         self.after = None if state.common is None else state.common.copy()
 
-        def sheet(steps: Indices, squared: Array, masses: Array) -> Any:
-            return Sheet(steps, squared, masses, carried, self.means, method.mass_field, outstanding)
-
-        self.sheet = sheet
         nothing = np.empty((0, replicas, coordinates))
         self.no_records = np.array([NEVER]), nothing, nothing
-        self.carried, self.team = carried, None
-        if team := team_for(state, together, crew):
-            self.team = team
-            self.team.prepare(sheet(*self.no_records))
+        self.team = team_for(state, together, crew)
+        if self.team is not None:
+            self.team.prepare(self.sheet(*self.no_records))
         self.load()
+
+    def sheet(self, steps: Indices, squared: Array, masses: Array) -> Any:
+        """Where a kernel is to record."""
+        from .recording import Sheet
+
+        field = self.state.setup.method.mass_field
+        return Sheet(steps, squared, masses, self.carried, self.means, field, self.outstanding)
 
     def load(self) -> None:
         """Have the kernel, its last arguments and the average that errors are measured from."""
@@ -292,45 +297,3 @@ class Runner:
         ways = zip(replicas, stops.tolist(), strict=True)
         self.crew.run([partial(self.drive, np.array([r]), cut, first, stop, self.no_records) for r, stop in ways])
         self._catch_up(replicas)
-
-
-class _Crew:
-    """Threads that run kernels on shares of the active replicas, or of the coordinates."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> _Crew:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
-
-    @property
-    def pool(self) -> ThreadPoolExecutor:
-        """Made when it is needed: a short run takes less time than making it."""
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=self.size, thread_name_prefix="sottovoce")
-        return self._pool
-
-    def run(self, tasks: Sequence[Callable[[], object]]) -> None:
-        """Run all of them to the end; a single one needs no other thread."""
-        if len(tasks) == 1:
-            tasks[0]()
-            return
-        for future in [self.pool.submit(task) for task in tasks]:
-            future.result()
-
-    def run_two(self, here: Callable[[], object], there: Callable[[], object]) -> bool:
-        """Run one in this thread and the other at the same time; ``False``, and neither is run, without a thread."""
-        called_off = threading.Event()  # a task that found no thread is still in the queue
-        try:
-            future = self.pool.submit(lambda: None if called_off.is_set() else there())
-        except RuntimeError:
-            called_off.set()
-            return False
-        here()
-        future.result()
-        return True

@@ -1,6 +1,7 @@
 """What a run leaves behind: values, recorded errors, status, and all that is needed to go on from it. It never changes.
 
-What is under way is in :mod:`.state`, what is recomputed from the seed in :mod:`.replay`, files are in :mod:`.saving`.
+What was run is in :mod:`.setup`, what is under way in :mod:`.state`, what is recomputed from the seed in
+:mod:`.replay`; files are in :mod:`.saving`, tables and figures in :mod:`.showing`.
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from ..foundation.extras import require
-from ..foundation.html import html_table
 from ..methods.base import VALUE, Array
 from . import replay
 from .changing import replay as staged
 from .keeping import Kept
 from .records import Records
 from .setup import Setup
+from .showing import as_dataframe, as_html, in_a_line, plotted
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -325,27 +325,11 @@ class Solution(Setup):
 
         ``trajectories``: the values of the nodes instead, at the steps that ``record_values`` asked for.
         """
-        from ..plotting.runs import plot_run
-        from ..plotting.trajectories import plot_trajectories
-
-        return plot_trajectories(self, axes, **keywords) if trajectories else plot_run(self, axes, **keywords)
+        return plotted(self, axes, trajectories=trajectories, **keywords)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row per replica and recorded step."""
-        require("pandas", by="a data frame")
-        import pandas
-
-        records = len(self.records)
-        return pandas.DataFrame(
-            {
-                "replica": np.repeat(np.arange(self.replicas), records),
-                "step": np.tile(self.steps, self.replicas),
-                "transmissions": np.tile(self.transmissions, self.replicas),
-                "relative_error": self.relative_error.reshape(-1),
-                "squared_error": self.squared_error.reshape(-1),
-                "mass_error": self.mass_error.reshape(-1),
-            }
-        )
+        return as_dataframe(self)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything, private values included, to one ``.npz``; the previous file survives a failed write."""
@@ -361,26 +345,8 @@ class Solution(Setup):
         return load(path)
 
     def __repr__(self) -> str:
-        many = f", {self.replicas} replicas" if self.replicas > 1 else ""
-        error = f", relative error {self._error_words()}" if len(self.records) else ""
-        changing = ", network that changes" if self.stages else ""
-        return (
-            f"<Solution {self.method.label()} on {self.graph.name}{changing}: {self.num_steps} steps{many}, "
-            f"{self.status}{error}, seed {self.seed}, {self.elapsed:.3g} s>"
-        )
-
-    def _error_words(self) -> str:
-        return f"{np.median(self.final_relative_error):.2e}" + (" (median)" if self.replicas > 1 else "")
+        return in_a_line(self)
 
     def _repr_html_(self) -> str:
-        """The same facts as a table, for notebooks."""
-        facts: dict[str, object] = {
-            "method": self.method.label(),
-            "graph": f"{self.graph.name}: {self.graph.num_nodes} nodes, {self.graph.num_edges} edges",
-            "steps": f"{self.num_steps:,}",
-            "replicas": self.replicas,
-            "status": self.status,
-            "relative error": self._error_words() if len(self.records) else "not recorded",
-            "seed": self.seed,
-        }
-        return html_table(facts.items(), notes=self.notes)
+        """For notebooks."""
+        return as_html(self)

@@ -114,6 +114,8 @@ class State:
 
     def next_step(self, end: int) -> int:
         """The least step at which a replica is that has not stopped, or ``end``."""
+        if len(self.stopped) == 1:  # most runs, and many are short
+            return end if self.stopped[0] else int(self.steps_done[0])
         return int(self.steps_done.min(initial=end, where=~self.stopped))
 
     @property

@@ -17,15 +17,16 @@ import numpy.typing as npt
 from ..errors import SottovoceError
 from ..methods import Method, StandardGossip
 from ..methods.base import Array
-from ..privacy.gaussian.guessing import right_guess, whole_candidates
+from ..privacy.gaussian.guessing import whole_candidates
 from ..scenario.scenario import Scenario
 from . import knowing, neighbourhood
+from .believing import answer_alone, centre_of, precision_of, yardstick
 from .limits import Limits
 from .observing import Observer
 from .playing import simulated
-from .verdicts import EXACTLY, WORDS, Verdict, Yardstick, closeness, guess_text, value_text
+from .verdicts import EXACTLY, WORDS, Verdict, Yardstick, guess_text, value_text
 
-__all__ = ["centre_of", "guesses", "heard_steps", "is_too_large", "privacy_history"]
+__all__ = ["guesses", "heard_steps", "is_too_large", "privacy_history"]
 
 Steps = npt.NDArray[np.int64]
 
@@ -45,66 +46,6 @@ HISTORY_POINTS = 250
 def is_too_large(problem: Scenario, limits: Limits) -> bool:
     """Whether a run cannot be followed wholly while somebody waits."""
     return problem.graph.num_nodes**2 * problem.num_steps > limits.work or problem.num_steps > LONGEST_AUDIT
-
-
-def centre_of(problem: Scenario) -> float:
-    """What an observer takes a value to be beforehand: the mean, as roughly as values spread around it.
-
-    Examples
-    --------
-    >>> from sottovoce.scenario.values import ValuesSpec
-    >>> from sottovoce.scenario.graphs import describe_graph
-    >>> warm = ValuesSpec.of([292.9, 293.1, 293.4])
-    >>> centre_of(Scenario(describe_graph("path:3"), warm, (), 1, 10))
-    293.1
-    """
-    values = problem.private_values
-    spread, mean = float(values.std()), float(values.mean())
-    if not spread > 0.0:
-        return mean
-    return round(mean, -math.floor(math.log10(spread)))
-
-
-def yardstick(problem: Scenario, observer: Observer, prior: float | None) -> Yardstick:
-    """What this observer's deviations are compared with."""
-    honest = int((~observer.view().observers(problem.graph)).sum())
-    spread = float(problem.private_values.std()) or 1.0
-    before = math.inf if prior is None else prior
-    left = 0.0 if honest == 1 else before * math.sqrt(1.0 - 1.0 / honest)
-    candidates = whole_candidates(problem.private_values)
-    scale = spread if prior is None else prior
-    if candidates is None:
-        return Yardstick(before, left, scale)
-    return Yardstick(before, left, scale, len(candidates), right_guess(_precision(left, before), candidates))
-
-
-def _precision(std: float, before: float) -> float:
-    """Of all that was learned about a value: its deviation fell from ``before`` to ``std``."""
-    if std == 0.0:
-        return math.inf
-    if not math.isfinite(std):
-        return 0.0
-    return max(0.0, 1.0 / std**2 - (0.0 if math.isinf(before) else 1.0 / before**2))
-
-
-def answer_alone(problem: Scenario, observer: Observer, stick: Yardstick) -> dict[str, Any]:
-    """What the mean of all values, with the observer's own, tells of each other value."""
-    own = observer.view().observers(problem.graph)
-    values = problem.private_values
-    rest = float(values[~own].mean())
-    if stick.answer <= EXACTLY * stick.scale:
-        sentence = "The answer alone reveals the last value to all others together: no method can hide it from them."
-    elif math.isinf(stick.answer):
-        sentence = "The answer alone tells the mean of the other values, and nothing of a single one."
-    else:
-        left = closeness(stick.answer)
-        sentence = f"The answer alone, which everybody is to know, leaves ± {left} of each other value."
-    return {
-        "std": stick.answer,
-        "estimate": rest,
-        "text": guess_text(rest, stick.answer, scale=stick.scale),
-        "sentence": sentence,
-    }
 
 
 def heard_steps(problem: Scenario, fired: Steps, observer: Observer) -> Steps:
@@ -325,7 +266,7 @@ def _texts(
 def _named(candidates: Array, guess: float, std: float, stick: Yardstick, centre: float, right: float) -> str:
     """The most likely candidate: the one nearest to what was heard, the belief taken out of it."""
     chance = f"right in {100 * right:.3g} % of cases"
-    precision = _precision(std, stick.before)
+    precision = precision_of(std, stick.before)
     if math.isnan(guess) or precision == 0.0:
         return chance
     believed = 0.0 if math.isinf(stick.before) else 1.0 / stick.before**2

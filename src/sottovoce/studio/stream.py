@@ -21,12 +21,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from ..errors import InvalidParameter
 from ..foundation.arguments import number, whole
 from ..foundation.bucket import TokenBucket
-from ..scenario.scenario import Scenario
-from . import comparing, insight, meter
+from .answers import Answers
 from .limits import Limits
 from .live import Watcher
 from .messages import pack, parse, speed_of, write
-from .observing import Observer, read_observer, read_prior
+from .observing import read_observer, read_prior
 from .opening import opening
 from .playing import FULLEST_SPEED_FRAMES, Playback
 from .reading import is_small, read_scenario
@@ -78,6 +77,7 @@ class Conversation:
         rate = limits.messages_per_second
         self._allowance = TokenBucket(rate=rate, burst=4 * rate)
         self._tasks = Tasks(self._say)
+        self._answers = Answers(self, limits, thinkers, say=self._say, compute=self._compute)
         self._preparing = False
         self._kept: list[dict[str, Any]] = []
         self._playback: Playback | None = None
@@ -181,7 +181,7 @@ class Conversation:
         await self._send_frame(playback)
         if target:
             self._start("play", partial(self._run_to, playback, target))
-        self._start("theory", partial(self._say_theory, problem))
+        self._start("theory", partial(self._answers.theory, self._run, problem))
 
     async def _play(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -221,7 +221,7 @@ class Conversation:
         await self._tasks.cancel("privacy", "guess")
         observer, prior = read_observer(message, playback.problem.graph), read_prior(message)
         if observer is not None:
-            self._start("privacy", partial(self._say_privacy, playback, observer, prior))
+            self._start("privacy", partial(self._answers.privacy, self._run, playback, observer, prior))
 
     async def _guess(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -232,12 +232,13 @@ class Conversation:
         if centre is not None:
             centre = number("centre", centre, low=-1e100, high=1e100)
         if observer is not None:
-            self._start("guess", partial(self._say_guess, playback, observer, prior, centre, step))
+            question = observer, prior, centre, step
+            self._start("guess", partial(self._answers.guess, self._run, playback, question))
 
     async def _compare(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
         await self._tasks.cancel("compare")
-        self._start("compare", partial(self._say_comparison, playback.problem))
+        self._start("compare", partial(self._answers.comparison, self._run, playback.problem))
 
     async def _history(self, message: Mapping[str, Any]) -> None:
         await self._say({"type": "history", **self._watcher.memory.history()})
@@ -288,41 +289,6 @@ class Conversation:
             self._tasks.shares["play"] = (playback.step - begin) / (target - begin)
         await self._send_frame(playback)
 
-    async def _say_theory(self, problem: Scenario) -> None:
-        """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
-        answer = await self._think(insight.threshold, problem.graph, problem.edge_probabilities, about=problem)
-        await self._say({"type": "threshold", "run": self._run, **answer})
-        alpha = answer.get("algebraicConnectivity")
-        for index, method in enumerate(problem.methods):
-            curves = await self._think(insight.theory_curves, problem, method, alpha, self._limits, about=problem)
-            await self._say({"type": "theory", "run": self._run, "lane": index, **curves})
-
-    async def _say_privacy(self, playback: Playback, observer: Observer, prior: float | None) -> None:
-        problem = playback.problem
-        fired = await self._fired(playback, problem.num_steps)
-        answer = await self._think(meter.privacy_history, problem, fired, observer, prior, about=problem)
-        await self._say({"type": "privacy", "run": self._run, "observer": observer.asked(), "prior": prior, **answer})
-
-    async def _say_guess(
-        self, playback: Playback, observer: Observer, prior: float | None, centre: float | None, step: int
-    ) -> None:
-        problem = playback.problem
-        fired = await self._fired(playback, step)
-        believed = meter.centre_of(problem) if centre is None else centre
-        found = await self._think(meter.guesses, problem, fired, observer, prior, believed, step, about=problem)
-        told = {"observer": observer.asked(), "prior": prior, "step": step, "lanes": found}
-        await self._say({"type": "guess", "run": self._run, **told})
-
-    async def _fired(self, playback: Playback, step: int) -> Any:
-        """The edges that fire until a step; ``None`` for a run that is too large to be followed."""
-        if meter.is_too_large(playback.problem, self._limits):
-            return None
-        return (await self._compute(playback.all_fired))[:step]
-
-    async def _say_comparison(self, problem: Scenario) -> None:
-        found = await self._think(comparing.comparison, problem, about=problem)
-        await self._say({"type": "comparison", "run": self._run, **found})
-
     async def _say_live(self) -> None:
         while True:
             await self._say({"type": "live", **await self._watcher.look()})
@@ -342,10 +308,6 @@ class Conversation:
             except asyncio.CancelledError:
                 await asyncio.gather(future, return_exceptions=True)
                 raise
-
-    async def _think(self, work: Callable[..., T], *arguments: Any, about: Scenario) -> T:
-        """In a process; small questions do not wait for large ones."""
-        return await self._thinkers.think(work, *arguments, page=self, small=insight.is_small(about))
 
     def _start(self, name: str, work: Callable[[], Awaitable[None]], *, announced: bool = True) -> None:
         self._tasks.start(name, work, run=self._run, announced=announced)

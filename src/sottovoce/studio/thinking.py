@@ -42,7 +42,7 @@ class Thinkers:
         Seconds that a question may take once its turn has come.
     """
 
-    def __init__(self, count: int = 2, *, patience: float = 1.5, deadline: float = 45.0) -> None:
+    def __init__(self, count: int = 2, *, patience: float = 1.5, deadline: float = 120.0) -> None:
         self._patience, self._deadline = patience, deadline
         self._large, self._small = _Bench(count), _Bench(1)
         self._retiring: set[asyncio.Task[None]] = set()

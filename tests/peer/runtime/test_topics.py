@@ -13,8 +13,11 @@ import pytest
 
 from sottovoce.errors import InvalidParameter, InvalidValues, PeerError, TopicClosed, TopicMismatch, TopicUnfinished
 from sottovoce.peer import Average, Peer
+from sottovoce.peer.protocol import Protocol
 from sottovoce.peer.protocol.messages import Message
+from sottovoce.peer.protocol.openings import topic_id
 from sottovoce.peer.store import MemoryStore
+from sottovoce.testing import LocalNetwork
 from sottovoce.testing.memory_transport import Faults
 
 from .town import Town, virtually
@@ -314,3 +317,48 @@ async def test_a_topic_that_waits_for_a_member_sends_little() -> None:
         assert [one.mean for one in await asyncio.gather(*calls)] == [answer.mean] * 3
         assert asyncio.get_running_loop().time() - began < 100.0
     assert abs(answer.mean - 2.0) < 1e-3
+
+
+def protocols_of(net: LocalNetwork, topic: str) -> dict[str, Protocol]:
+    """The protocols of an open topic, by name."""
+    found = {name: peer._known_topics._open.get(topic_id(topic)) for name, peer in net._peers.items()}
+    return {name: conversation.protocol for name, conversation in found.items() if conversation is not None}
+
+
+@virtually
+async def test_a_member_that_dies_while_others_count_on_it_is_named_and_the_next_topic_goes_on() -> None:
+    """With "drop" and nobody declared there is no answer, for nobody; the error says who and since when.
+
+    Another topic has its answer without the dead one. If it comes back after all, so does the first answer, with it.
+    """
+    names = ["ada", "bob", "cyd", "dan"]
+    async with LocalNetwork(names, [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan"), ("dan", "ada")]) as net:
+        calls = {
+            name: asyncio.ensure_future(net[name].average(1.0 * k, topic="t", missing="drop", timeout=30.0))
+            for k, name in enumerate(names)
+        }
+        while not any(protocol.bound for protocol in protocols_of(net, "t").values()):
+            await asyncio.sleep(0.001)
+        assert not any(protocol.declared for protocol in protocols_of(net, "t").values())
+        await net.kill("dan")
+        with contextlib.suppress(PeerError):
+            await calls.pop("dan")
+        for name, call in calls.items():
+            named = (
+                "waiting for dan .not answering, last heard 5[0-9] s ago"
+                if name != "bob"
+                else "no neighbour of this peer"
+            )
+            with pytest.raises(TopicUnfinished, match=rf"no answer after 60 s: .*{named}") as error:
+                await call
+            assert error.value.missing == (("dan",) if name != "bob" else ())
+        assert not any(protocol.declared for protocol in protocols_of(net, "t").values())
+        again = (
+            net[name].average(1.0 * k, topic="t/2", missing="drop", timeout=30.0) for k, name in enumerate(names[:3])
+        )
+        assert {(one.contributors, round(one.mean, 3)) for one in await asyncio.gather(*again)} == {
+            (tuple(names[:3]), 1.0)
+        }
+        await net.start("dan")
+        late = (net[name].average(1.0 * k, topic="t", missing="drop", timeout=90.0) for k, name in enumerate(names))
+        assert {(one.contributors, round(one.mean, 3)) for one in await asyncio.gather(*late)} == {(tuple(names), 1.5)}

@@ -273,7 +273,7 @@ class Topics:
         elif far and not protocol.bound:
             why = f"no word yet of {', '.join(far)}"
         else:
-            why = "all are there, and not agreed yet"
+            why = "all were heard of; agreement takes longer, or waits for one that is no neighbour of this peer"
         return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(near or far))
 
     def _how_missing(self, name: str, protocol: Protocol) -> str:

@@ -12,7 +12,7 @@ from .ends import count_of, ends_of
 __all__ = ["draw", "find_ends"]
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True)
 def draw(
     fired: Any,
     draws: Any,
@@ -41,7 +41,7 @@ def draw(
         fill_normals(words, draws)
 
 
-@register_jitable(inline="always")
+@register_jitable(forceinline=True)
 def find_ends(ends: Any, fired: Any, edges: Any) -> None:
     """The nodes of the edges that were drawn: ``ends`` is ``(2, WINDOW)``."""
     for k in range(WINDOW):

@@ -21,7 +21,18 @@ from ..compiling import Kernel, compiled, specialised
 from ..random.aliases import AliasTable
 from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
 from ..random.streams import Stream, edge_of, normals_of
-from ..recording import as_they_are, exchanged, good_enough, note, outstanding_field, summed, term, worth_carrying
+from ..recording import (
+    FEW,
+    as_they_are,
+    exchanged,
+    good_enough,
+    note,
+    outstanding_field,
+    summed,
+    summed_few,
+    term,
+    worth_carrying,
+)
 from . import Kind, parts_of
 from .drawing import draw, find_ends
 from .ends import edges_of, ends_of
@@ -127,11 +138,15 @@ def drive(  # noqa: C901  (one loop)
                     if lazy:  # every node changes in every step: nothing to carry
                         note(sheet, row, r, c, shown(nodes, due, parameters))
                     else:
+                        going_on = worth_carrying(steps[row + 1] - due, nodes.shape[0])
                         if not (carrying and good_enough(total, largest, due - since)):
-                            total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
+                            if going_on or nodes.shape[0] > FEW:
+                                total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
+                            else:
+                                total, lost, mass, mass_lost = summed_few(nodes, mean, mass_field, outstanding)
                             largest, since = total, float(due)
                         squared[row], masses[row] = total + lost, mass + mass_lost
-                        carrying = worth_carrying(steps[row + 1] - due, nodes.shape[0])
+                        carrying = going_on
                     row += 1
                     due = steps[row]
                 start += WINDOW
