@@ -4,7 +4,7 @@ A sum over all nodes costs as much as the steps of a few of them, so where recor
 carries the sums from step to step (:func:`exchanged`): the terms of the two nodes that act are taken out and put in
 again. A term is rounded in the same way when it comes and when it goes, so that nothing is left of those that have
 gone; only the sum rounds, and what it loses is kept in a second number. Before a fall of the error could bring that
-forth, all is summed again.
+forth, all is summed again. A sum of few nodes that is not carried on needs no such care (:func:`summed_few`).
 """
 
 from __future__ import annotations
