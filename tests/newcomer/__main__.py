@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -53,17 +53,14 @@ def main() -> int:
 
 def readme(folder: Path, wheel: Path) -> list[Reader]:
     """README from its first line to its last, on each Python."""
-    readers = []
-    for version in VERSIONS:
-        python = found(version)
+    pythons = {version: found(version) for version in VERSIONS}
+    for version, python in pythons.items():
         click.echo(f"Python {version}: {python or 'not found, not tried'}")
-        if python is not None:
-            home = Home(folder / version, python)
-            readers.append(followed(home, "clone", wheel, [README], activated=None))
-            shutil.rmtree(folder / version)
-    if not readers:
+    homes = [Home(folder / version, python) for version, python in pythons.items() if python is not None]
+    if not homes:
         sys.exit(f"no Python of {', '.join(VERSIONS)} was found")
-    return readers
+    with ThreadPoolExecutor(2) as pool:  # each waits for disks and timers most of the time
+        return list(pool.map(lambda home: followed(home, "clone", wheel, [README], activated=None), homes))
 
 
 def others(folder: Path, wheel: Path, only: list[str] | None) -> list[Reader]:
