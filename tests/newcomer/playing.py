@@ -15,8 +15,8 @@ from .special import ADDRESSES, INSIDE, PROVIDED, SPECIAL, VARIES, Special, bare
 
 SESSION = Path(__file__).with_name("session.py")
 THE_CHECKOUT = re.compile(r"""(?<=[\s'"])\.(?=\[|'|"|\s|$)""")
-UNWRAPPED = re.compile(r'^\s*["{]|\S{40}|sottovoce ')
-"""What may be wider than the terminal: JSON, long paths, and commands to type."""
+UNWRAPPED = re.compile(r'^\s*["{]|\S{40}|sottovoce |rows of \d+ contributors: ')
+"""What may be wider than the terminal: JSON, long paths, commands to type, a report that is equal at all parties."""
 ENDED = {0, 130}
 """How a program in the foreground ends after Ctrl-C."""
 
