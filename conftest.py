@@ -54,8 +54,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--measure", action="store_true", help="write processor times to tests/seconds.json")
 
 
+# They run code again and again that the tests of its room cover; tracing it would double their time.
+REPEATING = ("tests/agreement/", "tests/attacks/", "tests/e2e/", "tests/paper/", "tests/peer/test_endurance.py")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(REPEATING):
+            item.add_marker("no_cover")
     asked = config.getoption("--part")
     if asked:
         chosen = part_of([item.nodeid for item in items], asked)

@@ -99,7 +99,7 @@ def card(notebook: dict[str, Any], name: str, folder: str) -> str:
     count = sum("image/png" in data for data in kinds)
     picture = f"[![]({target}-{count}.png)]({target}.md)\n\n" if count else ""
     said = sentence[0] if sentence else ""
-    return f":::{{container}} card\n{picture}**[{title.removeprefix('# ')}]({target}.md)**\n{said}\n:::\n"
+    return f":::{{container}} card\n{picture}**[{title.removeprefix('# ')}]({target}.md)**\n\n{said}\n:::\n"
 
 
 @contextlib.contextmanager

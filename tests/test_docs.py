@@ -268,7 +268,7 @@ class TestGallery:
         path.write_text(path.read_text().replace("# Small", "# Small\\n\\nFirst one. Second."))
         shown = module.card(module.run_notebook(path), "small", "gallery")
         assert "(_generated/gallery/small-2.png)](_generated/gallery/small.md)" in shown
-        assert "**[Small](_generated/gallery/small.md)**\nFirst one.\n" in shown
+        assert "**[Small](_generated/gallery/small.md)**\n\nFirst one.\n" in shown
         assert "png" not in module.card(module.run_notebook(self.notebook(tmp_path, "1")), "small", "gallery")
 
     def test_a_cell_that_fails_ends_the_build(self, tmp_path: Path) -> None:

@@ -8,19 +8,19 @@ const SHOWN_COLUMNS = 6;
 
 const CHOICES = {
   delimiter: [
-    ["", "found by itself"],
+    ["", "auto"],
     [",", "comma"],
     [";", "semicolon"],
     ["\t", "tab"],
     [" ", "spaces"],
   ],
   decimal: [
-    ["", "found by itself"],
+    ["", "auto"],
     [".", "point: 0.5"],
     [",", "comma: 0,5"],
   ],
   header: [
-    ["", "found by itself"],
+    ["", "auto"],
     ["true", "names of columns"],
     ["false", "data"],
   ],

@@ -6,7 +6,7 @@ import { drawDistributions } from "./distribution.js";
 import { announce, byId, make } from "./dom.js";
 import { Network } from "./network.js";
 import { drawScale } from "./scale.js";
-import { number, whole } from "./words.js";
+import { number, shortName, whole } from "./words.js";
 
 const MOST_COLUMNS = 1500;
 const MOST_RECORDS = 6000;
@@ -54,6 +54,7 @@ export class Lanes {
     this.fired = null;
     const pad = 0.02 * (problem.highest - problem.lowest) || 0.5;
     this.domain = [problem.lowest - pad, problem.highest + pad];
+    this.names = problem.graph.labels?.map(shortName) ?? null;
     this.list = problem.methods.map((label, index) => this.newLane(label, index));
     const stage = byId("stage");
     stage.dataset.lanes = problem.methods.length;
@@ -173,7 +174,13 @@ export class Lanes {
     const { spread, trueMean, inRounds } = this.problem;
     if (lane.network)
       lane.network.show(
-        { values: picture.values, outstanding: picture.outstanding, domain: this.domain, noiseScale: spread || 1 },
+        {
+          values: picture.values,
+          outstanding: picture.outstanding,
+          domain: this.domain,
+          noiseScale: spread || 1,
+          names: this.names,
+        },
         { fired: this.fired?.[index] ?? [], ...this.marks },
       );
     else drawDistributions(lane.canvas, picture, this.domain, trueMean);

@@ -18,6 +18,7 @@ export class Live {
     this.chart = new EstimatesChart(byId("live-chart"));
     this.history = new History();
     this.up = new Map();
+    this.met = new Set();
     this.log = [];
     /** Row of the history that is shown, or null for what is now. */
     this.row = null;
@@ -103,11 +104,12 @@ export class Live {
   watchComings({ peers, state }) {
     for (const { name, up } of peers) {
       if (state !== "ended" && this.up.has(name) && this.up.get(name) !== up) {
-        const text = up ? `${name} is back` : `${name} is lost`;
+        const text = !up ? `${name} is lost` : this.met.has(name) ? `${name} is back` : `${name} is there`;
         this.log.unshift(`${new Date().toLocaleTimeString()}: ${text}`);
         announce(text);
       }
       this.up.set(name, up);
+      if (up) this.met.add(name);
     }
     this.log.length = Math.min(this.log.length, LOGGED);
     byId("live-log").replaceChildren(...this.log.map((line) => make("li", {}, line)));
@@ -117,7 +119,7 @@ export class Live {
   celebrate({ state, settledAfter, sentence }) {
     const over = OVER.includes(state) && typeof settledAfter === "number";
     if (over && this.banner.hidden) {
-      const text = "Settled: all peers hold the same answer.";
+      const text = "Settled: every peer is as close to the answer as was asked for.";
       this.banner.replaceChildren(make("b", {}, "✓ "), text);
       announce(sentence ?? text);
     }

@@ -4,7 +4,7 @@ import { axisOf, Gauge, Strip } from "./density.js";
 import { make } from "./dom.js";
 import { deviation, findings, summary } from "./findings.js";
 import { MeterNetwork } from "./meter-network.js";
-import { number, plusMinus } from "./words.js";
+import { number, plusMinus, shortName } from "./words.js";
 
 const LISTED = 40;
 
@@ -131,7 +131,7 @@ export class MeterCard {
     this.element.classList.toggle("exposed", now.kinds.includes("known"));
     const share = this.data.answer ? deviation(this.data.answer.std) / (this.data.scale || 1) : null;
     this.gauge.show(now, share);
-    this.network.show({ ...now, names: this.ready.graph.labels }, this.marks());
+    this.network.show({ ...now, names: this.ready.graph.labels?.map(shortName) }, this.marks());
     this.showList();
     this.showSums();
   }

@@ -38,6 +38,11 @@ function superscript(power) {
   return String(power).replace(/[-\d]/g, (sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)]));
 }
 
+/** A name that fits into a small circle. */
+export function shortName(name) {
+  return name.length > 5 ? `${name.slice(0, 4)}…` : name;
+}
+
 export function whole(value) {
   return value.toLocaleString("en");
 }

@@ -1,7 +1,7 @@
 // Numbers as people read them.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { decimals, number, plusMinus } from "../src/words.js";
+import { decimals, number, plusMinus, shortName } from "../src/words.js";
 
 test("a number has so many significant digits, and no zeros that say nothing", () => {
   assert.equal(number(0.46321), "0.463");
@@ -43,4 +43,9 @@ test("a deviation of zero or infinity allows no decimals", () => {
   assert.equal(decimals(0.5), 1);
   assert.equal(decimals(0.12), 2);
   assert.equal(decimals(640), -2);
+});
+
+test("a long name is cut to fit into a circle", () => {
+  assert.equal(shortName("Ada"), "Ada");
+  assert.equal(shortName("Dora S."), "Dora…");
 });

@@ -109,7 +109,7 @@ def test_names_weights_and_values_by_name(visit: Visit, tmp_path: Path) -> None:
     assert [name.removeprefix("node").strip() for name in names] == ["Ada", "Carl", "Dora S."]
     visit.run_to_end()
     shown = visit.values()
-    visit.wait("location.hash.includes('names=')")
+    visit.wait("location.hash.includes('names=') && location.hash.includes('at=80')")
     visit.page.reload()
     visit.wait("window.studio?.problemShown?.graph.labels?.[3] === 'Dora S.'")
     visit.settle(80)

@@ -372,6 +372,13 @@ NAMED = (
         ("tests/peer/protocol/test_stopping.py",),
     ),
     Named(
+        "two that met a large difference do not find out whether they agree now",
+        "sottovoce.peer.protocol.machine.Protocol._has_said_enough",
+        "not settings.missing or link.disagreement > settings.tolerance_units",
+        "not settings.missing",
+        ("tests/peer/protocol/test_closing.py",),
+    ),
+    Named(
         "a value that moved elsewhere is not shown any more",
         "sottovoce.peer.protocol.core.Core._exchanged",
         "link.moved += step",

@@ -26,14 +26,26 @@ MASKS = [
 
 def lines(text: str) -> list[str]:
     """Lines in ASCII without frames, runs of blanks, and what differs from run to run."""
+    return [_masked(line) for line in _plain(text)]
+
+
+def _plain(text: str) -> list[str]:
     plain = (FRAME.sub(" ", line) for line in text.splitlines())
     found = (" ".join(spelled(line, "ascii").split()) for line in plain if not RULES.match(line))
-    return [_masked(line) for line in found if line]
+    return [line for line in found if line]
 
 
 def difference(shown: str, printed: str) -> str:
-    """A sentence about the first place where the two differ, empty if they agree; a line ``…`` stands for any lines."""
-    expected, found = lines(shown), lines(printed)
+    """A sentence about the first place where the two differ, empty if they agree.
+
+    A line ``…`` stands for any lines. Where lines are broken says nothing: signs that are spelled out take more room.
+    """
+    if _agree(_masked(" ".join(_plain(shown))), _masked(" ".join(_plain(printed)))):
+        return ""
+    return _by_lines(lines(shown), lines(printed))
+
+
+def _by_lines(expected: list[str], found: list[str]) -> str:
     place = 0
     for number, line in enumerate(expected):
         if line == "...":

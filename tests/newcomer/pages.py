@@ -15,7 +15,7 @@ SKIP = re.compile(r"<!-- skip: next \"(.*)\" -->\n$")
 
 @dataclass(frozen=True)
 class Command:
-    """One line after a prompt, or a whole script; ``who`` is the name before the prompt."""
+    """One line after a prompt, or the last of a script; ``who`` is the name before the prompt."""
 
     page: str
     number: int
@@ -67,7 +67,7 @@ def parts(page: str, text: str) -> Iterator[Part]:
         if kind == "console":
             yield from _commands(page, number, body)
         elif kind in {"bash", "sh"}:
-            yield Command(page, number, body)
+            yield Command(page, number, body.strip().splitlines()[-1])
         elif kind == "python":
             skip = SKIP.search(text, 0, match.start())
             yield Program(page, number, body, "" if skip is None else skip[1])

@@ -53,6 +53,7 @@ from dataclasses import dataclass
 class Lazy(PairMethod):
     theta: float = 0.5
     name = "lazy"
+    num_fields = 1
 
     @staticmethod
     def update(nodes, i, j, draw_i, draw_j, step, parameters):

@@ -81,6 +81,7 @@ def test_what_is_wrong_with_values_is_said_without_them(text: str) -> None:
 GRAPHS: dict[str, tuple[str, list[list[int]], list[str] | None, list[float] | None]] = {
     "numbers": ("0 1\n1 2\n", [[0, 1], [1, 2]], None, None),
     "numbers behind commas": ("0,1\n0,2\n", [[0, 1], [0, 2]], None, None),
+    "commas and spaces mixed": ("0,1\n1 2\n", [[0, 1], [1, 2]], None, None),
     "a heading": ("source,target\n0,1\n1,2\n", [[0, 1], [1, 2]], None, None),
     "names": ("a b\nb c\n", [[0, 1], [1, 2]], ["a", "b", "c"], None),
     "names with spaces": ("Ada L.;Bob\nBob;Carl\n", [[0, 1], [1, 2]], ["Ada L.", "Bob", "Carl"], None),

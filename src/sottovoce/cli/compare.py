@@ -17,6 +17,7 @@ from .output import (
     plot_option,
     print_json,
     print_table,
+    say,
     seed_option,
     values_option,
     without_suffix,
@@ -156,4 +157,4 @@ def _print(found: Comparison) -> None:
             print_table(title, columns, [[row[k] for k in places] for row in cells])
     notes = [f"{run.method.label()}: {note}" for run in found.runs for note in run.notes]
     for line in (found.caption, *found.notes, *dict.fromkeys(notes)):
-        click.echo(line)
+        say(line)

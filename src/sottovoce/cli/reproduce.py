@@ -58,7 +58,8 @@ def command(
         return
     if only_list:
         for experiment in EXPERIMENTS.values():
-            click.echo(f"{experiment.name:<16}  {experiment.title}\n{'':16}  ({experiment.source})")
+            click.echo(experiment.name)
+            say(f"{experiment.title} ({experiment.source})", bullet="    ")
         return
     chosen = list(EXPERIMENTS) if everything else list(names)
     if not chosen:

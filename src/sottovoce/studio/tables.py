@@ -133,7 +133,7 @@ def read_table(text: str, name: str, choices: Choices, *, least: int = 1) -> Tab
     sample = lines[:SAMPLE]
     delimiter = choices.delimiter or _delimiter(sample, choices.decimal, least)
     decimal = choices.decimal or _decimal(sample, delimiter)
-    rows = _split(lines, delimiter)
+    rows = [row if len(row) >= least else row[0].split() for row in _split(lines, delimiter)]  # "0,1" and "1 2" mixed
     header = _is_heading(rows, decimal) if choices.header is None else choices.header
     heading = tuple(rows[0]) if header else None
     return Table(name, delimiter, decimal, heading, rows[header:], numbers[header:])
@@ -155,10 +155,13 @@ def _commas_are_decimal(sample: Sequence[str], least: int) -> bool:
     with_comma = [cell for cell in cells if "," in cell]
     if not all(_COMMA_NUMBER.fullmatch(cell) for cell in with_comma):
         return False
-    if any(len(line.split()) > 1 for line in sample):
+    widths = [len(line.split()) for line in sample]
+    if min(widths) > 1:
         return True  # "0 0,5": spaces separate
+    if least > 1 or max(widths) > 1:
+        return False
     first = sorted(int(cell.split(",")[0]) for cell in with_comma)
-    return least < 2 and first not in (list(range(len(first))), list(range(1, len(first) + 1)))
+    return first not in (list(range(len(first))), list(range(1, len(first) + 1)))
 
 
 def _decimal(sample: Sequence[str], delimiter: str) -> str:

@@ -17,7 +17,7 @@ from sottovoce.testing.stage import Stage
 
 HEAVY = {
     "numba", "scipy", "networkx", "matplotlib", "pandas", "pyarrow", "distributed", "starlette", "uvicorn", "PIL",
-    "rich", "pygments",
+    "rich", "pygments", "tomlkit",
 }  # fmt: skip
 OURS = {"simulation", "theory", "plotting", "experiments", "studio", "testing", "scenario"}
 MOST_BYTES = 45 * 10**6

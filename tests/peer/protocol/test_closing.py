@@ -111,6 +111,16 @@ def test_a_topic_asks_for_no_exchange_that_would_change_nothing(monkeypatch: pyt
     assert [protocol.state.requests for protocol in protocols(net)] == shown
 
 
+def test_a_large_difference_is_followed_by_another_exchange() -> None:
+    """Two peers without noise agree after one exchange, and do not know it: they find out, and have their answer."""
+    net = SimulatedNetwork(
+        [("ada", "bob")], {"ada": 0.0, "bob": 900.0}, noise_std=1e-9, noise_decay=0.5, seal_std=0.0, seed=1, members=2,
+        max_degree=1, missing="wait",
+    )  # fmt: skip
+    assert net.run(60.0, until=lambda: all(protocol.declared for protocol in protocols(net)))
+    assert abs(int(protocols(net)[0].state.certificate.twice[0]) - 900_000_000) <= 1000
+
+
 def test_a_value_that_has_moved_is_shown_to_those_who_have_not_seen_it() -> None:
     """One edge far apart keeps all others going: the movement that it causes is passed on (R88)."""
     net = ring("wait")
@@ -118,7 +128,7 @@ def test_a_value_that_has_moved_is_shown_to_those_who_have_not_seen_it() -> None
     ada = net.peers["ada"].protocol
     assert ada is not None
     for link in ada._links.values():
-        link.moved = 0.0
+        link.moved = link.disagreement = 0.0
     assert not ada.declared
     near = ada.settings.tolerance_units // (4 * ada.settings.diameter)
     ada.state = replace(ada.state, noise=np.zeros(1, dtype=np.int64), account=replace(ada.state.account, messages=99))

@@ -13,9 +13,6 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-
 from ...errors import ConfigError
 from ...foundation.files import write_atomically
 from .config import IdentityFiles, PeerConfig
@@ -138,6 +135,8 @@ def config_text(config: PeerConfig) -> str:
 
 
 def _lines(table: Mapping[str, Any]) -> str:
+    import tomlkit  # only where a file is written: a running peer does without it
+
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in table.items()}
     return tomlkit.dumps(plain)
 
@@ -174,6 +173,9 @@ def edit_founder(path: Path, founder: str) -> None:
 
 
 def _edit(path: Path, change: Callable[[Any], None]) -> None:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
     try:
         document = tomlkit.parse(path.read_text(encoding="utf-8"))
         change(document)

@@ -136,16 +136,17 @@ class Protocol(Membership):
     def _has_said_enough(self, name: str) -> bool:
         """R84, R88: whether a topic needs no more exchanges over this edge, as far as this end knows.
 
-        With the answer there: unless the two must find out whether they still agree. Before: while this end's value is
-        nearly what it was after their last exchange, and its noise is gone or may not be withdrawn now (R55). If that
-        is so at both ends of all edges, all values lie within half the tolerance, and agreement comes by itself.
+        Not if their last exchange met a large difference: the two must find out whether they agree now. Otherwise with
+        the answer there; and before, while this end's value is nearly what it was after that exchange, and its noise is
+        gone or may not be withdrawn now (R55). If that is so at both ends of all edges, all values lie within half the
+        tolerance, and agreement comes by itself.
         """
         link, settings = self._links[name], self.settings
-        if self.declared:
-            return link.disagreement <= settings.tolerance_units
+        if not settings.missing or link.disagreement > settings.tolerance_units:
+            return False
         near = settings.tolerance_units / (4 * settings.diameter)
         stays = noise_is_held(self.state, self._links) or noise_in_place(self.state, settings.units) == 0.0
-        return bool(settings.missing) and link.moved <= near and stays
+        return self.declared or (link.moved <= near and stays)
 
     @property
     def quiet(self) -> bool:
