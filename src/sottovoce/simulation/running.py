@@ -106,7 +106,7 @@ class Runner:
 
     def __init__(self, state: State, crew: Crew, *, together: int) -> None:
         """``together`` is the number of steps that a team may make."""
-        from .recording import NUM_CARRIED, outstanding_field
+        from .recording import NUM_CARRIED, Sheet, outstanding_field
         from .team import team_for
 
         setup = state.setup
@@ -118,7 +118,7 @@ class Runner:
         self.beside = state.common is not None
         self.seed = np.uint64(setup.seed)
         replicas, coordinates = state.tables.shape[:2]
-        self.outstanding = outstanding_field(method)
+        self.outstanding, self.new_sheet = outstanding_field(method), Sheet
         shape = (NUM_CARRIED, coordinates) if self.beside else (coordinates, NUM_CARRIED)
         self.carried, self.means = np.zeros((replicas, *shape)), setup.means
         self.after = None if state.common is None else state.common.copy()
@@ -131,11 +131,9 @@ class Runner:
         self.load()
 
     def sheet(self, steps: Indices, squared: Array, masses: Array) -> Any:
-        """Where a kernel is to record."""
-        from .recording import Sheet
-
+        """Where a kernel is to record: a :class:`~sottovoce.simulation.recording.Sheet`."""
         field = self.state.setup.method.mass_field
-        return Sheet(steps, squared, masses, self.carried, self.means, field, self.outstanding)
+        return self.new_sheet(steps, squared, masses, self.carried, self.means, field, self.outstanding)
 
     def load(self) -> None:
         """Have the kernel, its last arguments and the average that errors are measured from."""
@@ -211,21 +209,25 @@ class Runner:
 
     def measured(self, replicas: Indices) -> tuple[Array, Array]:
         """‖x − x*‖² and masses of replicas where they are."""
-        from .kinds.vectors import note_rows
-        from .recording import note_all, settled
+        from .recording import note_all
 
         setup, tables = self.state.setup, self.state.tables
         if setup.method.lazy:
+            from .recording import settled
+
             tables = settled(setup.method, tables, self.state.steps_done, setup.parameters, replicas)
         parts, masses = np.empty((2, 1, *tables.shape[:2]))
         if tables.shape[2] > setup.graph.num_nodes:  # rows of neighbours are no values
             tables = tables[:, :, : setup.graph.num_nodes]
         sheet = self.sheet(self.no_records[0], parts, masses)
         if self.beside:
+            from .kinds.vectors import note_rows
+
             note_rows(self.tables()[0], replicas, sheet)
         else:
             note_all(tables, replicas, sheet)
-        return parts[0, replicas].sum(axis=-1), masses[0, replicas]
+        squared = parts[0, replicas]
+        return squared[:, 0] if squared.shape[1] == 1 else squared.sum(axis=-1), masses[0, replicas]
 
     # -- parts of them ---------------------------------------------------------------------------
 

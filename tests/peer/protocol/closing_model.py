@@ -86,7 +86,7 @@ class ClosingModel:
         self.around = {name: sorted({n for pair in pairs if name in pair for n in pair} - {name}) for name in NAMES}
         diameter = 1 if triangle else 2
         shared = some_settings(members=3, max_degree=2, diameter=diameter, min_open_edges=1)
-        topic = TopicSettings.of(shared, dimension=1, missing=missing)
+        topic = TopicSettings.of(shared, topic="t", dimension=1, missing=missing)
         self.settings = {name: replace(topic, name=name, index=k) for k, name in enumerate(NAMES)}
         if triangle and not suspicious:  # whoever is left are neighbours: shorter epochs, and so fewer states
             for settings in self.settings.values():
