@@ -4,7 +4,7 @@ A sum over all nodes costs as much as the steps of a few of them, so where recor
 carries the sums from step to step (:func:`exchanged`): the terms of the two nodes that act are taken out and put in
 again. A term is rounded in the same way when it comes and when it goes, so that nothing is left of those that have
 gone; only the sum rounds, and what it loses is kept in a second number. Before a fall of the error could bring that
-forth, all is summed again. A sum of few nodes that is not carried on needs no such care (:func:`summed_few`).
+forth, all is summed again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from .compiling import compiled, specialised
 
 __all__ = [
     "BLOCK",
-    "FEW",
     "NUM_CARRIED",
     "Sheet",
     "as_they_are",
@@ -35,7 +34,6 @@ __all__ = [
     "summed",
     "summed_block",
     "summed_blocks",
-    "summed_few",
     "term",
     "two_sum",
     "worth_carrying",
@@ -47,8 +45,6 @@ FALL = 1e6
 """All is summed again once the error has fallen by this factor …"""
 LONGEST = 10**7
 """… or after so many steps."""
-FEW = 2**10
-"""Nodes that are summed without what rounding loses, where nothing is carried on: that is at most 3e-14 of the sum."""
 BLOCK = 2**14
 """Nodes that are summed by one thread at a time."""
 NUM_CARRIED = 7
@@ -123,26 +119,6 @@ def summed(nodes: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
         total, lost = _joined(total, lost, more, more_lost)
         mass, mass_lost = _joined(mass, mass_lost, held, held_lost)
     return total, lost, mass, mass_lost
-
-
-@register_jitable(forceinline=True)
-def summed_few(nodes: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
-    """The same of few nodes, in four sums that do not wait for each other and without what rounding lost."""
-    total_0, total_1, total_2, total_3, mass_0, mass_1, mass_2, mass_3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    fours = nodes.shape[0] // 4 * 4
-    for i in range(0, fours, 4):
-        square, held = term(nodes, i, mean, mass_field, outstanding)
-        total_0, mass_0 = total_0 + square, mass_0 + held
-        square, held = term(nodes, i + 1, mean, mass_field, outstanding)
-        total_1, mass_1 = total_1 + square, mass_1 + held
-        square, held = term(nodes, i + 2, mean, mass_field, outstanding)
-        total_2, mass_2 = total_2 + square, mass_2 + held
-        square, held = term(nodes, i + 3, mean, mass_field, outstanding)
-        total_3, mass_3 = total_3 + square, mass_3 + held
-    for i in range(fours, nodes.shape[0]):
-        square, held = term(nodes, i, mean, mass_field, outstanding)
-        total_0, mass_0 = total_0 + square, mass_0 + held
-    return (total_0 + total_1) + (total_2 + total_3), 0.0, (mass_0 + mass_1) + (mass_2 + mass_3), 0.0
 
 
 @register_jitable

@@ -22,14 +22,12 @@ from ..random.aliases import AliasTable
 from ..random.kernels import WINDOW, fill_edges, fill_normals, fill_words
 from ..random.streams import Stream, edge_of, normals_of
 from ..recording import (
-    FEW,
     as_they_are,
     exchanged,
     good_enough,
     note,
     outstanding_field,
     summed,
-    summed_few,
     term,
     worth_carrying,
 )
@@ -140,10 +138,7 @@ def drive(  # noqa: C901  (one loop)
                     else:
                         going_on = worth_carrying(steps[row + 1] - due, nodes.shape[0])
                         if not (carrying and good_enough(total, largest, due - since)):
-                            if going_on or nodes.shape[0] > FEW:
-                                total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
-                            else:
-                                total, lost, mass, mass_lost = summed_few(nodes, mean, mass_field, outstanding)
+                            total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
                             largest, since = total, float(due)
                         squared[row], masses[row] = total + lost, mass + mass_lost
                         carrying = going_on

@@ -23,7 +23,7 @@ from numba.extending import register_jitable
 from ...methods.base import Array, PairMethod
 from ..atomics import look, pause, prefetch, put
 from ..random.kernels import WINDOW
-from ..recording import BLOCK, FEW, summed_block, summed_blocks, summed_few
+from ..recording import BLOCK, summed_block, summed_blocks
 from .drawing import draw, find_ends
 from .ends import STORED
 
@@ -179,10 +179,7 @@ def make_first(
             sum_half(nodes, sheet, desk, 0)
             put(desk.counters, (SUMMED_FIRST, 0), row + 1)
             wait_for(desk, SUMMED_SECOND, row + 1)
-            if nodes.shape[0] > FEW:
-                total, lost, mass, mass_lost = summed_blocks(desk.sums)
-            else:
-                total, lost, mass, mass_lost = summed_few(nodes, sheet.means[0], sheet.mass_field, sheet.outstanding)
+            total, lost, mass, mass_lost = summed_blocks(desk.sums)
             sheet.squared[row, replica, 0], sheet.masses[row, replica, 0] = total + lost, mass + mass_lost
             row += 1
 
