@@ -51,6 +51,8 @@ class Talker:
         self._observer, self._contacts, self._callers = observer, contacts, callers
         self._noticed = noticed
         self._worth_saying = Quiet()
+        self._silent: set[str] = set()
+        """Neighbours of which it was said that they do not answer requests."""
 
     @property
     def _protocol(self) -> Protocol:
@@ -123,6 +125,8 @@ class Talker:
                 message = self._protocol.unanswered(message, late=late and not self._contacts.once_only(name))
             else:
                 self._contacts.answered(name, kind, self._clock.now(), self._clock.now() - sent)
+                if kind is Kind.REQ:
+                    self._silent.discard(name)
                 self._protocol.reached(name)
                 self._heard(name)
                 return reply
@@ -186,15 +190,20 @@ class Talker:
 
     def _gave_up(self, name: str, kind: Kind, began: float) -> None:
         now = self._clock.now()
-        before = self._contacts.unanswered_for(name, now)
         self._contacts.gave_up(name, kind, now, now - began)
-        if before is None and self._contacts.unanswered_for(name, now) is not None:
-            self._observer.log("warning", "neighbour greets but does not answer requests", neighbour=name)
+        self._say_if_silent(name)
 
     def _heard(self, name: str) -> None:
         if self._contacts.unreachable(name):
             self._observer.log("info", "neighbour reachable", neighbour=name)
         self._contacts.heard(name, self._clock.now())
+        self._say_if_silent(name)
+
+    def _say_if_silent(self, name: str) -> None:
+        """Once until it answers again, whether requests were given up first or the neighbour was heard first."""
+        if name not in self._silent and self._contacts.unanswered_for(name, self._clock.now()) is not None:
+            self._silent.add(name)
+            self._observer.log("warning", "neighbour greets but does not answer requests", neighbour=name)
 
 
 def _answer_nothing(answer: asyncio.Future[Message | None]) -> None:
