@@ -23,7 +23,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo guide browser web test slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
+.PHONY: help demo guide browser web test coverage slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,7 +41,10 @@ browser:  ## browsers for the tests of the studio, if there are none yet
 web:  ## everything that Node.js checks of the studio's page; without Node.js it is skipped, and says so
 	@studio-web/install.sh "" node && studio-web/check.sh
 
-test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples, with coverage
+test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST)
+
+coverage: $(VENV)/.dev browser  ## the same, and which lines they run; half as long again
 	$(BIN)/python -m pytest --cov -n $(WORKERS) --dist loadfile $(PYTEST)
 
 ifeq ($(PART),)
@@ -92,7 +95,7 @@ constraints:  ## write constraints/dev.txt anew from a clean environment
 	mv constraints/dev.txt.new constraints/dev.txt && rm -rf $(VENV)-pin
 
 lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
-	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PYTEST="--no-cov -W default $(PYTEST)"
+	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PYTEST="-W default $(PYTEST)"
 
 # An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
 WIRE := src/sottovoce/peer/transport
