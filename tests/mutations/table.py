@@ -346,9 +346,16 @@ NAMED = (
     Named(
         "whoever has declared lets others declare another set",
         "sottovoce.peer.protocol.stopping.RangeRule._gather",
-        "(self.only and self._gathered & ~self.only) or (interval is None and not version)",
+        "self._rumoured & ~self._allowed or (interval is None and not version)",
         "interval is None and not version",
         ("tests/peer/protocol/test_stopping.py",),
+    ),
+    Named(
+        "whoever has declared and comes back waits for rounds of those who have closed",
+        "sottovoce.peer.protocol.stopping.RangeRule.stop_for",
+        "return self._final_word(name)",
+        "pass",
+        ("tests/peer/protocol/test_closing_model.py",),
     ),
     Named(
         "an interval that was left out and is lacking counts as heard",

@@ -11,7 +11,9 @@ good, follow a neighbour that has declared, and close.
 In every state that can be reached within the limits:
 
 - whoever has declared is among those it names, and two declared sets are equal or have no member in common;
-- no ledger leads out of a declared set, so that its mean is that of exactly its members.
+- no ledger leads out of a declared set, so that its mean is that of exactly its members;
+- with ``ending``, where all have contributed and nobody is dead: if from here on all tell each other again and again,
+  all have their answer and close.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ from .ledger_model import Violation
 TOPIC = topic_id("t")
 NAMES = ("ada", "bob", "cyd")
 LONGEST_TALK = 4
+ENOUGH = 40
+"""Times that all tell each other, after which a topic that has not ended never does."""
 
 
 class Limits(NamedTuple):
@@ -79,8 +83,9 @@ class ClosingModel:
         triangle: bool = True,
         suspicious: bool = False,
         keep_their_word: bool = True,
+        ending: bool = False,
     ) -> None:
-        self.suspicious, self.keep_their_word = suspicious, keep_their_word
+        self.suspicious, self.keep_their_word, self.ending = suspicious, keep_their_word, ending
         self.limits = limits
         pairs = [("ada", "bob"), ("bob", "cyd"), *([("ada", "cyd")] if triangle else [])]
         self.around = {name: sorted({n for pair in pairs if name in pair for n in pair} - {name}) for name in NAMES}
@@ -242,13 +247,33 @@ class ClosingModel:
                 if there in ways:
                     continue
                 ways[there] = here, what
-                wrong = broken(after)
+                wrong = broken(after) or self.unending(after)
                 if wrong:
                     raise Violation(f"{wrong}: {' / '.join(way(ways, there))}")
                 if furthest_of(after.nodes) <= first.left.rounds:
                     queue.append(after)
         self.declared = sum(bool(found) for found in map(_declared_in, ways))
         return len(ways)
+
+    def unending(self, world: World) -> str:
+        """Who never closes, although nothing more happens to anybody; or nothing."""
+        if not self.ending or any(map(absent, world.nodes)):
+            return ""
+        nodes = [node._replace(protocol=clone(node.protocol)) for node in world.nodes]
+        for _ in range(ENOUGH):
+            for k, name in enumerate(NAMES):
+                for other in self.around[name]:
+                    self.meeting(k, NAMES.index(other))(nodes)
+            for k, node in enumerate(nodes):
+                for greeting in [] if node.protocol is None else node.protocol.news():
+                    self.talk(nodes, greeting)
+                if node.protocol is not None and node.protocol.over:
+                    assert node.protocol.state.certificate is not None
+                    self.closing(k, node.protocol.state.certificate)(nodes)
+            if all(node.closed is not None for node in nodes):
+                return ""
+        open_still = [name for name, node in zip(NAMES, nodes, strict=True) if node.closed is None]
+        return f"{' and '.join(open_still)} never end"
 
 
 def _declared_in(there: Any) -> bool:
@@ -371,6 +396,7 @@ def _key(protocol: Protocol | None) -> Any:
         (rule.round, rule.joined, rule.settled, rule._interval is None, rule._previous is None),
         (rule.bound, rule.only, rule.restless, rule.early),
         (rule._gathered, rule._gathered_before, rule._ready, rule._ready_before),
+        (rule._rumoured, rule._allowed, rule.only and tuple(sorted(rule._told))),
     )
     heard = (_items(rule._seen), _items(rule._entrances))
     kept = None if held is None else (held.contributors, held.declared)

@@ -46,6 +46,36 @@ def test_all_answers_are_the_same_whatever_the_order(limits: Limits, network: di
     assert model.declared > 0
 
 
+@pytest.mark.parametrize(
+    ("limits", "network"),
+    [
+        (Limits(rounds=4, restarts=1, lost=1), {"missing": "wait"}),
+        pytest.param(Limits(rounds=9, restarts=1, lost=1), {}, marks=SLOW),
+    ],
+)
+def test_whoever_comes_back_does_not_keep_the_others_from_ending(limits: Limits, network: dict[str, Any]) -> None:
+    """Restarted at any moment, also after a neighbour has closed: if nothing more happens, all end (R84, R85)."""
+    assert ClosingModel(limits, triangle=False, ending=True, **network).explore() > 100
+
+
+def test_a_peer_that_comes_back_with_the_answer_waits_for_no_rounds_of_those_who_have_closed() -> None:
+    """Bob has declared and Cyd has not heard of it; Ada closes and Bob is restarted: all end."""
+    model = ClosingModel(Limits(rounds=5, restarts=1, lost=1), triangle=False, missing="wait", ending=True)
+    world = model.start()
+    for step in [
+        "bob greets ada", "ada and bob talk", "bob and cyd talk", "bob and cyd talk", "ada and bob talk", "ada closes",
+        "bob restarts",
+    ]:  # fmt: skip
+        world = dict(model.successors(world))[step]
+    ada, bob, cyd = world.nodes
+    assert ada.closed == 0b111
+    assert bob.protocol is not None
+    assert bob.protocol.declared
+    assert cyd.protocol is not None
+    assert not cyd.protocol.declared
+    assert model.unending(world) == ""
+
+
 def at_once(*arguments: Any, **keywords: Any) -> Any:
     """The first certificate is the answer."""
     found = renewed(*arguments, **keywords)
@@ -56,7 +86,7 @@ def test_the_check_finds_answers_without_a_second_step(monkeypatch: pytest.Monke
     """If a certificate were the answer, a member that dies would be in it for one peer and not for another."""
     monkeypatch.setattr(machine, "renewed", at_once)
     with pytest.raises(Violation, match="share a member"):
-        ClosingModel(Limits(rounds=7, deaths=1, drops=2)).explore()
+        ClosingModel(Limits(rounds=9, deaths=1, drops=1, lost=1), **PATH).explore()
 
 
 @pytest.mark.slow

@@ -29,7 +29,8 @@ class Line:
     def sweep(self) -> None:
         for k in range(len(self.rules) - 1):
             for src, dst in ((k, k + 1), (k + 1, k)):
-                self.rules[dst].hear(str(src), self.rules[src].stop_for(str(dst)), self.neighbours(dst))
+                stop, declared = self.rules[src].stop_for(str(dst)), self.rules[src].only
+                self.rules[dst].hear(str(src), stop, self.neighbours(dst), declared)
 
 
 def told(rule: RangeRule, name: str) -> Stop:
@@ -314,7 +315,7 @@ def test_who_is_bound_is_told_to_all() -> None:
 def test_an_epoch_with_anybody_else_than_was_declared_ends_without_agreement() -> None:
     """One peer has declared the first three; with the fourth among them nobody agrees any more."""
     line = Line([0, 1, 2, 3], diameter=3, tolerance=10)
-    line.rules[0].only = 0b0111
+    line.rules[0].declare(0b0111, (np.array([0]), np.array([2])))
     found = []
     for _ in range(60):
         line.sweep()

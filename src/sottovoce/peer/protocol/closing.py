@@ -10,8 +10,13 @@ could come late, and nobody is ever left out.
 let somebody in or leave somebody out. A peer that has a certificate is therefore *bound*: it opens no edge to a
 newcomer and drops nobody any more, also after a restart. It says so in the next epoch. When an epoch ends in agreement
 and *all* its contributors have said that they are bound, the set can never change again, and the peer declares it.
-It goes on with the rounds until its neighbours have declared it too. Where the rounds stand still, because a member
-died in that moment, those that are bound follow a neighbour that has declared their set.
+Where the rounds stand still, because a member died in that moment, those that are bound follow a neighbour that has
+declared their set.
+
+**After the answer.** A peer that has declared needs no rounds. To each neighbour that has not declared it answers, in
+that neighbour's own round, with its certificate: the mean of these members lies in this interval, which stays true
+whatever happens later. So it waits for nobody, remembers nothing that a restart could lose, and is all that the
+neighbour would have learned from the peers behind it, some of which may have closed.
 
 So a peer that is not bound knows that nobody has declared, and may act freely. One that is bound, with a member dead
 and nobody who has declared, has to wait for that member to come back: the price that every agreement of this kind
@@ -57,6 +62,18 @@ class Certificate:
     twice: Vector
     width: int
     declared: bool = False
+
+    @property
+    def interval(self) -> tuple[Vector, Vector]:
+        """R84: the widest interval with this middle and this width; it holds the one that was found.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> [end.tolist() for end in Certificate(0b1, np.array([8, 9]), width=2).interval]
+        [[3, 4], [5, 5]]
+        """
+        return -((self.width - self.twice) // 2), (self.twice + self.width) // 2
 
     def __repr__(self) -> str:
         word = "declared" if self.declared else "certified"

@@ -92,6 +92,8 @@ class Core:
             return name in self._links
         if name not in self._links or not self.rule.has_news_for(name):
             return False
+        if self.declared:  # R84: an answer, at most one for each message that came
+            return not self._needs_nothing(name)
         kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
         return self._links[name].news >= 1.0 + kept
 
@@ -102,9 +104,13 @@ class Core:
     def _tell_news(self, name: str) -> Message:
         if name in self._to_tell:
             self._to_tell.discard(name)
-        else:
+        elif not self.declared:
             self._links[name].news -= 1.0
         return self.greet(name)
+
+    def _needs_nothing(self, name: str) -> bool:
+        """R84: whether both this peer and ``name`` have the answer."""
+        return self.declared and self._links[name].closed == self.rule.only
 
     @property
     def settled(self) -> bool:
@@ -150,7 +156,8 @@ class Core:
     # -- for the rules --------------------------------------------------------------------------
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
-        stop, presume = self.rule.stop_for(name), self.settings.dimension >= PRESUME_FROM
+        stop = None if self._needs_nothing(name) else self.rule.stop_for(name)
+        presume = self.settings.dimension >= PRESUME_FROM
         greeting = kind is Kind.HELLO
         digest, terms = (self.settings.roster_digest, self.settings.terms) if greeting else (b"", None)
         return compose(
@@ -163,7 +170,8 @@ class Core:
         held = self.state.certificate
         self.rule.bound = self.rule.bound or (held is not None and self.settings.missing == "drop")
         self.rule.restless = bool(self.settings.missing) and not self.declared
-        self.rule.only = held.contributors if held is not None and held.declared else 0
+        if held is not None and held.declared:
+            self.rule.declare(held.contributors, held.interval)
         self._to_tell = set(self.state.active) if self.declared else set()
 
     def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:

@@ -226,7 +226,7 @@ class Protocol(Membership):
             return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
-        if m.roster == self.settings.roster and not self.rule.hear(m.src, m.stop, self.state.active):
+        if m.roster == self.settings.roster and not self.rule.hear(m.src, m.stop, self.state.active, m.closed):
             self._count("round-ahead", m.src)  # R48
         if self.settings.missing:
             self._conclude(m)

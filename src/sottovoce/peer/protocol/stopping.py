@@ -23,6 +23,9 @@ An interval that would say nothing is unbounded (``None``). It costs no bytes, p
 makes the union of everybody who hears of it unbounded too. When a peer may tell its own interval, and how wide it is,
 is decided in :func:`.disclosure.own_interval`.
 
+**After the answer** (R84). A peer that has declared a topic's answer counts no rounds: it tells each neighbour that
+asks the answer's interval and set, in the round in which that neighbour is.
+
 **Rounds that cannot be** (R48). Rounds of two neighbours differ by one at most, and by two after a restart. A round
 further ahead counts as our own, and its interval as unbounded: a liar that claims round 2⁴⁰ keeps the epoch from being
 declared, which silence does too, and nothing else. What was heard of a neighbour in one epoch counts for the first
@@ -115,7 +118,10 @@ class RangeRule:
         self.bound = False
         """R83: whether this peer lets nobody in or out any more, and says so."""
         self.only = 0
-        """R84: the set that was declared; an epoch with anybody else ends without agreement. 0: none was."""
+        """R84: the set that was declared; 0: none was."""
+        self._final: Interval | None = None
+        self._final_version = 0
+        self._allowed = -1
         self.restless = False
         """R83: whether agreement is not the end, because the topic has not been declared yet. Of an epoch that cannot
         end in agreement no interval is told then: nobody would make use of it, and long vectors are dear."""
@@ -133,6 +139,8 @@ class RangeRule:
 
     def stop_for(self, name: str) -> Stop | None:
         """What to tell ``name``. The last epoch's interval goes only to those who may still be in it."""
+        if self.only:
+            return self._final_word(name)
         if not self.joined:
             return None
         self._told[name] = self.round
@@ -159,8 +167,39 @@ class RangeRule:
         known = not spreading or self._held.get(name) == version
         return (None, None, version) if known else (*interval, version)
 
-    def hear(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> bool:
-        """R33 to R35, R48: a message of the current lives arrived from ``name``. Returns whether its round can be."""
+    def declare(self, contributors: int, interval: Interval) -> None:
+        """R84: the mean of these members lies in this interval. That is all that is told from now on.
+
+        Who has taken in the union of the epoch that found it is not told the interval again.
+        """
+        found, self.only, self._final = self._previous, contributors, interval
+        known = found is not None and _within(found, interval) and self._gathered_before == contributors
+        self._version += not known
+        self._final_version = self._previous_version if known else self._version
+
+    def _final_word(self, name: str) -> Stop | None:
+        """R84: the answer, in the round of ``name``; nothing if it is in none."""
+        self._told[name] = self.round
+        if name not in self._seen:
+            return None
+        number = self._seen[name]
+        low, high, version = self._told_to(name, self._final, self._final_version, spreading=self._spreads(number))
+        return Stop(number, low, high, contributors=self.only, ready=self.only, version=version)
+
+    def _note_round(self, name: str, stop: Stop | None) -> None:
+        """R84: what ``name``, which may not have declared, is to be answered in."""
+        self.forget(name)
+        if stop is not None:
+            self._seen[name], self._held[name] = stop.round, stop.taken
+
+    def hear(self, name: str, stop: Stop | None, neighbours: Iterable[str], declared: int = 0) -> bool:
+        """R33 to R35, R48: a message of the current lives arrived from ``name``. Returns whether its round can be.
+
+        ``declared`` is the set that its sender has declared (R84): an epoch with anybody else ends without agreement.
+        """
+        if self.only:
+            self._note_round(name, stop)
+            return True
         if not self.joined:
             self._enter(name, stop, neighbours)
         if stop is None or not self.joined:
@@ -172,6 +211,7 @@ class RangeRule:
         if possible and not self._complete(name, stop):
             return True
         self._seen[name] = max(self._seen.get(name, -1), stop.round if possible else self.round)
+        self._allowed &= declared or -1
         their_epoch = stop.round // self.epoch_rounds
         if not possible:
             self._interval = None
@@ -209,7 +249,12 @@ class RangeRule:
         self._taken.clear()
 
     def has_news_for(self, name: str) -> bool:
-        """R62: whether to greet ``name`` now: we are in a round that it was not told of, and nobody has to wait."""
+        """R62: whether to greet ``name`` now: we are in a round that it was not told of, and nobody has to wait.
+
+        R84: with the answer there, whether it has not been answered yet.
+        """
+        if self.only:
+            return name not in self._told
         return self._told.get(name, -1) < self._news_round and not (
             self.settled and not self.restless and self._seen.get(name, -1) >= self._settled_round
         )
@@ -286,7 +331,7 @@ class RangeRule:
         if interval is not None or version in (0, self._taken.get(name)):
             self._gathered |= contributors
             self._ready |= ready
-        if (self.only and self._gathered & ~self.only) or (interval is None and not version):
+        if self._rumoured & ~self._allowed or (interval is None and not version):
             self._widen(None)
         elif interval is not None:
             self._widen(interval)
@@ -296,7 +341,7 @@ class RangeRule:
         mine = self._interval
         if mine is None or other is None:
             self._interval = None
-        elif not (_all(other[0] >= mine[0]) and _all(other[1] <= mine[1])):
+        elif not _within(other, mine):
             union = (np.minimum(mine[0], other[0]), np.maximum(mine[1], other[1]))
             self._interval = None if self.restless and _width(union) > self.tolerance else union
             self._version += 1
@@ -323,12 +368,17 @@ class RangeRule:
         self._rumoured, self._rumoured_before = self._self, self._rumoured
         self._previous_version, self._version = self._version, self._version + 1
         self._interval, self._gathered, self._ready = self._sample(), self._self, 0
+        self._allowed = -1
         self._taken.clear()
         self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}
 
 
 def _width(interval: Interval) -> int:
     return int((interval[1] - interval[0]).max())
+
+
+def _within(inner: Interval, outer: Interval) -> bool:
+    return _all(inner[0] >= outer[0]) and _all(inner[1] <= outer[1])
 
 
 def _pair(low: Vector | None, high: Vector | None) -> Interval | None:
