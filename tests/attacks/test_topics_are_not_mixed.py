@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 
 from sottovoce import graphs
 from sottovoce.graphs import Graph
-from sottovoce.testing import Conditions, SimulatedNetwork
+from sottovoce.peer import Average
+from sottovoce.testing import Conditions, LocalNetwork, SimulatedNetwork, run_virtually
+from sottovoce.testing.memory_transport import Faults
 
 FAULTS = Conditions(loss=0.2, duplication=0.2, delay=0.02, crash=0.004, disk_loss=0.3)
 CALM = Conditions(delay=0.01)
@@ -142,3 +146,40 @@ def test_waiting_ends_when_the_last_has_contributed(seed: int) -> None:
     topic.net.heal()
     assert topic.net.run(600.0, until=lambda: topic.check() or topic.everybody_in_it_declares())
     assert set(topic.declared.values()) == {2**8 - 1}
+
+
+async def killed_with_the_answer(seed: int, missing: Literal["wait", "drop"]) -> list[Average]:
+    """A ring of eight and a lossy network; every other peer is killed soon after it has its answer, and comes back."""
+    chance, names = random.Random(seed), [f"p{number}" for number in range(8)]
+    ring = list(zip(names, names[1:] + names[:1], strict=True))
+    noise = {"noise_std": 0.1, "noise_decay": 0.5, "seal_std": 0.1}
+
+    async with LocalNetwork(names, ring, seed=seed, diameter=4, faults=Faults(loss=0.2), **noise) as net:
+
+        async def contribute(number: int) -> Average:
+            name = names[number]
+            answer = await net[name].average(float(number), topic="t", missing=missing, timeout=900)
+            if number % 2:
+                await asyncio.sleep(chance.choice([0.0, 0.0, 0.05, 0.3, 1.0]))
+                await net.kill(name)
+                await asyncio.sleep(chance.choice([0.0, 0.5, 3.0]))
+                await net.start(name)
+            return answer
+
+        return await asyncio.gather(*map(contribute, range(8)))
+
+
+@pytest.mark.parametrize(
+    ("seed", "missing"),
+    [
+        *((seed, "wait") for seed in range(4, 8)),
+        *(pytest.param(seed, ["drop", "wait"][seed % 2], marks=pytest.mark.slow) for seed in range(8, 200)),
+    ],
+)
+def test_peers_killed_with_the_answer_do_not_keep_it_from_the_others(
+    seed: int, missing: Literal["wait", "drop"]
+) -> None:
+    """Some neighbours of a peer that is killed have ended the topic when it comes back: the others get theirs (R84)."""
+    answers = run_virtually(killed_with_the_answer(seed, missing))
+    assert {answer.number for answer in answers} == {8}
+    assert max(abs(answer.mean - 3.5) - answer.plus_minus for answer in answers) <= 1e-6
