@@ -28,7 +28,7 @@ class Topic:
         pairs = [(self.names[a], self.names[b]) for a, b in graph.edges]
         values = {name: self.random.uniform(-10.0, 10.0) for name in self.names}
         self.net = SimulatedNetwork(
-            pairs, values, noise_std=1.0, noise_decay=0.6, seed=seed, members=len(self.names), diameter=4,
+            pairs, values, noise_std=1.0, noise_decay=0.6, seed=seed, members=len(self.names), diameter=5,
             max_degree=int(graph.degrees.max()), missing=missing, conditions=conditions,
         )  # fmt: skip
         self.late = self.random.sample(self.names, late)
