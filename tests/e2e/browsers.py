@@ -88,8 +88,14 @@ class Visit:
             self.page.wait_for_timeout(40)
 
     def settle(self, step: int) -> None:
-        """Until this step is shown."""
+        """Until this step is shown: numbers are written when the browser draws next, a moment after they came."""
         self.wait("step => studio.step === step && Number(document.querySelector('#timeline').value) === step", step)
+        self.wait(
+            """() => studio.lanes.every((lane, index) => {
+                const shown = document.querySelector(`[data-lane='${index}'] .error`);
+                return !shown || shown.dataset.value === String(lane.picture.error);
+            })"""
+        )
 
     def run_to_end(self) -> None:
         self.page.click("#end")
