@@ -119,13 +119,14 @@ def base_of(cls: type[Method]) -> type[Any]:
 def functions_of(method: Method) -> dict[str, Callable[..., Any]]:
     """The functions that a method of its kind consists of, by name. A method without them cannot be made."""
     cls = type(method)
-    return {name: getattr(cls, name) for name in _declared(base_of(cls))}
+    return {name: getattr(cls, name) for name in _declared(cls)}
 
 
 @lru_cache
-def _declared(base: Any) -> tuple[str, ...]:
-    """The names of the functions that a kind asks for."""
-    return tuple(name for name, attribute in vars(base).items() if isinstance(attribute, staticmethod))
+def _declared(cls: type[Method]) -> tuple[str, ...]:
+    """The names of the functions that a method's kind asks for."""
+    declared = vars(base_of(cls)).items()
+    return tuple(name for name, attribute in declared if isinstance(attribute, staticmethod))
 
 
 def parts_of(method: Method) -> dict[str, Any]:
