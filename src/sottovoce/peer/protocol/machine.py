@@ -325,7 +325,8 @@ class Protocol(Membership):
         if edge is self.state.edges[name]:
             return
         opened = self.state.edges[name].blank and not edge.blank
-        self._put(name, edge)
+        moved = None if reaction.previous is None else reaction.previous - edge.g
+        self._put(name, edge, moved)
         if reaction.replaced:
             self._unlock(name)
             before = self._links[name]
@@ -334,9 +335,9 @@ class Protocol(Membership):
             self.state = rearm(self.state)
         if reaction.forgotten or opened:
             self.rule.disturbed()
-        if reaction.previous is not None:  # R13: a request of ours was applied
+        if moved is not None:  # R13: a request of ours was applied
             self.state = replace(self.state, fresh=self.state.fresh and noise_is_held(self.state, self._links))
-            step = max(reach(edge.g - reaction.previous))
+            step = max(reach(moved))
             self._exchanged(name, 2 * step, step)
 
     def _payload(self, m: Message) -> Message | None:
@@ -393,7 +394,7 @@ class Protocol(Membership):
         link.tokens -= 1.0
         link.step = reach(amount)
         held = noise_is_held(state, self._links)
-        self.state = replace(state, fresh=held, edges={**state.edges, m.src: changed})
+        self.state = replace(state.with_edge(m.src, changed, amount), fresh=held)
         self._count("applied", m.src)
         self._exchanged(m.src, max(reach(difference)), max(link.step))
         return ""

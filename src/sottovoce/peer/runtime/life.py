@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, PeerError
+from ...foundation.system import keep_freed_memory
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.calling import Contacts
@@ -32,6 +33,9 @@ from .randomness import system_coins, system_normal
 from .topics import Sources, Topics
 
 __all__ = ["Living"]
+
+LONG = 16_384
+"""Numbers of a vector from which on memory that is handed back and asked for again costs more than the arithmetic."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,6 +93,8 @@ class Living:
     def _begin(self) -> None:
         """Open the store and go on from it, as configured now (R2, R3)."""
         config = self.config
+        if max(config.dimension, config.longest_topic) >= LONG:
+            keep_freed_memory()
         if self._store is None and (self._value is not None or not self._takes_part or _has_store(config)):
             self._store = _store_for(config)
         if not self._takes_part:
@@ -309,5 +315,6 @@ def _store_for(config: PeerConfig) -> Store:
     from ..store.sqlite import SqliteStore
     from ..store.witnessed import WitnessedStore
 
-    store = SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))
+    identity = Identity(config.network, config.name, config.dimension, config.unit)
+    store = SqliteStore(config.data_dir, identity, longest=config.longest_topic)
     return store if config.account_file is None else WitnessedStore(store, config.account_file)
