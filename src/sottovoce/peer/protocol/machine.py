@@ -20,7 +20,7 @@ import numpy as np
 
 from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
-from .calling import exponential, own_rate
+from .calling import exponential, own_rate, rest
 from .closing import Certificate, followed, renewed
 from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
@@ -157,10 +157,14 @@ class Protocol(Membership):
         still = self._still[0] == self.rule.round and self._still[1] >= WAITS_AFTER
         return still and all(map(self._has_said_enough, talking))
 
-    def pause(self, uniform: float) -> float:
-        """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
+    def pause(self, uniform: float, took: float = 0.0) -> float:
+        """R27, R36, R72: seconds until the own clock rings next, from a number uniform in [0, 1).
+
+        ``took``: how long its last call has taken.
+        """
         neighbours = max(len(self.state.active), 1)
-        return exponential(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
+        usual = exponential(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
+        return max(usual, rest(self.settings, took))
 
     def unanswered(self, message: Message, *, late: bool) -> Message | None:
         """R17: ``message`` brought no answer, only because time ran out if ``late``. What to send again, if anything.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -119,7 +120,7 @@ class PeerState:
         """How many edges hold a ledger that was opened with a seal (R46)."""
         return sum(edge.sealed for edge in self.edges.values())
 
-    @property
+    @cached_property
     def active(self) -> list[str]:
         """Neighbours that have not left, in ascending order."""
         return sorted(name for name, edge in self.edges.items() if not edge.parted)

@@ -22,7 +22,7 @@ from ..protocol.calling import Contacts
 from ..protocol.messages import DEFAULT_TOPIC, Message
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
-from ..protocol.units import Vector
+from ..protocol.units import LONG, Vector
 from ..store import Identity, MemoryStore, Store
 from ..transport.base import Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
@@ -33,9 +33,6 @@ from .randomness import system_coins, system_normal
 from .topics import Sources, Topics
 
 __all__ = ["Living"]
-
-LONG = 16_384
-"""Numbers of a vector from which on memory that is handed back and asked for again costs more than the arithmetic."""
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,6 +18,7 @@ from ...errors import StoreError, UnusableStore
 from ...foundation.system import hold, require_private_files
 from ..protocol.messages import DEFAULT_TOPIC
 from ..protocol.state import PeerState
+from ..protocol.units import LONG
 from .base import Identity, TopicRecord, unchanged
 from .rows import AS_AFTER_A_LOST_DISK, Rows, topic_records
 
@@ -49,11 +50,9 @@ MIGRATIONS: list[str] = [
 ]
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
-_LONG = 16_384
-"""Numbers of a vector from which on a file has large pages."""
-_LARGE_PAGE, _LARGE_LOG = 65_536, 32 * 2**20
-"""Of such a file: bytes of a page, and of a write-ahead log after which it is copied into the file. A register of 10⁵
-numbers is seven pages and not a hundred; one that is written again and again is copied seldom."""
+_LARGE_PAGE, _LARGE_LOG = 65_536, 64 * 2**20
+"""Where vectors are long: bytes of a page, and of a write-ahead log that is copied into the file. A register of 10⁵
+numbers is seven pages then and not a hundred, and one that is written again and again is copied seldom."""
 
 _APPLICATION_ID = 0x736F7474  # "sott"
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
@@ -82,7 +81,7 @@ class SqliteStore:
     def __init__(self, folder: Path, identity: Identity, *, longest: int = 0) -> None:
         self.path = Path(folder) / "peer.sqlite"
         self._identity = identity
-        self._long = max(longest, identity.dimension) >= _LONG
+        self._long = max(longest, identity.dimension) >= LONG
         self._standing = TopicState(self, DEFAULT_TOPIC, identity.dimension)
         self._lock = -1
         self._db: sqlite3.Connection | None = None
