@@ -230,8 +230,10 @@ class Protocol(Membership):
             return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
-        if m.roster == self.settings.roster and not self.rule.hear(m.src, m.stop, self.state.active, m.closed):
-            self._count("round-ahead", m.src)  # R48
+        if m.roster == self.settings.roster:
+            self._heed_absences(m)
+            if not self.rule.hear(m.src, m.stop, self.state.active, m.closed):
+                self._count("round-ahead", m.src)  # R48
         if self.settings.missing:
             self._conclude(m)
         return self._payload(m)
