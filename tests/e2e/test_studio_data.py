@@ -52,7 +52,7 @@ def test_a_bad_upload_is_explained_and_changes_nothing(visit: Visit, tmp_path: P
 
 def test_any_file_name_is_a_name(visit_each: Visit, tmp_path: Path) -> None:
     """``a$b$1.csv`` chosen or dropped: the page says its name, and figure, table, program and set-up can be had."""
-    visit, name = visit_each, "a$b$1 $& \\frac{<b>.csv"
+    visit, name = visit_each, "a$b_{$1 & <b>.csv"
     file = tmp_path / name
     file.write_text("0,1\n1,2\n2,0\n", encoding="utf-8")
     visit.open("#graph=cycle:10&steps=20")
