@@ -32,7 +32,7 @@ def test_the_page_comes_from_the_package_alone(server: Studio) -> None:
     assert "https://" not in answer.text
 
 
-@pytest.mark.parametrize("name", ["studio.js", "style.css", "studio.css", "icon.svg", "LICENSES.txt"])
+@pytest.mark.parametrize("name", ["studio.js", "style.css", "dark.css", "studio.css", "icon.svg", "LICENSES.txt"])
 def test_built_files_are_in_the_package(server: Studio, name: str) -> None:
     """Everything the page loads is there."""
     answer = server.get(f"/static/{name}")

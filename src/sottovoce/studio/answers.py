@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ..scenario.scenario import Scenario
 from . import comparing, insight, meter
@@ -12,16 +12,11 @@ from .limits import Limits
 from .observing import Observer
 from .playing import Playback
 from .thinking import Thinkers
+from .turns import Compute
 
 __all__ = ["Answers"]
 
 T = TypeVar("T")
-
-
-class Compute(Protocol):
-    """Does a short piece of work in a thread."""
-
-    async def __call__(self, work: Callable[[], T]) -> T: ...
 
 
 class Answers:

@@ -48,9 +48,17 @@ class Thinkers:
         self._retiring: set[asyncio.Task[None]] = set()
 
     def warm_up(self) -> None:
-        """Start the processes, so that the first question does not wait for their imports."""
-        for pool in self._large.all | self._small.all:
-            pool.submit(_import_what_is_needed)
+        """Start the processes, so that the first question does not wait for their imports.
+
+        The one for small questions has the cores to itself first: the first page asks a small one.
+        """
+        for pool in self._small.all:
+            pool.submit(_get_ready).add_done_callback(lambda _: self._start_large())
+
+    def _start_large(self) -> None:
+        with contextlib.suppress(RuntimeError):  # closed in the meantime
+            for pool in tuple(self._large.all):
+                pool.submit(_get_ready)
 
     async def think(self, work: Callable[..., T], *arguments: Any, page: Hashable = None, small: bool = False) -> T:
         """``work(*arguments)`` in a process; cancelling this call ends it there too.
@@ -157,8 +165,13 @@ def _begin(methods: tuple[Origin, ...]) -> None:
             origin.load()
 
 
-def _import_what_is_needed() -> None:
-    import scipy.sparse.linalg  # noqa: F401
+def _get_ready() -> None:
+    """Import what answers need, by giving one: what a first call loads and prepares is then there."""
+    from ..privacy import audit  # noqa: F401
+    from . import insight, meter  # noqa: F401
+    from .limits import Limits
+    from .reading import read_scenario
 
-    from .. import privacy, theory  # noqa: F401
-    from . import insight  # noqa: F401
+    problem = read_scenario({"methods": ["noise-insertion:noise_std=1,noise_decay=0.9"]}, Limits())
+    found = insight.threshold(problem.graph)
+    insight.theory_curves(problem, problem.methods[0], found["algebraicConnectivity"], Limits())
