@@ -58,8 +58,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 REPEATING = ("tests/agreement/", "tests/attacks/", "tests/e2e/", "tests/paper/", "tests/peer/test_endurance.py")
 
 
+# They wait for processes or compile; begun last, one of them would keep a single worker busy at the end.
+LONG = ("tests/e2e/", "tests/attacks/", "tests/experiments/", "tests/simulation/", "tests/scenario/", "tests/studio/")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
     for item in items:
         if item.nodeid.startswith(REPEATING):
             item.add_marker("no_cover")

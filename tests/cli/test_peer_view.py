@@ -28,6 +28,8 @@ def test_the_status_says_who_knows_what() -> None:
     status = {
         "name": "p0", "network": "net", "known": known, "known_to": 0.00017, "noise_std": 1.0, "neighbours": neighbours,
         "notices": ["roster 3 waits for your yes"],
+        "missing": [{"name": "p9", "contributed": True, "seconds": 41.0, "witness": "p8", "said": 2.0}],
+        "topics": {"2026-11": {"statement": "waiting for p3"}},
     }  # fmt: skip
     text = printed(one_peer({"status": status, "refusals": {}}))
     for words in (
@@ -36,6 +38,8 @@ def test_the_status_says_who_knows_what() -> None:
         f"two others know it to      {known['two']}",
         "all neighbours know it to  ± 0.00017, if all of them put their heads together",
         "notice                     roster 3 waits for your yes",
+        "missing                    p9 (not answering for 41 s, p8 said 2 s ago)",
+        "topic 2026-11              waiting for p3",
     ):
         assert words in text
     [third] = [line.split() for line in text.splitlines() if line.strip().startswith("p3")]

@@ -70,6 +70,12 @@ def _say_state(neighbour: Mapping[str, Any]) -> str:
     return f"[{style}]{state}[/]" if style else state
 
 
+def _say_missing(missing: Mapping[str, Any]) -> str:
+    from ..peer.protocol.absences import Missing
+
+    return str(Missing(**missing))
+
+
 def one_peer(answer: Mapping[str, Any]) -> RenderableType:
     """Everything about one peer."""
     from rich.console import Group
@@ -95,6 +101,8 @@ def one_peer(answer: Mapping[str, Any]) -> RenderableType:
         ("exchanges", str(status.get("exchanges", 0))),
         ("refused", _say_refusals(answer)),
         *(("notice", notice) for notice in status.get("notices", ())),
+        *(("missing", _say_missing(one)) for one in status.get("missing", ())),
+        *((f"topic {name}", one["statement"]) for name, one in status.get("topics", {}).items()),
     ):
         facts.add_row(name, text)
     neighbours = Table(box=None, header_style="bold")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.errors import ProtocolViolation
+from sottovoce.peer.protocol.absences import LONGEST_AGE, Absence
 from sottovoce.peer.protocol.messages import COUNTER_LIMIT, Kind, Stop
 
 from .pair import acquainted, asks, exchange
@@ -39,6 +40,13 @@ BAD: dict[str, dict[str, Any]] = {
     "interval beyond 2**60": {**GOOD, "stop": Stop(0, np.array([0]), np.array([2**62]))},
     "negative round": {**GOOD, "stop": Stop(-1)},
     "unknown contributor": {**GOOD, "stop": Stop(0, contributors=1 << 64)},
+    "unknown member is there": {**GOOD, "present": 1 << 64},
+    "unknown member is missing": {**GOOD, "absences": (Absence(64, 0, True, 1, 1),)},
+    "missing, says nobody": {**GOOD, "absences": (Absence(0, 64, True, 1, 1),)},
+    "missing, says the one": {**GOOD, "absences": (Absence(2, 2, True, 1, 1),)},
+    "missing twice": {**GOOD, "absences": (Absence(2, 1, True, 1, 1), Absence(2, 3, True, 1, 1))},
+    "missing for centuries": {**GOOD, "absences": (Absence(2, 1, True, LONGEST_AGE, 1),)},
+    "claim from the future": {**GOOD, "absences": (Absence(2, 1, True, 1, -1),)},
 }
 
 

@@ -70,7 +70,7 @@ def test_topics_of_other_names_are_told_at_the_end() -> None:
     """Two names are two topics; who waits for whom hears what the other has opened instead."""
     ada, _, cyd = talk({**PLAIN, "topic": "2026-11"}, {**PLAIN, "topic": "2026-1l"})
     assert {type(ada), type(cyd)} == {TopicUnfinished}
-    assert "cyd (not contributed, last heard" in str(ada)
+    assert "cyd (not contributed for 30 s, last heard" in str(ada)
     assert "has opened '2026-1l' to which this peer has not contributed" in str(ada)
     assert "has opened '2026-11' to which this peer has not contributed" in str(cyd)
 

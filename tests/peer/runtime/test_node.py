@@ -229,6 +229,26 @@ async def test_status_is_plain_data() -> None:
         assert plain["neighbours"]["p1"]["state"] == "blank"
 
 
+@virtually
+async def test_the_status_of_everybody_names_a_member_that_is_gone() -> None:
+    """R90: of the standing average too, three hops away: who, since when, and who says so, also as JSON."""
+    town = Town(6, diameter=3, members=6)
+    async with town.running() as peers:
+        await all_settled(peers)
+        await town.medium.members["p0"].close()
+        await peers["p0"]._halt()
+        await asyncio.sleep(60.0)
+        (missing,) = peers["p3"].status().to_dict()["missing"]
+        assert (missing["name"], missing["contributed"]) == ("p0", True)
+        assert missing["witness"] in ("p1", "p5")
+        assert 45.0 <= missing["seconds"] <= 75.0
+        (seen,) = peers["p1"].status().missing
+        assert (seen.name, seen.witness) == ("p0", "")
+        await peers["p3"].set_value(7.0)  # and now it cannot settle any more
+        await asyncio.sleep(20.0)
+        assert "no bound: others say they wait for p0 (not answering for" in peers["p3"].status().statement
+
+
 def holders(root: object, secret: float) -> list[str]:
     """Types of the objects reachable from `root`, other than by way of a durable state, that hold the number."""
     seen: set[int] = set()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sottovoce.errors import ProtocolViolation
+from sottovoce.peer.protocol.absences import LONGEST_AGE, Absence
 from sottovoce.peer.protocol.messages import COUNTER_LIMIT, DEFAULT_TOPIC, Kind, Message, Stop
 from sottovoce.peer.protocol.terms import Terms
 from sottovoce.peer.transport import sottovoce_pb2 as pb
@@ -20,6 +21,9 @@ counters = st.integers(0, COUNTER_LIMIT - 1)
 sizes = st.sampled_from([2**7, 2**15, 2**23, 2**31, 2**39, 2**60])
 vectors = sizes.flatmap(lambda most: hnp.arrays(np.int64, DIMENSION, elements=st.integers(-most, most)))
 sets = st.integers(0, 2**MEMBERS - 1)
+ages = st.integers(0, LONGEST_AGE - 1)
+places = st.integers(0, MEMBERS - 1)
+absences = st.builds(Absence, places, places, st.booleans(), ages, ages).filter(lambda one: one.member != one.witness)
 
 
 @st.composite
@@ -60,6 +64,8 @@ def messages(draw: st.DrawFn) -> Message:
         stop=stop,
         topic=topic,
         closed=0 if topic == DEFAULT_TOPIC else draw(sets),
+        present=draw(sets),
+        absences=draw(st.lists(absences, max_size=MEMBERS, unique_by=lambda one: one.member).map(tuple)),
         roster=draw(counters),
         digest=draw(st.sampled_from([b"", b"d" * 32])),
         terms=terms if kind is Kind.HELLO and draw(st.booleans()) else None,

@@ -113,6 +113,11 @@ class PeerConfig(Settings):
         return tuple(sorted({self.name, *self.neighbours, *self.others}))
 
     @property
+    def numbered(self) -> tuple[str, ...]:
+        """The same, if they are all known by name; nobody otherwise."""
+        return self.roll if len(self.roll) == self.members else ()
+
+    @property
     def certificate_name(self) -> str:
         """The name that this peer's certificate must carry."""
         return f"{self.name}.{self.network}"

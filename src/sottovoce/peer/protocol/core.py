@@ -1,4 +1,4 @@
-"""What a protocol holds, and how it puts what it knows into a message: rules R22, R37, R49, R50 and R62.
+"""What a protocol holds, and how it puts what it knows into a message: rules R22, R37, R49, R50, R62 and R90.
 
 :class:`Core` decides nothing. :class:`.members.Membership` adds who is around, :class:`.machine.Protocol` what is done
 with a tick and with a message.
@@ -6,10 +6,11 @@ with a tick and with a message.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .absences import Absences, Missing, Sight
 from .disclosure import live_sealed_edges, own_interval, own_margins
 from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
@@ -19,7 +20,7 @@ from .settings import Settings
 from .state import Link, PeerState, Pending
 from .stopping import RangeRule
 
-__all__ = ["PRESUME_FROM", "Core"]
+__all__ = ["PRESUME_FROM", "Core", "no_absences"]
 
 PRESUME_FROM = 64
 """R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
@@ -70,6 +71,10 @@ class Core:
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
         self._to_tell: set[str] = set()
+        self.absences = no_absences(settings)
+        """R90: who is missing, as far as this peer knows."""
+        self._alarmed: set[str] = set()
+        self._present = 0
         self._still = 0, 0
         """R88: the present round, and how often the own clock has rung in it."""
         self._heed_certificate()
@@ -90,6 +95,8 @@ class Core:
         """
         if name in self._to_tell:  # R84
             return name in self._links
+        if name in self._alarmed and name in self._links and self._links[name].news >= 1.0:  # R90
+            return True
         if name not in self._links or not self.rule.has_news_for(name):
             return False
         if self.declared:  # R84: an answer, at most one for each message that came
@@ -148,6 +155,33 @@ class Core:
             if self.state.edges[name].blank or self._links[name].silent or name in self.ended
         ]
 
+    def look_around(self, seen: Mapping[str, Sight], roll: Sequence[str]) -> bool:
+        """R90: the neighbours that this peer misses now, of the members ``roll``; whether others are to be told now."""
+        if self.declared or not (seen or self.absences):
+            return False
+        if self.absences.see(seen, roll, self._seconds()):
+            self._alarm()
+        return bool(self._alarmed)
+
+    def known_missing(self, roll: Sequence[str]) -> list[Missing]:
+        """R90: who is missing, in words."""
+        return self.absences.known(roll, self._seconds()) if self.absences else []
+
+    @property
+    def present(self) -> int:
+        """R90: the members that have contributed, one bit each, as far as was heard."""
+        return self._present | self.rule.heard_of
+
+    def _heed_absences(self, m: Message) -> None:
+        """R90: what a neighbour says of who is there, and who is missing."""
+        self._present |= m.present
+        if m.absences and not self.declared and self.absences.hear(m.src, m.absences, self._seconds()):
+            self._alarm()
+            self._alarmed.discard(m.src)
+
+    def _alarm(self) -> None:
+        self._alarmed.update(name for name in self.state.active if not self.absences.misses(name))
+
     @property
     def live_sealed_edges(self) -> int:
         """How many neighbours that answer share a seal with this peer (R30)."""
@@ -157,12 +191,15 @@ class Core:
 
     def _say(self, kind: Kind, name: str, *, xid: int = 0, x: Vector | None = None) -> Message:
         stop = None if self._needs_nothing(name) else self.rule.stop_for(name)
+        absences = self.absences.say(name, self._seconds()) if self.absences else ()
+        self._alarmed.discard(name)
         presume = self.settings.dimension >= PRESUME_FROM
         greeting = kind is Kind.HELLO
         digest, terms = (self.settings.roster_digest, self.settings.terms) if greeting else (b"", None)
         return compose(
             self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
             topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms, closed=self.rule.only,
+            absences=absences, present=self.present if self.settings.missing and not self.declared else 0,
         )  # fmt: skip
 
     def _heed_certificate(self) -> None:
@@ -173,6 +210,9 @@ class Core:
         if held is not None and held.declared:
             self.rule.declare(held.contributors, held.interval)
         self._to_tell = set(self.state.active) if self.declared else set()
+        if self.declared:
+            self.absences = no_absences(self.settings)
+            self._alarmed.clear()
 
     def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
         return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)
@@ -180,8 +220,8 @@ class Core:
     def _seal(self) -> Vector:
         return draw_seal(self.settings, self._draw)
 
-    def _put(self, name: str, edge: Edge) -> None:
-        self.state = replace(self.state, edges={**self.state.edges, name: edge})
+    def _put(self, name: str, edge: Edge, moved: Vector | None = None) -> None:
+        self.state = self.state.with_edge(name, edge, moved)
 
     def _new_sid(self) -> int:
         """R31 keeps ids below 2**62; they are unique in this node and grow over its lives."""
@@ -206,3 +246,9 @@ class Core:
         if disagreement > 2 * self.settings.tolerance_units and self.rule.settled:  # R36
             self.rule.disturbed(membership=False)
         self.rule.value_changed()
+
+
+def no_absences(settings: Settings) -> Absences:
+    """R90: a claim lives as long as heartbeats need across the network, and some more."""
+    lifetime = (2 * settings.diameter + 10) * settings.sync_interval
+    return Absences(settings.index, lifetime=lifetime, patience=settings.sync_interval)

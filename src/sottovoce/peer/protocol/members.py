@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ...errors import InvalidParameter
-from .core import Core
+from .core import Core, no_absences
 from .ledger import Edge
 from .messages import Message, Vector
 from .noise import begin_afresh, rearm
@@ -78,6 +78,7 @@ class Membership(Core):
     def reconfigure(self, settings: Settings) -> None:
         """R49: what a new roster says, from now on. Neighbours are another matter: :meth:`align`."""
         self.settings = settings
+        self.absences, self._present = no_absences(settings), 0  # places in the roster mean others now
         self.rule.resize(settings.diameter, settings.tolerance_units, settings.index)
 
     def set_value(self, value: Vector, *, new_secret: bool) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ProtocolViolation
+from .absences import LONGEST_AGE, Absence
 from .terms import LONGEST_NAME, LONGEST_UNIT, Terms
 from .units import LARGEST, Vector
 
@@ -106,6 +107,10 @@ class Message:
         HELLO only: what the sender's network has in common (R60).
     closed
         The members whose mean the sender has declared as this topic's answer, one bit each; 0: it has not (R84).
+    absences
+        Who is missing, as far as the sender knows (R90).
+    present
+        Of a topic without an answer: who has contributed, one bit each, as far as the sender has heard (R90).
     """
 
     kind: Kind
@@ -126,6 +131,8 @@ class Message:
     digest: bytes = b""
     terms: Terms | None = None
     closed: int = 0
+    absences: tuple[Absence, ...] = ()
+    present: int = 0
 
     @property
     def vectors(self) -> int:
@@ -178,6 +185,8 @@ def check_message(m: Message, *, dimension: int | None, members: int) -> None:
     if m.terms is not None:
         _check_terms(m, m.terms)
     _check_set(m, "closed", m.closed, members)
+    _check_set(m, "present", m.present, members)
+    _check_absences(m, members)
     if m.topic == DEFAULT_TOPIC and (m.closed or m.kind is Kind.CLOSED):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: the standing average is never closed")
     for name in ("f", "g", "x"):
@@ -211,6 +220,17 @@ def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int |
 def _check_set(m: Message, name: str, members_in_it: int, members: int) -> None:
     if members_in_it < 0 or members_in_it.bit_length() > members:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be among {members} members")
+
+
+def _check_absences(m: Message, members: int) -> None:
+    """R90: one for each member at most, and no age that is none."""
+    if len({one.member for one in m.absences}) < len(m.absences):
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: absences must have one entry for each member at most")
+    for one in m.absences:
+        if not (0 <= one.member < members and 0 <= one.witness < members and one.member != one.witness):
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: absences must be of two of the {members} members")
+        if not (0 <= one.since < LONGEST_AGE and 0 <= one.age < LONGEST_AGE):
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: ages of absences must be below 2**40 ms")
 
 
 def _check_stop(m: Message, stop: Stop, dimension: int | None, members: int) -> None:

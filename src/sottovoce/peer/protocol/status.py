@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .absences import Missing
 from .calling import Contacts
 from .disclosure import shown_error, shown_estimate, too_noisy
 from .machine import Protocol
@@ -21,7 +22,7 @@ from .noise import noise_in_place
 _TEXTS = 8
 """Coordinates that a status shows as text."""
 
-__all__ = ["NeighbourStatus", "PeerStatus", "explain", "status_of"]
+__all__ = ["NeighbourStatus", "PeerStatus", "TopicStatus", "explain", "status_of"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,32 @@ class NeighbourStatus:
 
 
 @dataclass(frozen=True)
+class TopicStatus:
+    """A topic that is open here.
+
+    Parameters
+    ----------
+    seconds
+        Since when this process takes part in it.
+    answered
+        Whether the answer is there, and neighbours still need this peer for theirs.
+    statement
+        What it waits for, in words.
+    missing
+        Who is missing, since when, and who says so.
+    """
+
+    seconds: float
+    answered: bool
+    statement: str
+    missing: Sequence[Missing]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return vars(self) | {"missing": [vars(one) for one in self.missing]}
+
+
+@dataclass(frozen=True)
 class PeerStatus:
     """A peer at one moment.
 
@@ -78,6 +105,11 @@ class PeerStatus:
         could know it (infinite: nothing was shown).
     budget_share
         How much of the privacy budget is spent, from 0 to 1; ``None``: there is no limit.
+    missing
+        Members that keep the average from settling: neighbours that this peer misses, and those whom others say they
+        miss.
+    topics
+        The topics that are open here, by name.
     """
 
     name: str
@@ -103,12 +135,16 @@ class PeerStatus:
     round: int
     uptime: float
     neighbours: Mapping[str, NeighbourStatus]
+    missing: Sequence[Missing] = ()
+    topics: Mapping[str, TopicStatus] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinities become ``None``."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain = {item.name: getattr(self, item.name) for item in fields(self)}
         plain["estimate"] = None if self.estimate is None else self.estimate.tolist()
         plain["neighbours"] = {name: vars(one) for name, one in self.neighbours.items()}
+        plain["missing"] = [vars(one) for one in self.missing]
+        plain["topics"] = {name: one.to_dict() for name, one in self.topics.items()}
         return {key: None if isinstance(value, float) and math.isinf(value) else value for key, value in plain.items()}
 
     def __repr__(self) -> str:
@@ -124,6 +160,8 @@ def status_of(
     now: float,
     started: float,
     notice: str = "",
+    missing: Sequence[Missing] = (),
+    topics: Mapping[str, TopicStatus] | None = None,
 ) -> PeerStatus:
     """What may be said about a peer at the time ``now``."""
     state, account, settings = protocol.state, protocol.state.account, protocol.settings
@@ -143,7 +181,10 @@ def status_of(
         settled=protocol.settled,
         contributors=protocol.rule.contributors.bit_count() if protocol.rule.certified is not None else 0,
         statement=explain(
-            protocol, [name for name in state.active if contacts.unreachable(name)], unanswering=unanswering
+            protocol,
+            [name for name in state.active if contacts.unreachable(name)],
+            unanswering=unanswering,
+            told=[one for one in missing if one.witness],
         ),
         roster=settings.roster,
         notices=[*filter(None, [notice]), *protocol.disputes.values(), *unanswering],
@@ -159,6 +200,8 @@ def status_of(
         round=protocol.rule.round,
         uptime=now - started,
         neighbours=_neighbours(protocol, contacts, now),
+        missing=missing,
+        topics=topics or {},
     )
 
 
@@ -183,7 +226,9 @@ def _neighbour(protocol: Protocol, name: str, contacts: Contacts, now: float) ->
     )
 
 
-def explain(protocol: Protocol, unreachable: list[str], *, unanswering: Sequence[str] = ()) -> str:
+def explain(
+    protocol: Protocol, unreachable: list[str], *, unanswering: Sequence[str] = (), told: Sequence[Missing] = ()
+) -> str:
     """An honest statement of the error, or of what stands in the way of one."""
     state, unit = protocol.state, protocol.settings.units
     bound = shown_error(state, protocol.rule)
@@ -211,6 +256,9 @@ def explain(protocol: Protocol, unreachable: list[str], *, unanswering: Sequence
     ]
     if others:
         return f"no bound yet: {_few(others)} hold another roster than {protocol.settings.roster}"
+    if told:
+        said = _few([str(one) for one in told])
+        return f"no bound: others say they wait for {said}; if one is gone for good, its neighbours must drop it"
     account = state.account
     if not account.affords():
         return _spent(protocol)

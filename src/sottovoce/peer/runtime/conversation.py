@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...errors import PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
+from ..protocol.absences import Missing, Sight
 from ..protocol.calling import Contacts, jittered
 from ..protocol.messages import Kind, Message
 from ..transport.base import Observer, Transport
@@ -70,6 +71,7 @@ class Conversation:
         self._tasks: set[asyncio.Task[None]] = set()
         self._clockwork: asyncio.Task[None] | None = None
         self._news: set[asyncio.Task[None]] = set()
+        self._began = around.clock.now()
 
     @property
     def protocol(self) -> Protocol:
@@ -81,10 +83,44 @@ class Conversation:
         """Whether the own clock goes."""
         return self._clockwork is not None and not self._clockwork.done()
 
+    @property
+    def age(self) -> float:
+        """Seconds since it began in this process."""
+        return self._around.clock.now() - self._began
+
+    # -- who is missing -------------------------------------------------------------------------
+
+    @property
+    def silent(self) -> list[str]:
+        """Neighbours that have not contributed, or do not answer."""
+        unreachable = filter(self._around.contacts.unreachable, self.protocol.state.active)
+        return sorted({*self.protocol.missing, *unreachable})
+
+    def look_around(self) -> None:
+        """R90: note whom this peer misses, so that others are told."""
+        contacts, now, protocol = self._around.contacts, self._around.clock.now(), self.protocol
+        seen = {
+            name: Sight(not protocol.state.edges[name].blank, contacts.silence(name, now))
+            for name in self.silent
+            if name not in protocol.ended
+        }
+        if (seen or protocol.absences) and protocol.look_around(seen, self._around.config().numbered):
+            self.keeper.tell()
+
+    def missing(self) -> list[Missing]:
+        """R90: who is missing, as this peer sees it and as others say."""
+        self.look_around()
+        contacts, now = self._around.contacts, self._around.clock.now()
+        return [
+            one if one.witness else replace(one, last_heard=contacts.silence(one.name, now))
+            for one in self.protocol.known_missing(self._around.config().numbered)
+        ]
+
     # -- life -----------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Say HELLO to everybody, and start the clock."""
+        self.look_around()
         self.greet(list(self.protocol.state.edges))
         self.spawn(self._patience)
         self._clockwork = self.spawn(self._keep_time)
@@ -139,13 +175,16 @@ class Conversation:
 
         Nobody calls a peer that does not listen; it calls twice as often, so that its edges fire as often as others.
         """
-        share = 0.5 if self._around.config().listen is None else 1.0
+        share, clock, took = (0.5 if self._around.config().listen is None else 1.0), self._around.clock, 0.0
         while True:
             quiet = self.protocol.quiet
-            seconds = share * self.protocol.pause(self._around.clock.uniform())
+            seconds = share * self.protocol.pause(clock.uniform(), took)
             hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
             if not hurried:
+                began = clock.now()
+                self.look_around()
                 await self.talker.turn()
+                took = clock.now() - began
 
     async def _spread_news(self) -> None:
         """R62: greet at once whoever waits for the round that this peer has entered."""

@@ -243,6 +243,8 @@ class Peer(Living):
             now=self._clock.now(),
             started=self._started,
             notice="" if self._follower is None else self._follower.notice,
+            missing=() if self._standing is None else self._standing.missing(),
+            topics={} if self._topics is None else self._topics.status(),
         )
 
     # -- what operators ask ---------------------------------------------------------------------

@@ -19,16 +19,19 @@ from ...privacy.gaussian.account import Account
 from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
+from ..protocol.absences import Missing
 from ..protocol.messages import Message
 from ..protocol.noise import account_for
 from ..protocol.openings import answer_without_topic, topic_id
 from ..protocol.settings import TopicSettings
+from ..protocol.status import TopicStatus
 from ..protocol.units import Vector
 from ..store.base import Store, TopicRecord
 from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
 from .releasing import cost_of
+from .waiting import why_waiting
 
 __all__ = ["LINGER", "Answer", "Sources", "Topics"]
 
@@ -231,7 +234,7 @@ class Topics:
             except TimeoutError:
                 protocol.follow()
                 if protocol.settings.missing == "drop":
-                    self._leave_out(conversation, self._silent(protocol))
+                    self._leave_out(conversation, conversation.silent)
             if ended():
                 break
         conversation.keeper.commit()
@@ -244,7 +247,7 @@ class Topics:
         mismatch = self._mismatch(name, protocol)
         if mismatch is not None:
             raise TopicMismatch(f"{mismatch}; agree, and take another topic")
-        raise self._unfinished(name, protocol, self._around.clock.now() - began)
+        raise self._unfinished(name, conversation, self._around.clock.now() - began)
 
     def _mismatch(self, name: str, protocol: Protocol) -> str | None:
         """R89: what stands between this peer and a neighbour; with "drop", if it stands between it and all of them."""
@@ -254,10 +257,6 @@ class Topics:
         enough = 1 if protocol.settings.missing == "wait" else max(1, len(protocol.state.active))
         return differ[0] if len(differ) >= enough else None
 
-    def _silent(self, protocol: Protocol) -> list[str]:
-        unreachable = (name for name in protocol.state.active if self._around.contacts.unreachable(name))
-        return sorted({*protocol.missing, *unreachable})
-
     def _leave_out(self, conversation: Conversation, names: list[str]) -> None:
         """R23, R51: these are not in it any more; they are told, again and again, by the conversation."""
         for name in names:
@@ -265,25 +264,38 @@ class Topics:
         conversation.keeper.commit()
         conversation.keeper.tell()
 
-    def _unfinished(self, name: str, protocol: Protocol, seconds: float) -> TopicUnfinished:
-        near = self._silent(protocol)
-        far = sorted(set(self._around.config().roll).difference(self._names(protocol.rule.heard_of), near))
-        if near:
-            why = f"waiting for {', '.join(self._how_missing(other, protocol) for other in near)}"
-        elif far and not protocol.bound:
-            why = f"no word yet of {', '.join(far)}"
-        else:
-            why = "all were heard of; agreement takes longer, or waits for one that is no neighbour of this peer"
-        return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(near or far))
+    def _missing(self, conversation: Conversation) -> list[Missing]:
+        """R90: who is missing; of a neighbour also what else it has opened (R89)."""
+        return [one if one.witness else replace(one, note=self._busy_with(one.name)) for one in conversation.missing()]
 
-    def _how_missing(self, name: str, protocol: Protocol) -> str:
-        """One neighbour, and since when it is missing."""
-        silence = self._around.contacts.silence(name, self._around.clock.now())
-        what = "not contributed" if protocol.state.edges[name].blank else "not answering"
-        heard = "not heard yet" if silence is None else f"last heard {silence:.0f} s ago"
+    def _busy_with(self, name: str) -> str:
         others = self._elsewhere.opened_by(name, set(self._records))
-        busy = f", has opened {', '.join(map(repr, others))} to which this peer has not contributed" if others else ""
-        return f"{name} ({what}, {heard}{busy})"
+        return f", has opened {', '.join(map(repr, others))} to which this peer has not contributed" if others else ""
+
+    def _unheard(self, protocol: Protocol, missing: list[Missing]) -> list[str]:
+        """Members of which nothing has been heard yet, besides those that are known to be missing."""
+        named = {*self._names(protocol.present), *(one.name for one in missing)}
+        return [] if protocol.bound else sorted(set(self._around.config().roll) - named)
+
+    def _unfinished(self, name: str, conversation: Conversation, seconds: float) -> TopicUnfinished:
+        missing = self._missing(conversation)
+        unheard = self._unheard(conversation.protocol, missing)
+        why = why_waiting(missing, unheard, conversation.age)
+        names = dict.fromkeys([*(one.name for one in missing), *unheard])
+        return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(names))
+
+    def status(self) -> dict[str, TopicStatus]:
+        """The topics that are open here: what each waits for, and who is missing."""
+        return {self._records[topic].name: self._status(topic, one) for topic, one in self._open.items()}
+
+    def _status(self, topic: bytes, conversation: Conversation) -> TopicStatus:
+        protocol, missing = conversation.protocol, self._missing(conversation)
+        if protocol.declared:
+            statement = "has its answer; some neighbours do not have it yet"
+        else:
+            why = why_waiting(missing, self._unheard(protocol, missing), conversation.age)
+            statement = self._mismatch(self._records[topic].name, protocol) or why
+        return TopicStatus(conversation.age, protocol.declared, statement, missing)
 
     # -- the end --------------------------------------------------------------------------------
 
@@ -338,7 +350,7 @@ class Topics:
 
     def _names(self, members: int) -> list[str]:
         config = self._around.config()
-        known = config.roll if len(config.roll) == config.members else [f"#{bit + 1}" for bit in range(config.members)]
+        known = config.numbered or [f"#{bit + 1}" for bit in range(config.members)]
         return [known[bit] for bit in range(members.bit_length()) if members >> bit & 1]
 
     # -- what was shown -------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
+from ..protocol.absences import Absence
 from ..protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop, Vector, check_message
 from ..protocol.packing import WORD, bytes_for, pack, unpack
 from ..protocol.terms import Terms
@@ -78,8 +79,8 @@ class Codec:
 
     @property
     def max_bytes(self) -> int:
-        """No valid message is longer: seven vectors, five sets of members and the header."""
-        return 7 * WORD * self.longest + self.members + 4096
+        """No valid message is longer: seven vectors, six sets of members, their absences and the header."""
+        return 7 * WORD * self.longest + 33 * self.members + 4096
 
     @property
     def max_roster_bytes(self) -> int:
@@ -97,6 +98,10 @@ class Codec:
             fields["stop"] = _stop_to_wire(message.stop)
         if message.closed:
             fields["closed"] = _set_to_bytes(message.closed)
+        if message.present:
+            fields["present"] = _set_to_bytes(message.present)
+        if message.absences:
+            fields["absences"] = [pb.Absence(**one._asdict()) for one in message.absences]
         wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
         parts: list[bytes | memoryview] = [wire.SerializeToString()]
         for name, tag in _TAGS:  # a message is the sum of its parts, in any order
@@ -162,7 +167,15 @@ class Codec:
         fields |= {name: self._vector(wire, name) for name in _VECTORS if wire.HasField(name)}
         if wire.HasField("stop"):
             fields["stop"] = self._stop(wire.stop)
-        return Message(kind, digest=wire.roster_digest, closed=_set_from_bytes(wire.closed), **fields)
+        if wire.absences:
+            fields["absences"] = tuple(_absence(one) for one in wire.absences)
+        return Message(
+            kind,
+            digest=wire.roster_digest,
+            closed=_set_from_bytes(wire.closed),
+            present=_set_from_bytes(wire.present),
+            **fields,
+        )
 
     def _stop(self, wire: pb.Stop) -> Stop:
         fields: dict[str, Any] = {name: _set_from_bytes(getattr(wire, name)) for name in _STOP_SETS}
@@ -205,6 +218,10 @@ def _stop_to_wire(stop: Stop) -> pb.Stop:
     fields: dict[str, Any] = {name: _set_to_bytes(getattr(stop, name)) for name in _STOP_SETS}
     fields |= {name: getattr(stop, name) for name in _STOP_NUMBERS}
     return pb.Stop(**fields)
+
+
+def _absence(wire: pb.Absence) -> Absence:
+    return Absence(wire.member, wire.witness, wire.contributed, wire.since, wire.age)
 
 
 def _varint(number: int) -> bytes:

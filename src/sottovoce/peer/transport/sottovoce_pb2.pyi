@@ -1,7 +1,8 @@
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from typing import ClassVar as _ClassVar, Mapping as _Mapping, Optional as _Optional, Union as _Union
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -25,7 +26,7 @@ NOT_YET: Kind
 CLOSED: Kind
 
 class Message(_message.Message):
-    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest", "terms", "closed")
+    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest", "terms", "closed", "absences", "present")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SRC_FIELD_NUMBER: _ClassVar[int]
     DST_FIELD_NUMBER: _ClassVar[int]
@@ -44,6 +45,8 @@ class Message(_message.Message):
     ROSTER_DIGEST_FIELD_NUMBER: _ClassVar[int]
     TERMS_FIELD_NUMBER: _ClassVar[int]
     CLOSED_FIELD_NUMBER: _ClassVar[int]
+    ABSENCES_FIELD_NUMBER: _ClassVar[int]
+    PRESENT_FIELD_NUMBER: _ClassVar[int]
     kind: Kind
     src: str
     dst: str
@@ -62,7 +65,23 @@ class Message(_message.Message):
     roster_digest: bytes
     terms: Terms
     closed: bytes
-    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ..., closed: _Optional[bytes] = ...) -> None: ...
+    absences: _containers.RepeatedCompositeFieldContainer[Absence]
+    present: bytes
+    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ..., closed: _Optional[bytes] = ..., absences: _Optional[_Iterable[_Union[Absence, _Mapping[str, object]]]] = ..., present: _Optional[bytes] = ...) -> None: ...
+
+class Absence(_message.Message):
+    __slots__ = ("member", "witness", "contributed", "since", "age")
+    MEMBER_FIELD_NUMBER: _ClassVar[int]
+    WITNESS_FIELD_NUMBER: _ClassVar[int]
+    CONTRIBUTED_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    AGE_FIELD_NUMBER: _ClassVar[int]
+    member: int
+    witness: int
+    contributed: bool
+    since: int
+    age: int
+    def __init__(self, member: _Optional[int] = ..., witness: _Optional[int] = ..., contributed: bool = ..., since: _Optional[int] = ..., age: _Optional[int] = ...) -> None: ...
 
 class Terms(_message.Message):
     __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter", "missing", "topic")
