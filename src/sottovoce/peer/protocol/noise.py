@@ -83,7 +83,8 @@ def whole_noise(count: int, size: float, draw: Callable[[int], Any]) -> Vector:
     if not size:
         return np.zeros(count, dtype=np.int64)
     scaled = draw(count) * size
-    return np.rint(scaled, out=scaled).astype(np.int64)
+    whole: Vector = np.rint(scaled, out=scaled).astype(np.int64)
+    return whole
 
 
 def draw_seal(settings: Settings, draw: Callable[[int], Any]) -> Vector:
