@@ -27,7 +27,6 @@ NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 METHODS = [
     sv.StandardGossip(),
     NOISY,
-    sv.GapOracle(gap=0.02),
     sv.SealedGossip(seal_std=10.0, noise_std=1.0, noise_decay=0.5),
     sv.BinaryOracle(step_size="adaptive"),
 ]
