@@ -31,6 +31,7 @@ import grpc
 import numpy as np
 from grpc import aio
 from rows import peak_bytes
+from topic_tables import account, table
 
 from sottovoce import graphs
 from sottovoce.foundation.system import keep_freed_memory
@@ -185,8 +186,8 @@ def noise_seconds(dimension: int) -> float:
     return (time.process_time() - began) / 20
 
 
-async def byte_seconds(configs: list[PeerConfig]) -> float:
-    """Processor seconds of one byte in a bare call, beyond those of a call."""
+async def call_seconds(configs: list[PeerConfig]) -> dict[str, float]:
+    """Processor seconds of a bare call without content, and of each byte that it carries."""
     spent, size = [], 400_000
     async with bare(configs[0], configs[1]) as call:
         for content in (b"1", bytes(size)):
@@ -195,7 +196,7 @@ async def byte_seconds(configs: list[PeerConfig]) -> float:
             for _ in range(100):
                 await call(content)
             spent.append((time.process_time() - began) / 100)
-    return (spent[1] - spent[0]) / (2 * size)
+    return {"call": spent[0], "byte": (spent[1] - spent[0]) / (2 * size)}
 
 
 async def measure(dimension: int, folder: Path, missing: str) -> dict[str, Any]:
@@ -205,6 +206,7 @@ async def measure(dimension: int, folder: Path, missing: str) -> dict[str, Any]:
     await floor(values, 2, configs)  # the first one finds everything cold
     return {
         "dimension": dimension,
+        "peers": PEERS,
         "arithmetic": await floor(values, 2),
         "transfer": await floor(values, 2, configs),
         "in memory": await topic(configs, values, on_disk=False, missing=missing),
@@ -213,57 +215,8 @@ async def measure(dimension: int, folder: Path, missing: str) -> dict[str, Any]:
         "on disk": await topic(configs, values, on_disk=True, missing=missing),
         "few numbers": await topic(configs, values[:, :FEW], on_disk=False, missing=missing),
         "draw": noise_seconds(dimension),
-        "byte": await byte_seconds(configs),
+        **await call_seconds(configs),
     }
-
-
-# -- the page's tables ------------------------------------------------------------------------------
-
-ROWS = {
-    "plain gossip, nothing travels": "arithmetic",
-    "**floor**: the same, each vector in a bare gRPC call": "transfer",
-    "the floor once more, with other edges": "transfer again",
-    "a topic, state in memory": "in memory",
-    "the floor, each vector also written and synchronised": "transfer and disk",
-    "a topic, state on disk": "on disk",
-}
-
-
-def least(found: dict[str, Any]) -> float:
-    """Processor seconds of the floor."""
-    return (found["transfer"]["processor"] + found["transfer again"]["processor"]) / 2
-
-
-def table(found: dict[str, Any]) -> str:
-    """What each takes."""
-    size = f"{found['dimension']:,}".replace(",", "\u202f")
-    lines = [
-        f"| {size} numbers, 20 peers | exchanges | processor time | of the floor | on the wall | sent by each |",
-        "|---|---|---|---|---|---|",
-    ]
-    for what, name in ROWS.items():
-        row = found[name]
-        sent = f"{row['bytes'] / 1e6:.0f} MB" if row["bytes"] else "none"
-        lines.append(
-            f"| {what} | {row['exchanges']} | {row['processor']:.1f} s | {row['processor'] / least(found):.1f} | "
-            f"{row['wall']:.1f} s | {sent} |"
-        )
-    return "\n".join(lines)
-
-
-def account(found: dict[str, Any]) -> str:
-    """Where the processor time of the topic in memory goes."""
-    row, few = found["in memory"], found["few numbers"]
-    calls = few["processor"] * row["calls"] / few["calls"]
-    moved, drawn = found["byte"] * row["bytes"] * PEERS, found["draw"] * row["draws"]
-    parts = {
-        f"calls and decisions, {row['calls']:.0f} calls at {1e3 * few['processor'] / few['calls']:.1f} ms": calls,
-        f"bytes through gRPC and TLS, {row['bytes'] * PEERS / 1e6:.0f} MB at {1e9 * found['byte']:.1f} ns": moved,
-        f"noise, {row['draws']} draws at {1e3 * found['draw']:.1f} ms": drawn,
-        "work on vectors: checks, packing, sums, intervals": row["processor"] - calls - moved - drawn,
-    }
-    lines = [f"| {what} | {spent:.1f} s | {spent / least(found):.1f} |" for what, spent in parts.items()]
-    return "\n".join(["| where it goes, state in memory | processor time | of the floor |", "|---|---|---|", *lines])
 
 
 def main() -> None:
