@@ -4,8 +4,8 @@
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
 #   make test WORKERS=0                  one after another, in one process
-#   make slow PART=2/24                  one of 24 parts of the slow tests, about as long as the others
-#   make lowest PART=2/24                one of 24 parts of the quick tests with the lowest versions, and a few that are in all parts
+#   make slow PART=2/40                  one of 40 parts of the slow tests, about as long as the others
+#   make lowest PART=2/40                one of 40 parts of the quick tests with the lowest versions, and a few that are in all parts
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 #   make UV=uv test                      install with uv, which takes a tenth of the time
