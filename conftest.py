@@ -5,7 +5,7 @@ if it has prompts and a program otherwise, and a ``{code-block} py`` is a file n
 blocks of a page share one namespace and run in a temporary directory, in order, and can import files
 from there. ``<!-- skip: next -->`` before a block leaves it out; say why.
 
-``--part 2/24`` runs one of 24 parts of what is chosen, about as long as the others (``tests/parts.py``); after
+``--part 2/40`` runs one of 40 parts of what is chosen, about as long as the others (``tests/parts.py``); after
 ``--at-most`` seconds the rest is skipped, and says so.
 """
 
