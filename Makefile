@@ -4,9 +4,11 @@
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
 #   make test WORKERS=0                  one after another, in one process
-#   make slow PART=2/24                  one of 24 parts of the slow tests, about as long as the others
+#   make slow PART=2/40                  one of 40 parts of the slow tests, about as long as the others
+#   make lowest PART=2/40                one of 40 parts of the quick tests with the lowest versions, and a few that are in all parts
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
+#   make UV=uv test                      install with uv, which takes a tenth of the time
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
@@ -15,12 +17,18 @@ CONSTRAINTS ?= constraints/dev.txt
 PYTEST ?=
 MUTATIONS ?=
 WORKERS ?= auto --maxprocesses 4
+SHARED := --dist loadfile --no-loadscope-reorder
 PART ?=
 NEWCOMER ?=
 EXTRAS ?= dev
+UV ?=
 
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix --constraint ,$(CONSTRAINTS))
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(PIP) install) $(addprefix --constraint ,$(CONSTRAINTS))
+
+# Every process would compile our sources anew: twice the time for tests that start processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo guide browser web test coverage slow mutations lint format docs wheel newcomer bench constraints lowest proto clean
@@ -42,10 +50,10 @@ web:  ## everything that Node.js checks of the studio's page; without Node.js it
 	@studio-web/install.sh "" node && studio-web/check.sh
 
 test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST)
+	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED) $(PYTEST)
 
 coverage: $(VENV)/.dev browser  ## the same, and which lines they run; half as long again
-	$(BIN)/python -m pytest --cov -n $(WORKERS) --dist loadfile $(PYTEST)
+	$(BIN)/python -m pytest --cov -n $(WORKERS) $(SHARED) $(PYTEST)
 
 ifeq ($(PART),)
 slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minutes of mutation testing
@@ -53,7 +61,7 @@ slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minut
 	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
 else
 slow: $(VENV)/.dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 90 -n $(WORKERS) $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 75 -n $(WORKERS) $(PYTEST)
 endif
 
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
@@ -76,7 +84,7 @@ docs: $(VENV)/.dev  ## the documentation site in docs/_build/html; a warning or 
 	@echo "open docs/_build/html/index.html"
 
 wheel: $(VENV)/.dev  ## what users install, in dist/
-	@rm -rf dist && $(PIP:install=wheel) --no-deps --no-build-isolation --wheel-dir dist . && ls dist/*.whl
+	@rm -rf dist && $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist . && ls dist/*.whl
 
 # README on every Python from 3.11 on that is found here, then all other pages: see tests/newcomer.
 newcomer: wheel  ## follow the pages from the wheel, in an empty home, and compare what is printed with what they show
@@ -94,8 +102,13 @@ constraints:  ## write constraints/dev.txt anew from a clean environment
 	  $(VENV)-pin/bin/python -m pip freeze --all --exclude-editable --exclude sottovoce --exclude pip; } > constraints/dev.txt.new
 	mv constraints/dev.txt.new constraints/dev.txt && rm -rf $(VENV)-pin
 
+# For Python 3.11, where it is found: the lowest NumPy has nothing for later ones.
+OLDEST = $(shell for p in python3.11 $(PYTHON); do $$p -c '' 2>/dev/null && echo $$p && break; done)
+# What is in every part: all modules are imported, README is followed, three peers agree.
+ALWAYS := README.md tests/foundation/test_system.py tests/e2e/test_average.py
 lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
-	$(MAKE) test VENV=.venv-lowest CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PYTEST="-W default $(PYTEST)"
+	$(MAKE) test VENV=.venv-lowest PYTHON=$(OLDEST) CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PART= \
+		PYTEST="-W default $(PYTEST) $(if $(PART),--at-most 90 $(ALWAYS) $$($(OLDEST) -m tests.parts $(PART)))"
 
 # An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
 WIRE := src/sottovoce/peer/transport
@@ -128,8 +141,8 @@ $(VENV)/.made:
 # The build backend is pinned too, so it is installed first and used without an isolated build.
 $(VENV)/.core: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce into $(VENV)"
-	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[simulate]' && touch $@
+	@$(INSTALL) hatchling editables && $(INSTALL) --no-build-isolation --editable '.[simulate]' && touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml $(CONSTRAINTS)
 	@echo "installing sottovoce and what its developers need into $(VENV)"
-	@$(PIP) hatchling editables && $(PIP) --no-build-isolation --editable '.[$(EXTRAS)]' && touch $@ $(VENV)/.core
+	@$(INSTALL) hatchling editables && $(INSTALL) --no-build-isolation --editable '.[$(EXTRAS)]' && touch $@ $(VENV)/.core

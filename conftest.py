@@ -5,7 +5,7 @@ if it has prompts and a program otherwise, and a ``{code-block} py`` is a file n
 blocks of a page share one namespace and run in a temporary directory, in order, and can import files
 from there. ``<!-- skip: next -->`` before a block leaves it out; say why.
 
-``--part 2/24`` runs one of 24 parts of what is chosen, about as long as the others (``tests/parts.py``); after
+``--part 2/40`` runs one of 40 parts of what is chosen, about as long as the others (``tests/parts.py``); after
 ``--at-most`` seconds the rest is skipped, and says so.
 """
 
@@ -58,8 +58,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 REPEATING = ("tests/agreement/", "tests/attacks/", "tests/e2e/", "tests/paper/", "tests/peer/test_endurance.py")
 
 
+# They wait for processes or compile; begun last, one of them would keep a single worker busy at the end.
+LONG = ("tests/e2e/", "tests/attacks/", "tests/experiments/", "tests/simulation/", "tests/scenario/", "tests/studio/")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
     for item in items:
         if item.nodeid.startswith(REPEATING):
             item.add_marker("no_cover")

@@ -20,7 +20,7 @@ const bundled = [
 const watch = process.argv.includes("--watch");
 const verify = process.argv.includes("--verify");
 const options = {
-  entryPoints: { studio: "src/main.js", style: "src/style.css" },
+  entryPoints: { studio: "src/main.js", style: "src/style.css", dark: "src/dark.css" },
   bundle: true,
   format: "esm",
   target: ["es2022"],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .parts import SECONDS, TOO_LONG, measured, part_of, seconds, write
+from .parts import SECONDS, TOO_LONG, files_of, measured, part_of, seconds, write
 
 ROOT = Path(__file__).parent.parent
 NAMES = [
@@ -57,6 +57,18 @@ def test_a_part_that_is_none_is_refused(asked: str) -> None:
     """Whoever asks for part 4 of 3 is told so."""
     with pytest.raises(ValueError, match="k/N"):
         part_of(NAMES, asked)
+    with pytest.raises(ValueError, match="k/N"):
+        files_of(asked)
+
+
+def test_every_file_with_tests_is_in_exactly_one_part() -> None:
+    """Parts of the quick tests go by files: tests, pages with examples, modules with doctests."""
+    parts = [files_of(f"{k}/7") for k in range(1, 8)]
+    together = sorted(name for part in parts for name in part)
+    assert together == sorted(files_of("1/1"))
+    assert len(together) == len(set(together))
+    assert {"tests/test_parts.py", "docs/contributing.md", "src/sottovoce/errors.py"} <= set(together)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 3
 
 
 def test_measured_tests_still_exist() -> None:

@@ -100,6 +100,14 @@ function numbersOf(text) {
   return numbers.every(Number.isFinite) ? numbers : null;
 }
 
+function namesOf(text) {
+  try {
+    return text.split("_").map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
 function apply(state, key, value) {
   const count = (low) => (/^\d{1,15}$/.test(value) && Number(value) >= low ? Number(value) : undefined);
   const set = (found) => (found === undefined ? false : ((state[key] = found), true));
@@ -118,10 +126,12 @@ function apply(state, key, value) {
       state.graph = { edges: pairs, name: "my graph" };
       return true;
     }
-    case "names":
-      if (typeof state.graph === "string") return false;
-      state.graph.labels = value.split("_").map(decodeURIComponent);
+    case "names": {
+      const labels = namesOf(value);
+      if (typeof state.graph === "string" || !labels) return false;
+      state.graph.labels = labels;
       return true;
+    }
     case "weights": {
       const weights = numbersOf(value);
       if (typeof state.graph === "string" || !weights) return false;

@@ -1,10 +1,8 @@
-// Colours that colour-blind people can tell apart: viridis for values, Okabe and Ito's set for methods.
+// Colours that colour-blind people can tell apart: viridis for values, Okabe and Ito's set for methods (style.css).
 
 import { interpolateRgb } from "d3-interpolate";
 import { interpolateViridis } from "d3-scale-chromatic";
 
-export const LANES = ["#0072b2", "#d55e00", "#009e73"];
-export const LANES_DARK = ["#56b4e9", "#ff8a3d", "#2fc79a"];
 export const DASHES = [[], [8, 3], [3, 3]];
 
 const partly = interpolateRgb("#d98200", "#f0cf85");
@@ -13,6 +11,11 @@ const within = (share) => Math.min(1, Math.max(0, Number.isFinite(share) ? share
 /** Colour of a share in [0, 1]; outside it is clamped. */
 export function viridis(share) {
   return interpolateViridis(within(share));
+}
+
+/** The same for a thin line: on dark paper it begins where a line can be seen. */
+export function lineColour(share) {
+  return viridis(isDark() ? 0.25 + 0.75 * within(share) : share);
 }
 
 /** Light or dark writing on a viridis colour. */
@@ -45,13 +48,20 @@ export function inkOnExposure(kind) {
   return kind === "partly" || kind === "answer" || kind === "sum" ? "#14161a" : "#ffffff";
 }
 
+/** The style sheet of dark colours: its `media` says when they hold. */
+const darkSheet = () => /** @type {HTMLLinkElement} */ (document.getElementById("dark"));
+
 export function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return matchMedia(darkSheet().media).matches;
+}
+
+/** @param {"light" | "dark"} theme whatever the system has */
+export function useTheme(theme) {
+  darkSheet().media = theme === "dark" ? "all" : "not all";
 }
 
 export function laneColour(index) {
-  return (isDark() ? LANES_DARK : LANES)[index];
+  return themed(`lane-${index}`);
 }
 
 /** A colour of the style sheet. */

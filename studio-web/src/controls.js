@@ -2,7 +2,7 @@
 import { byId, later, make, notify } from "./dom.js";
 import { openBoard } from "./board.js";
 import { DataForms, largestEnd } from "./data.js";
-import { DecaySlider } from "./decay.js";
+import { MethodCards } from "./methods.js";
 import { number, whole } from "./words.js";
 
 export class Controls {
@@ -11,8 +11,7 @@ export class Controls {
     this.catalogue = catalogue;
     this.onChange = onChange;
     this.changed = later(200, () => this.onChange(this.collect()));
-    this.sliders = [];
-    this.threshold = null;
+    this.methods = new MethodCards(catalogue, this.changed);
     this.build();
   }
 
@@ -40,10 +39,6 @@ export class Controls {
         this.changed();
       }
     });
-    byId("add-method").addEventListener("click", () => {
-      this.addMethod();
-      this.changed();
-    });
     for (const id of ["seed", "steps"]) byId(id).addEventListener("input", this.changed);
     byId("another").addEventListener("click", () => {
       byId("seed").value = Number(byId("seed").value || 0) + 1;
@@ -63,9 +58,7 @@ export class Controls {
     byId("values-kind").value = typeof state.values === "string" ? state.values : "own";
     byId("values-own").hidden = typeof state.values === "string";
     if (typeof state.values !== "string") this.data.showValues(state.values);
-    byId("methods").replaceChildren();
-    this.sliders = [];
-    for (const spec of state.methods) this.addMethod(spec);
+    this.methods.show(state.methods);
   }
 
   showFamily(spec) {
@@ -181,83 +174,7 @@ export class Controls {
     });
   }
 
-  // -- methods -----------------------------------------------------------------------------------
-
-  addMethod(spec) {
-    const box = byId("methods");
-    const used = [...box.querySelectorAll("select")].map((s) => s.value);
-    const fallback = used.includes("standard") || !used.length ? "noise-insertion" : "standard";
-    const [name, rest = ""] = (spec ?? fallback).split(/:(.*)/s);
-    const given = Object.fromEntries(
-      rest
-        .split(",")
-        .filter(Boolean)
-        .map((part) => part.split(/=(.*)/s)),
-    );
-    const known = this.catalogue.methods.some((m) => m.name === name);
-    const select = make("select", { "aria-label": "method" });
-    for (const entry of this.catalogue.methods) select.append(make("option", { value: entry.name }, entry.title));
-    select.value = known ? name : "standard";
-    const fields = make("div", { class: "fields" });
-    const remove = make(
-      "button",
-      { type: "button", class: "quiet", "aria-label": "remove this method", title: "remove this method" },
-      "✕",
-    );
-    const card = make(
-      "div",
-      { class: "method" },
-      make("div", { class: "head" }, make("i", { class: "swatch" }), select, remove),
-      fields,
-    );
-    card.spec = spec;
-    remove.addEventListener("click", () => {
-      card.remove();
-      this.methodsChanged();
-    });
-    select.addEventListener("change", () => {
-      this.methodFields(card, select.value, {});
-      this.methodsChanged();
-    });
-    box.append(card);
-    this.methodFields(card, select.value, given);
-    this.methodsChanged(false);
-  }
-
-  methodFields(card, name, given) {
-    const entry = this.catalogue.methods.find((m) => m.name === name);
-    const fields = card.querySelector(".fields");
-    fields.replaceChildren();
-    card.title = entry.about;
-    card.inputs = {};
-    card.slider = null;
-    for (const parameter of entry.parameters) {
-      const start = given[parameter.name] ?? String(parameter.start);
-      if (entry.decay && parameter.name === "noise_decay") {
-        card.slider = new DecaySlider(start, this.changed);
-        card.slider.mark(this.threshold);
-        fields.append(card.slider.element);
-        card.inputs[parameter.name] = card.slider;
-        continue;
-      }
-      const input = make("input", { type: "text", inputmode: "decimal", value: start, oninput: this.changed });
-      const words = { noise_std: "noise σ" }[parameter.name] ?? parameter.name.replaceAll("_", " ");
-      fields.append(make("label", { title: parameter.about }, make("span", {}, words), input));
-      card.inputs[parameter.name] = input;
-    }
-    this.sliders = [...byId("methods").children].map((c) => c.slider).filter(Boolean);
-  }
-
-  methodsChanged(tell = true) {
-    const cards = [...byId("methods").children];
-    cards.forEach((card, k) => {
-      card.querySelector(".swatch").className = `swatch lane-${k}`;
-      card.querySelector("button").hidden = cards.length < 2;
-    });
-    byId("add-method").hidden = cards.length >= this.catalogue.limits.methods;
-    this.sliders = cards.map((card) => card.slider).filter(Boolean);
-    if (tell) this.changed();
-  }
+  // -- length and thresholds ---------------------------------------------------------------------
 
   /** A run that is too short for its graph: the server says how long would do. */
   advise(advice) {
@@ -270,28 +187,13 @@ export class Controls {
     };
   }
 
-  /** What each method costs, as the server found it. */
-  setCost(lane, cost) {
-    byId("methods").children[lane]?.slider?.tell(cost?.text ?? "");
-  }
-
-  setThreshold(threshold) {
-    this.threshold = threshold;
-    for (const slider of this.sliders) slider.mark(threshold);
-  }
-
   // -- reading the forms -------------------------------------------------------------------------
 
   collect() {
-    const methods = [...byId("methods").children].map((card) => {
-      const parts = Object.entries(card.inputs).map(([name, input]) => `${name}=${input.value.trim()}`);
-      const name = card.querySelector("select").value;
-      return parts.length ? `${name}:${parts.join(",")}` : name;
-    });
     return {
       graph: this.graph,
       values: this.values,
-      methods,
+      methods: this.methods.collect(),
       seed: Number(byId("seed").value),
       steps: Number(byId("steps").value),
     };

@@ -1,16 +1,13 @@
 // For graphs too large to draw: how values, and the noise still outstanding, are distributed over the nodes.
+import { cleared } from "./canvas.js";
 import { themed, viridis } from "./colours.js";
 import { number } from "./words.js";
 
 /** Two histograms, one above the other. */
 export function drawDistributions(canvas, lane, domain, trueMean) {
-  const ratio = devicePixelRatio || 1,
-    { width, height } = canvas.getBoundingClientRect();
-  if (!width) return;
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  const pen = canvas.getContext("2d");
-  pen.scale(ratio, ratio);
+  const place = cleared(canvas);
+  if (!place) return;
+  const { pen, width, height } = place;
   const half = height / 2;
   bars(pen, lane.valueBins, {
     top: 22,

@@ -1,16 +1,13 @@
 // The strip of colours that explains the colours of nodes.
+import { cleared } from "./canvas.js";
 import { themed, viridis } from "./colours.js";
 import { number } from "./words.js";
 
 /** From the lowest value to the highest, with the true mean. */
 export function drawScale(canvas, low, high, mean) {
-  const ratio = devicePixelRatio || 1,
-    { width, height } = canvas.getBoundingClientRect();
-  if (!width) return;
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  const pen = canvas.getContext("2d");
-  pen.scale(ratio, ratio);
+  const place = cleared(canvas);
+  if (!place) return;
+  const { pen, width, height } = place;
   for (let x = 0; x < width; x += 1) {
     pen.fillStyle = viridis(x / (width - 1));
     pen.fillRect(x, 0, 1.5, height - 15);

@@ -1,6 +1,6 @@
 // What is on the page: the guide with the playground below it, the playground alone, or the live network; and colours.
 import { GUIDE_STEPS, PLAYGROUND } from "./address.js";
-import { isDark } from "./colours.js";
+import { isDark, useTheme } from "./colours.js";
 import { byId, notify } from "./dom.js";
 import { Guide } from "./guide.js";
 
@@ -11,14 +11,14 @@ const THEME = "sottovoce-theme";
 export function recallTheme() {
   try {
     const theme = localStorage.getItem(THEME);
-    if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+    if (theme === "light" || theme === "dark") useTheme(theme);
   } catch {
     // no storage here: the system's choice it is
   }
 }
 
 function chooseTheme(theme) {
-  document.documentElement.dataset.theme = theme;
+  useTheme(theme);
   try {
     localStorage.setItem(THEME, theme);
   } catch {
@@ -43,6 +43,7 @@ export class Views {
       this.onTheme();
     });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.onTheme());
+    byId("dark").addEventListener("load", () => this.onTheme());
     byId("how").addEventListener("click", () => byId("how-dialog").showModal());
     byId("how-close").addEventListener("click", () => byId("how-dialog").close());
     byId("notice")

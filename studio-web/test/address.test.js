@@ -36,3 +36,12 @@ test("a part that cannot be read is named, and the rest is kept", () => {
   assert.equal(problems.length, 2);
   assert.match(problems[0], /steps/);
 });
+
+test("names that are no text are named, and the page goes on", () => {
+  for (const names of ["%25ED%25A0%2580", "%25_b"]) {
+    const { state, problems } = read(`#edges=0-1&names=${names}`);
+    assert.equal(problems.length, 1);
+    assert.match(problems[0], /names/);
+    assert.deepEqual(state.graph.edges, [[0, 1]]);
+  }
+});

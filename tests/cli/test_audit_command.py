@@ -112,7 +112,7 @@ def test_two_figures(tmp_path: Path) -> None:
         (["--observer", "12"], "node must be in 0..9, got 12"),
         (["--tap", "3"], "two nodes such as 0-1"),
         (["--everyone-but", "1", "--observer", "0"], "--everyone-but already hears everything"),
-        (["--prior-std", "-1"], "prior_std must be finite and above 0, got -1"),
+        (["--prior-std", "-1"], "prior_std must be finite and in [1e-50, 1e+50]"),
         (["--method", "mo-murray:noise_std=1,noise_decay=0.9", "--tap", "0-1"], "audited for CuriousNodes and"),
         (["--method", "synchronous", "--sensitivity", "1"], "--sensitivity goes with pairwise exchanges"),
         (["--method", "push-sum"], "push-sum is not analysed: values in the clear"),

@@ -324,3 +324,33 @@ def test_a_file_name_that_is_not_utf8_is_a_file_name(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert [os.fsencode(path.name) for path in tmp_path.iterdir()] == [b"\xff.svg"]
+
+
+EXTREMES = {
+    "simulate": SMALL,
+    "bound": SMALL,
+    "audit": [*SMALL, "--observer", "0"],
+    "compare": SMALL,
+    "plan": ["--graph", "cycle:4", "--relative-error", "1e-3", "--noise-std", "1"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        (name, each.opts[0])
+        for name in EXTREMES
+        for each in ALL[(name,)].params
+        if isinstance(each.type, Number) and "--prior-left" not in each.opts
+    ],
+)
+def test_numbers_at_the_ends_of_the_doubles_are_computed_with_or_refused(
+    name: str, option: str, sottovoce: Run, recwarn: pytest.WarningsRecorder
+) -> None:
+    """No overflow, no division by zero, no NaN in an answer: 10⁻³²⁰ and 10³⁰⁸ are numbers, too."""
+    for extreme in ("5e-324", "1e-200", "1e200", "1e308"):
+        code, out, error = sottovoce(name, *EXTREMES[name], option, extreme)
+        assert code in (0, 2), error
+        assert "nan" not in out
+        assert "Traceback" not in error
+    assert not [each for each in recwarn if each.category is RuntimeWarning]

@@ -1,7 +1,8 @@
 """A real environment with nothing but the wheel and its extra ``peer``: peers work, and the rest says what it needs.
 
-The environment is made with pip, as an operator makes it: what the metadata of the wheel asks for cannot be seen in the
-environment of these tests, which has everything. ``SOTTOVOCE_WHEEL`` names a wheel that is there already.
+The environment is made with pip, as an operator makes it, or with the uv that ``UV`` names: what the metadata of the
+wheel asks for cannot be seen in the environment of these tests, which has everything. ``SOTTOVOCE_WHEEL`` names a wheel
+that is there already.
 """
 
 from __future__ import annotations
@@ -61,8 +62,11 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wheel = os.environ.get("SOTTOVOCE_WHEEL") or built(folder)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
     interpreter = folder / "venv" / "bin" / "python"
-    pinned = str(ROOT / "constraints" / "dev.txt")
-    pip("install", "--quiet", "--no-compile", "--constraint", pinned, f"{wheel}[peer]", python=interpreter)
+    asked = ["install", "--quiet", "--constraint", str(ROOT / "constraints" / "dev.txt"), f"{wheel}[peer]"]
+    if os.environ.get("UV"):
+        subprocess.run([os.environ["UV"], "pip", *asked, "--python", interpreter], check=True, capture_output=True)
+    else:
+        pip(*asked, "--no-compile", python=interpreter)
     return interpreter
 
 

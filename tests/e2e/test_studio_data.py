@@ -50,6 +50,37 @@ def test_a_bad_upload_is_explained_and_changes_nothing(visit: Visit, tmp_path: P
     assert visit.page.evaluate("studio.problemShown.graph.numNodes") == 10
 
 
+def test_any_file_name_is_a_name(visit_each: Visit, tmp_path: Path) -> None:
+    """``a$b$1.csv`` chosen or dropped: the page says its name, and figure, table, program and set-up can be had."""
+    visit, name = visit_each, "a$b_{$1 & <b>.csv"
+    file = tmp_path / name
+    file.write_text("0,1\n1,2\n2,0\n", encoding="utf-8")
+    visit.open("#graph=cycle:10&steps=20")
+    visit.page.select_option("#family", "upload")
+    visit.page.set_input_files("#edges-file", file)
+    visit.wait("studio.problemShown.graph.numNodes === 3")
+    assert visit.page.inner_text("#graph-facts").startswith(f"{name}: 3 nodes")
+    visit.page.evaluate(
+        """name => {
+            const held = new DataTransfer();
+            held.items.add(new File(["0 1\\n1 2\\n2 3\\n"], name));
+            document.querySelector("#setup").dispatchEvent(new DragEvent("drop", {dataTransfer: held}));
+        }""",
+        name,
+    )
+    visit.wait("studio.problemShown.graph.numNodes === 4")
+    assert visit.page.inner_text("#edges-preview p").startswith(f"{name}: 3 rows")
+    visit.run_to_end()
+    for kind in ("CSV", "PNG", "SVG"):
+        with visit.page.expect_response(f"**/api/export/{kind.lower()}") as answer:
+            visit.page.get_by_role("button", name=kind).click()
+        assert answer.value.status == 200
+    visit.page.get_by_role("button", name="Copy as Python").click()
+    visit.wait("document.querySelector('#text-body').value.includes('simulate')")
+    assert visit.page.is_hidden("#notice")
+    assert visit.complaints == []
+
+
 def test_a_decimal_comma_is_understood_and_shown(visit: Visit, tmp_path: Path) -> None:
     """``0;0,5`` is a half; the page says how it read the file, and reads it otherwise when told so."""
     file = tmp_path / "werte.csv"

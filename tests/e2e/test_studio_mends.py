@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
+
+import pytest
 
 from .browsers import Visit, new_context
 
@@ -75,15 +79,22 @@ def test_a_key_does_what_the_focused_control_says(visit: Visit) -> None:
     assert visit.page.evaluate("studio.step") == 1
 
 
-def test_a_state_too_long_for_an_address_survives_a_reload(visit: Visit) -> None:
-    """The address does not claim to be the old one, and graph and step are there again."""
+def test_a_state_too_long_for_an_address_survives_a_reload(visit_each: Visit) -> None:
+    """Above two million characters the address does not claim to be the old one, and graph and step are there again."""
+    visit = visit_each
     visit.open()
-    edges = [[node, node + 1] for node in range(19_999)]
-    visit.page.evaluate("edges => studio.change({graph: {edges, name: 'a long path'}})", edges)
+    visit.page.evaluate(
+        """() => {
+            const nodes = Array.from({length: 20000}, (_, node) => node);
+            const edges = nodes.slice(1).map((node) => [node - 1, node]);
+            const labels = nodes.map((node) => `${node} ${"long name ".repeat(10)}`);
+            studio.change({graph: {edges, labels, name: "a long path"}});
+        }"""
+    )
     visit.wait("studio.problemShown.graph.numNodes === 20000")
     visit.page.evaluate("studio.seek(77)")
     visit.settle(77)
-    visit.wait("history.state?.text?.includes('at=77')")
+    visit.wait("history.state?.text?.includes('at=77') && history.state.text.length > 2_000_000")
     assert "cycle" not in visit.page.evaluate("location.hash")
     visit.page.reload()
     visit.wait("window.studio?.problemShown?.graph.numNodes === 20000")
@@ -213,10 +224,14 @@ def test_refusals_speak_in_peoples_words(visit: Visit) -> None:
 
 
 def test_a_bad_link_leaves_the_page_usable(visit: Visit) -> None:
-    """Seeds and nodes beyond all bounds: a run or one sentence, the socket stays open, and another graph runs."""
+    """Seeds, nodes and names beyond all bounds: a run or one sentence, the socket stays, and another graph runs."""
     for address, words in (
         ("#graph=rgg:20:seed=99999999999999999999999", ""),
+        (f"#seed={10**22}", "seed = “10000000000000000000000”, which is not understood"),
         (f"#edges=0-1{'0' * 400}", "not understood"),
+        (f"#edges=0-1{'0' * 300}", "pairs of whole numbers"),
+        (f"#graph=cycle:4&numbers=1_2_3_1{'0' * 400}", "numbers = "),
+        ("#edges=0-1&names=%25ED%25A0%2580_b", "names = "),
         ("#graph=grid:rows=4000:cols=4000", "at most 100,000 nodes"),
     ):
         visit.page.goto("about:blank")
@@ -230,6 +245,58 @@ def test_a_bad_link_leaves_the_page_usable(visit: Visit) -> None:
         visit.page.select_option("#family", "star")
         visit.wait("studio.problemShown?.graph.name === 'star(24)'")
         assert visit.page.is_hidden("#notice")
+
+
+def test_whatever_fails_becomes_a_sentence(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of the server, too large numbers, too little memory: each is said, the socket stays, and it goes on."""
+    import sottovoce.studio.stream
+
+    visit.open()
+    visit.page.evaluate("studio.connection.socket.mine = true")
+    for fault, words in (
+        (RuntimeError("a fault"), "something went wrong here"),
+        (OverflowError("too large"), "grow beyond what a computer can hold"),
+        (MemoryError(), "more memory than there is"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(sottovoce.studio.stream, "opening", Mock(side_effect=fault))
+            visit.page.click("#another")
+            visit.wait("words => document.querySelector('#notice span').textContent.includes(words)", words)
+    visit.page.click("#another")
+    visit.wait("!document.querySelector('#stage').classList.contains('stale')")
+    assert visit.page.is_hidden("#notice")
+    assert visit.page.evaluate("studio.connection.socket.mine && studio.connection.socket.readyState === 1")
+
+
+def test_what_takes_too_long_is_given_up_with_a_sentence(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond its deadline a question ends; the page says so and what to ask for instead, and answers the next one."""
+    import sottovoce.studio.app
+
+    from ..studio.helpers import Studio
+
+    impatient = partial(sottovoce.studio.app.Thinkers, deadline=0.01)
+    monkeypatch.setattr(sottovoce.studio.app, "Thinkers", impatient)
+    context = new_context(browser)
+    with Studio(sottovoce.studio.app.create_app()) as studio:
+        visit = Visit(studio, context.new_page())
+        visit.page.goto(f"http://{studio.address}/#graph=rgg:100000:seed=1")
+        visit.wait("document.querySelector('#notice span').textContent.includes('and was given up; ask for a smaller')")
+        visit.page.select_option("#family", "star")
+        visit.wait("studio.problemShown?.graph.name === 'star(24)'")
+        context.close()
+
+
+def test_far_positions_and_half_characters_get_a_sentence(visit: Visit) -> None:
+    """A picture cannot be drawn with a node at 1e308, nor a name be half of a character; both are said."""
+    visit.open("#graph=cycle:10&steps=20")
+    visit.wait("studio.positions")
+    visit.page.evaluate("studio.positions = studio.positions.map(() => [1e308, 0])")
+    visit.page.get_by_role("button", name="PNG").click()
+    visit.wait("document.querySelector('#notice span').textContent.includes('must be')")
+    visit.page.evaluate("studio.change({graph: {edges: [[0, 1]], name: '\\ud800'}})")
+    visit.wait("document.querySelector('#notice span').textContent.includes('half of a character')")
+    visit.page.select_option("#family", "star")
+    visit.wait("studio.problemShown?.graph.name === 'star(24)'")
 
 
 def test_a_run_too_short_for_its_graph_is_said_to_be(visit: Visit) -> None:

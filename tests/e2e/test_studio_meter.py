@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import sottovoce as sv
@@ -157,6 +158,38 @@ def test_three_things_are_told_apart(visit: Visit) -> None:
     assert said == visit.page.evaluate("studio.meter.guesses.lanes[0].verdict.sentence")
 
 
+def test_a_sum_that_is_known_is_never_nothing_learned(visit_each: Visit) -> None:
+    """With nothing believed before, whoever is not known by name is in a sum that is; the card says which sums."""
+    visit = visit_each
+    visit.open("#graph=cycle:8&steps=60&at=60&watch=4&prior=none&method=standard")
+    visit.wait("studio.meter.guesses?.step === 60 && studio.meter.cards.every((card) => card.guess)")
+    run = engine(60, graph=sv.graphs.cycle(8), method=sv.StandardGossip())
+    report = sv.privacy.audit(
+        run.graph, sv.StandardGossip(), run.fired_edges(), sv.privacy.CuriousNodes([4]), prior_std=None
+    )
+    hidden = np.flatnonzero(np.isinf(report.posterior_std))
+    assert len(hidden)
+    card = visit.page.locator("#privacy-cards article").nth(0)
+    for node in hidden.tolist():
+        row = card.locator(f"li[data-node='{node}']")
+        assert row.locator(".what").inner_text() == "nothing but a sum it is part of"
+        assert row.get_attribute("class") == "sum"
+    assert card.locator("ul.sums li").count() > 0
+    assert "sum" in card.locator(".verdict").inner_text()
+
+
+def test_almost_nothing_beyond_the_answer_is_said_where_it_is_true(visit: Visit) -> None:
+    """Under seals, a node of a well connected graph knows of others hardly more than the answer alone would tell."""
+    visit.open("#graph=complete:6&steps=200&at=200&watch=0&prior=0.3&method=sealed:seal_std~10")
+    visit.wait("studio.meter.guesses?.step === 200 && studio.meter.cards.every((card) => card.guess)")
+    card = visit.page.locator("#privacy-cards article").nth(0)
+    assert card.locator(".verdict").inner_text() == "Knows almost nothing beyond the answer of the 5 values."
+    assert set(card.locator("ul.findings li .what").all_inner_texts()) == {"almost nothing beyond the answer"}
+    alone = visit.page.evaluate("studio.meter.data.answer.std")
+    stds = card.locator("ul.findings li").evaluate_all("rows => rows.map((row) => Number(row.dataset.std))")
+    assert min(stds) >= 0.99 * alone
+
+
 def test_a_method_without_an_analysis_is_said_to_have_none(visit: Visit) -> None:
     """It is neither private nor exposed: a sentence stands where the numbers would."""
     visit.open("#graph=cycle:10&steps=50&at=50&watch=0&method=binary-oracle:step_size~0.01")
@@ -167,9 +200,11 @@ def test_a_method_without_an_analysis_is_said_to_have_none(visit: Visit) -> None
 
 
 def test_large_graphs_have_a_verdict(visit: Visit) -> None:
-    """Of a graph that is not drawn, the meter says what is known about those near the observer."""
-    visit.open("#graph=torus:60x50&steps=2000&at=2000&watch=5")
-    visit.wait("studio.meter.data?.lanes[0].near")
-    said = visit.page.locator("#privacy-cards article .verdict").nth(0).inner_text()
-    assert "nearest values" in said
-    assert visit.page.locator("#privacy-cards article").nth(0).locator("li").count() > 3
+    """At 10⁵ nodes the meter says what is known about those near a curious node, and near a tapped wire."""
+    for watch in ("5", "wire-5-6"):
+        visit.page.goto("about:blank")
+        visit.open(f"#graph=torus:250x400&steps=2000&at=2000&watch={watch}")
+        visit.wait("studio.meter.data?.lanes[0].near")
+        said = visit.page.locator("#privacy-cards article .verdict").nth(0).inner_text()
+        assert "Of the 40 nearest values it knows none exactly" in said
+        assert visit.page.locator("#privacy-cards article").nth(0).locator("li").count() > 3

@@ -99,6 +99,32 @@ def test_a_worker_killed_in_the_pool_does_not_end_the_sweep(expected, tmp_path, 
     assert result.table().equals(expected)
 
 
+HALF = """
+import os, signal
+from multiprocessing.connection import Connection
+from sottovoce.experiments.runs import run_batch
+whole = Connection._send
+def half(connection, data, *rest):
+    if len(data) <= 4096:  # what a pipe takes at once or not at all
+        return whole(connection, data, *rest)
+    whole(connection, data[:4096], *rest)
+    os.kill(os.getpid(), signal.SIGKILL)
+def die(batch):
+    Connection._send = half
+    return run_batch(batch)
+"""
+
+
+@pytest.mark.timeout(120)
+def test_a_worker_killed_in_the_middle_of_its_answer_keeps_nobody_waiting(tmp_path, monkeypatch):
+    """A pool would wait for the rest of a long answer for ever: none goes through its pipe."""
+    (tmp_path / "dying_in_half.py").write_text(HALF)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sottovoce.experiments.workers.run_batch", importlib.import_module("dying_in_half").die)
+    spec = SPEC | {"num_steps": 4_000, "record": 2_000, "axes": SPEC["axes"] | {"noise_decay": [0.5], "seed": [1]}}
+    assert sweep(spec, store=tmp_path / "o", progress=False).failures == 0
+
+
 @pytest.mark.timeout(300)
 def test_a_run_that_kills_its_worker_fails_alone(expected, tmp_path, monkeypatch):
     """It is recorded as failed after three deaths; those that ran beside it are done, whatever batch they were in."""

@@ -56,6 +56,20 @@ def test_an_open_end_is_outside(value: float) -> None:
         checked("share", value, low=0.0, high=1.0, low_open=True, high_open=True)
 
 
+@pytest.mark.parametrize("value", [0.0, 1e-320, 1e-51, 1e51, 1e308, [1.0, 1e-200]])
+def test_a_deviation_whose_square_is_lost_is_refused(value: object) -> None:
+    """Deviations are squared and divided by each other: beyond 10⁵⁰ nothing that comes of it is true."""
+    with pytest.raises(InvalidParameter, match=r"prior_std must be finite and in \[1e-50, 1e\+50\], got"):
+        checked("prior_std", value, low=0.0, low_open=True)
+
+
+def test_a_deviation_that_may_be_nothing_may_be_tiny() -> None:
+    """Nobody divides by it: that its square is 0 in doubles does no harm."""
+    assert number("noise_std", 1e-320, low=0.0) == 1e-320
+    with pytest.raises(InvalidParameter, match=r"noise_std must be finite and in \[0, 1e\+50\], got 1e\+51"):
+        number("noise_std", 1e51, low=0.0)
+
+
 def test_a_vector_is_a_copy_that_cannot_be_changed() -> None:
     """What a method was made with stays what it was, whatever the caller does with its array."""
     given = np.array([0.1, 0.2])

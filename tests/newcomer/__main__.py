@@ -59,7 +59,7 @@ def readme(folder: Path, wheel: Path) -> list[Reader]:
     homes = [Home(folder / version, python) for version, python in pythons.items() if python is not None]
     if not homes:
         sys.exit(f"no Python of {', '.join(VERSIONS)} was found")
-    with ThreadPoolExecutor(2) as pool:  # each waits for disks and timers most of the time
+    with ThreadPoolExecutor(len(homes)) as pool:  # each waits for disks and timers half of the time
         return list(pool.map(lambda home: followed(home, "clone", wheel, [README], activated=None), homes))
 
 

@@ -165,7 +165,7 @@ def test_everyone_but_one_is_the_worst_case(graph: sv.Graph, seed: int, node: in
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"prior_std": 0.0}, "prior_std must be finite and above 0"),
+        ({"prior_std": 0.0}, "prior_std must be finite and in"),
         ({"prior_std": [1.0, 1.0]}, r"one per node \(3\)"),
         ({"prior_std": "a"}, "prior_std must be numbers above 0 .* got 'a'"),
         ({"steps": [4]}, r"steps must be whole numbers in 0\.\.3, got \[4\]"),

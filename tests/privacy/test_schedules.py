@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def test_small_graphs_go_through_all_schedules(seed):
     """Random graphs, chances, σ and φ per node (zero too): mean and quantiles are those of the full list of audits."""
     rng = np.random.default_rng(seed)
     graph = [sv.graphs.path(3), TRIANGLE, sv.graphs.star(4), sv.graphs.cycle(4)][seed % 4]
-    n, m, steps = graph.num_nodes, graph.num_edges, 4
+    n, m, steps = graph.num_nodes, graph.num_edges, 3
     chances = rng.dirichlet(np.ones(m))
     method = sv.NoiseInsertion(noise_std=rng.choice([0.0, 0.5, 2.0], n), noise_decay=rng.choice([0.0, 0.5, 0.9], n))
     size = 1 + seed % 2
@@ -59,18 +60,19 @@ def test_the_triangle_of_the_threat_model():
     """
     options = {"num_steps": 60, "coalitions": [[0]], "nodes": [1, 2], "prior_std": 10.0, "schedules": 300, "seed": 1}
     found = exposure_quantile(TRIANGLE, NOISY, probability=0.5, **options)
+    more_often = replace(found, probability=0.9)  # of the same schedules
     assert not found.exact
     assert found.std == pytest.approx(0.99, abs=0.01)
-    assert exposure_quantile(TRIANGLE, NOISY, probability=0.9, **options).std == pytest.approx(0.36, abs=0.02)
+    assert more_often.std == pytest.approx(0.36, abs=0.02)
     assert found.left.max() == pytest.approx(10 / math.sqrt(2), rel=1e-3)
 
 
 def test_drawn_schedules_agree_with_all_of_them(monkeypatch):
     """Where both are possible, the intervals of the draws contain the exact mean, quantile and share."""
-    options = {"num_steps": 6, "probability": 0.8, "prior_std": 2.0}
+    options = {"num_steps": 5, "probability": 0.8, "prior_std": 2.0}
     exact = exposure_quantile(TRIANGLE, NOISY, **options)
     monkeypatch.setattr("sottovoce.privacy.schedules.MOST_AUDITS", 0)
-    drawn = exposure_quantile(TRIANGLE, NOISY, schedules=400, seed=3, confidence=0.999, **options)
+    drawn = exposure_quantile(TRIANGLE, NOISY, schedules=200, seed=3, confidence=0.999, **options)
     assert exact.exact
     assert not drawn.exact
     for low, high, truth in (
@@ -98,8 +100,8 @@ def test_intervals_keep_their_confidence():
 def test_more_colluders_leave_less():
     """Pairs of neighbours never leave more than single ones, schedule by schedule."""
     graph = sv.graphs.cycle(4)
-    one = exposure_quantile(graph, NOISY, num_steps=5, size=1)
-    two = exposure_quantile(graph, NOISY, num_steps=5, size=2)
+    one = exposure_quantile(graph, NOISY, num_steps=4, size=1)
+    two = exposure_quantile(graph, NOISY, num_steps=4, size=2)
     assert (two.left <= one.left * (1 + 1e-9)).all()
     assert two.std <= one.std
 

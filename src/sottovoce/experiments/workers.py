@@ -2,20 +2,28 @@
 
 Tasks are handed out in batches, a limited number at a time. A worker returns a batch after half a second, whatever is
 left of it goes back to the queue: no setting decides how many runs make a batch.
+
+Answers of worker processes travel in files. A pool's pipe holds 64 kB: a worker that ends in the middle of a longer
+answer, killed or because the sweep is stopped, would leave the pool waiting for the rest of it for ever.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory, mkstemp
+from typing import Any
 
 from ..errors import SottovoceError
 from ..foundation.cores import available_cores
@@ -62,13 +70,17 @@ class _Desk:
         Those that an executor has.
     """
 
-    def __init__(self, executor: Executor, tasks: Sequence[Task], *, window: int, largest: int) -> None:
+    def __init__(
+        self, executor: Executor, tasks: Sequence[Task], *, window: int, largest: int, files: _Files | None = None
+    ) -> None:
         self.executor, self.window, self.largest = executor, window, largest
         self.waiting = deque(tasks)
-        self.running: dict[Future[list[Outcome]], tuple[Task, ...]] = {}
+        self.running: dict[Future[Any], tuple[Task, ...]] = {}
+        self._run: Callable[[Batch], Any] = run_batch if files is None else files.run
+        self._answer: Callable[[Any], list[Outcome]] = list if files is None else files.read
         self._alone: set[Task] = set()  # their batch was given up: each is tried by itself
         self._size = 1
-        self._ended: SimpleQueue[Future[list[Outcome]]] = SimpleQueue()
+        self._ended: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def work(self) -> Iterator[list[Outcome]]:
         """Until nothing is left. Whatever is finished is yielded before any trouble is raised."""
@@ -99,7 +111,7 @@ class _Desk:
         while self.waiting and len(self.running) < self.window and (not self.running or self._ended.empty()):
             batch = self._next_batch()
             try:
-                future = self.executor.submit(run_batch, Batch(batch))
+                future = self.executor.submit(self._run, Batch(batch))
             except BaseException:
                 self.waiting.extendleft(reversed(batch))
                 raise
@@ -110,11 +122,11 @@ class _Desk:
         size = 1 if self.waiting[0] in self._alone else min(self._size, len(self.waiting))
         return tuple(self.waiting.popleft() for _ in range(size))
 
-    def _taken_in(self, future: Future[list[Outcome]]) -> list[Outcome]:
+    def _taken_in(self, future: Future[Any]) -> list[Outcome]:
         """What a batch gave; the rest of it waits again. On trouble it stays among the running."""
         batch = self.running[future]
         try:
-            done = future.result()
+            done = self._answer(future.result())
         except TROUBLE:
             raise
         except Exception as error:  # a cluster gave up on this batch: one of its runs, perhaps
@@ -136,6 +148,29 @@ class _Desk:
 # -- this machine -----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Files:
+    """Where workers of this machine leave their answers; through the pipe goes only a file's name."""
+
+    folder: str
+    work: Callable[[Batch], list[Outcome]]
+
+    def run(self, batch: Batch) -> str:
+        """In the worker."""
+        done = self.work(batch)
+        descriptor, name = mkstemp(dir=self.folder)
+        with os.fdopen(descriptor, "wb") as file:
+            pickle.dump(done, file)
+        return name
+
+    def read(self, name: str) -> list[Outcome]:
+        """In the coordinator, which alone may read what its own workers wrote; each answer once."""
+        path = Path(name)
+        done: list[Outcome] = pickle.loads(path.read_bytes())  # noqa: S301 – the folder is ours alone
+        path.unlink()
+        return done
+
+
 def _on_this_machine(tasks: Sequence[Task]) -> Iterator[list[Outcome]]:
     """One process per core; if one dies, what was running then is done again run by run, to find the one to blame."""
     waiting: Sequence[Task] = tasks
@@ -144,12 +179,13 @@ def _on_this_machine(tasks: Sequence[Task]) -> Iterator[list[Outcome]]:
     while waiting or suspects:
         alone = bool(suspects)
         workers = 1 if alone else min(len(waiting), available_cores())
-        with _pool(workers) as pool:
+        with TemporaryDirectory(prefix="sottovoce-") as folder, _pool(workers) as pool:
             desk = _Desk(
                 pool,
                 suspects if alone else waiting,
                 window=1 if alone else workers + 1,
                 largest=1 if alone else LARGEST_BATCH,
+                files=_Files(folder, run_batch),
             )
             try:
                 yield from desk.work()

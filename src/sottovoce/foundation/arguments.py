@@ -15,6 +15,9 @@ __all__ = ["Array", "brief", "checked", "number", "per_node", "shown", "whole"]
 
 Array = npt.NDArray[np.float64]
 
+DEVIATIONS = 1e-50, 1e50
+"""Parameters named ``…std`` are squared, and divided by where they must not be 0: the range in which that is sound."""
+
 
 def whole(name: str, value: object, *, low: int, high: int | None = None) -> int:
     """A whole number in [low, high], or ≥ low; 10.0 is one, booleans and fractions are not.
@@ -74,7 +77,8 @@ def checked(
 ) -> float | Array:
     """A finite number, or a read-only vector of them, with every entry in [low, high], an end open if so asked.
 
-    ``why`` is added to the message: what goes wrong outside.
+    ``why`` is added to the message: what goes wrong outside. Deviations, whose names end in ``std``, are kept to
+    :data:`DEVIATIONS`.
 
     Examples
     --------
@@ -83,6 +87,9 @@ def checked(
     ...
     sottovoce.errors.InvalidParameter: noise_decay must be finite and in [0, 1), got 1.5
     """
+    if name.endswith("std"):
+        low, low_open = (max(low, DEVIATIONS[0]), False) if low_open else (low, False)
+        high = min(high, DEVIATIONS[1])
     array = _as_array(name, value)
     if array.ndim > 1:
         raise InvalidParameter(f"{name} must be a number or one number per node, got shape {array.shape}")

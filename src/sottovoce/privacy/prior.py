@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
+from ..foundation.arguments import checked
 from ..graphs.graph import Graph
 from ..methods.base import Array
 
@@ -26,10 +27,7 @@ def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Arra
         raise InvalidParameter(
             f"prior_std must be one number or one per node ({graph.num_nodes}), got shape {prior.shape}"
         )
-    if not (np.isfinite(prior) & (prior > 0.0)).all():
-        raise InvalidParameter(
-            f"prior_std must be finite and above 0, got {prior.min():g} (a flat prior is None, or --flat)"
-        )
+    checked("prior_std", prior, low=0.0, low_open=True, why="a flat prior is None, or --flat")
     return np.broadcast_to(prior, (graph.num_nodes,)).copy()
 
 

@@ -132,12 +132,13 @@ def specialised(template: Callable[..., None], **parts: Any) -> Kernel:
     before, here or in another process, is used again if the fingerprint of the parts is the same. Functions of this
     package do not change while it runs, so theirs is taken once.
     """
-    if not all(map(_ours, parts.values())):
-        return _specialised(template, parts)
     known = (template, *parts.items())
-    if known not in _OURS:
-        _OURS[known] = _specialised(template, parts)
-    return _OURS[known]
+    if (kernel := _OURS.get(known)) is not None:
+        return kernel
+    kernel = _specialised(template, parts)
+    if all(map(_ours, parts.values())):
+        _OURS[known] = kernel
+    return kernel
 
 
 def _ours(part: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ __all__ = ["NEVER", "Plan", "Record", "Recorder", "Records", "planned"]
 NEVER = 2**62
 """The step of no record: what comes after the last one of a plan."""
 MOST_RECORDS = 10**8
+MOST_KEPT = 1000
+"""Steps of a plan that is kept for the next run of the same length."""
 
 Record = int | Sequence[int] | npt.NDArray[np.integer] | None
 Indices = npt.NDArray[np.int64]
@@ -52,7 +55,9 @@ class Plan:
         """How many of the steps are at or before ``step``."""
         if isinstance(self.steps, range):
             return min(max(0, step + 1 - self.steps.start), len(self.steps))
-        return int(self.steps.searchsorted(step, side="right")) if step < NEVER else len(self)
+        if step >= self[len(self) - 1]:  # most often: to the end in one go
+            return len(self)
+        return int(self.steps.searchsorted(step, side="right"))
 
     def part(self, low: int, high: int) -> Indices:
         """The steps in the places ``low`` to ``high``, the latter not included: an array."""
@@ -88,11 +93,18 @@ def _evenly(begin: int, end: int, count: int) -> Plan:
     """``begin``, and ``count`` steps up to ``end``, or all of them if they are fewer."""
     if count >= end - begin:
         return Plan(range(begin, end + 1))
+    return _few(begin, end, count) if count <= MOST_KEPT else _some(begin, end, count)
+
+
+def _some(begin: int, end: int, count: int) -> Plan:
     places = np.arange(count + 1) * ((end - begin) / count) + begin
     steps = np.empty(count + 2, dtype=np.int64)
     steps[:-1] = np.rint(places, out=places)  # they are more than 1 apart, so that none comes twice
     steps[-2:] = end, NEVER
     return Plan(steps)
+
+
+_few = lru_cache(maxsize=64)(_some)  # many runs are of the same length; nobody writes to a plan
 
 
 def _ascending(steps: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -156,8 +168,8 @@ class Recorder:
         self.plan, self.count = plan, 0
         self.beside: int | None = None
         """The step of the last row, if it was not planned."""
-        self.squared = np.empty((len(plan) + 1, replicas))
-        self.drifts = np.empty((len(plan) + 1, replicas))
+        # In one piece: of two, the system would take the memory back after each run and hand it out anew, page by page.
+        self.squared, self.drifts = np.empty((2, len(plan) + 1, replicas))
 
     @property
     def last(self) -> int:

@@ -39,8 +39,8 @@ CHUNK = 2**22
 
 SHEET = 2**20
 """Numbers on a sheet of records that has a column for each coordinate of each replica, about."""
-ROWS = 2**18
-"""Rows that are recorded in a span at most: so many are still in a cache when the masses become drifts."""
+ROWS = 2**15
+"""Rows that are recorded in a span at most: so many, and a list of their steps, stay in the cache of a core."""
 
 Indices = npt.NDArray[np.int64]
 Rows = tuple[Indices, Array, Array]
@@ -63,13 +63,14 @@ def advance(
     with crew, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
         if state.keepers:
             state.look(np.flatnonzero(state.steps_done == begin))
-        if state.recorder.plan[0] == begin:
+        if state.recorder.plan[0] == begin and (stop_at is not None or not runner.notes_first):
             runner.note(begin)
         if stop_at is not None:
             state.stopped[:] = runner.measured(np.arange(state.setup.replicas))[0] <= stop_at * state.setup.scale
         at = state.next_step(end)
         while at < end and not interrupt.seen():
-            active, until = state.going_on(at), state.next_look(at, end)
+            until = state.next_look(at, end) if state.keepers else end
+            active = state.going_on(at)
             if stop_at is None:
                 runner.span(at, until)
             else:
@@ -78,8 +79,8 @@ def advance(
                 state.look(active)
             at = state.next_step(end)
             progress.at(max(0, min(at, state.num_steps) - begin))
-        if begin < state.num_steps < end and state.recorder.last != state.num_steps:
-            runner.note(state.num_steps)
+        if state.num_steps < end and state.recorder.last != state.num_steps:
+            runner.note_end(begin)
     state.elapsed += time.perf_counter() - began
     return state.solution(interrupted=interrupt.seen() and state.next_step(end) < end)
 
@@ -126,6 +127,7 @@ class Runner:
         nothing = np.empty((0, replicas, coordinates))
         self.no_records = np.array([NEVER]), nothing, nothing
         self.team = team_for(state, together, crew)
+        self.notes_first = kind.notes_first and not (self.beside or setup.stages or self.team)
         if self.team is not None:
             self.team.prepare(self.sheet(*self.no_records))
         self.load()
@@ -159,9 +161,10 @@ class Runner:
         """All replicas that are at step ``at`` make the coming steps, and record where they should."""
         active = self.state.going_on(at)
         share = self._share(active)
-        low = self.plan.passed(at)
+        passed = self.plan.passed(at)
+        low = passed if self.state.recorder.count else self.plan.passed(at - 1)  # the first row may be that of ``at``
         rows = min(self._room(), max(1, CHUNK // (share * self.record_work)))
-        enough = self.plan[min(low + rows - 1, len(self.plan))]
+        enough = self.plan[min(passed + rows - 1, len(self.plan))]
         most = CHUNK if self.team is None else self.team.pace.most(CHUNK)
         until = self._until(at, min(end, enough), max(256 // self.work, most // (share * self.work), 1))
         self._recorded(active, at, until, self.plan.part_and_next(low, self.plan.passed(until)))
@@ -189,6 +192,11 @@ class Runner:
         errors, drifts = state.recorder.rows(len(recorded))
         errors[:, active] = np.where(gone, np.nan, squared[where])
         drifts[:, active] = np.where(gone, np.nan, self.drift(masses[where][:, active]))
+
+    def note_end(self, begin: int) -> None:
+        """Record where a run was interrupted: at its beginning only if that was planned."""
+        if self.state.num_steps > begin or self.plan[0] == begin:
+            self.note(self.state.num_steps)
 
     def note(self, step: int) -> None:
         """Record the replicas that are at ``step`` there."""

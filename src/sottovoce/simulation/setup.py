@@ -46,7 +46,9 @@ class Setup:
     @cached_property
     def means(self) -> Array:
         """``(coordinates,)`` c̄."""
-        return np.atleast_1d(self.private_values.mean(axis=0))
+        if self.private_values.ndim == 1:
+            return self.totals / len(self.private_values)
+        return np.asarray(self.private_values.mean(axis=0))
 
     @property
     def true_mean(self) -> Any:

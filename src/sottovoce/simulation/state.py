@@ -19,6 +19,9 @@ from .solution import Solution, Status
 
 __all__ = ["State", "aligned", "start_of"]
 
+FEW = 2**12
+"""Numbers whose squares are summed in no time."""
+
 
 @dataclass(eq=False)
 class State:
@@ -101,7 +104,7 @@ class State:
     @property
     def num_steps(self) -> int:
         """Steps run by the replica that ran longest."""
-        return int(self.steps_done.max())
+        return int(self.steps_done[0] if len(self.steps_done) == 1 else self.steps_done.max())
 
     @property
     def num_coordinates(self) -> int:
@@ -110,11 +113,13 @@ class State:
 
     def going_on(self, step: int) -> npt.NDArray[np.int64]:
         """The replicas that are at ``step`` and have not stopped."""
+        if len(self.stopped) == 1:  # most runs, and many are short
+            return np.arange(int(self.steps_done[0] == step and not self.stopped[0]))
         return np.flatnonzero(~self.stopped & (self.steps_done == step))
 
     def next_step(self, end: int) -> int:
         """The least step at which a replica is that has not stopped, or ``end``."""
-        if len(self.stopped) == 1:  # most runs, and many are short
+        if len(self.stopped) == 1:
             return end if self.stopped[0] else int(self.steps_done[0])
         return int(self.steps_done.min(initial=end, where=~self.stopped))
 
@@ -185,6 +190,8 @@ def start_of(setup: Setup) -> Iterator[Array]:
 
 def _all_finite(tables: Array) -> bool:
     """A sum that is finite says so at once; one that is not may be that of large numbers."""
+    if tables.size <= FEW and math.isfinite(np.vdot(tables, tables)):  # which never warns
+        return True
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(tables.sum()) or np.isfinite(tables).all())
 

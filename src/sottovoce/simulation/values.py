@@ -41,15 +41,18 @@ def checked_values(private_values: npt.ArrayLike | Mapping[Any, Any], graph: Gra
         )
     if values.ndim == 2 and values.shape[1] > MAX_COORDINATES:
         raise InvalidValues(f"private_values may have at most {MAX_COORDINATES} coordinates, got {values.shape[1]}")
+    if not -LARGEST_VALUE <= values.min() <= values.max() <= LARGEST_VALUE:
+        _refuse(values)
+    values.flags.writeable = False
+    return values
+
+
+def _refuse(values: Array) -> None:
+    """Say what is wrong with values of which one is too large or not a number."""
     if not np.isfinite(values).all():
         where = int(np.argwhere(~np.isfinite(values))[0][0])
         raise InvalidValues(f"private_values must be finite; the entry of node {where} is not")
-    if np.abs(values).max() > LARGEST_VALUE:
-        raise InvalidValues(
-            f"private_values must be at most {LARGEST_VALUE:g} in size, so that their squares are finite"
-        )
-    values.flags.writeable = False
-    return values
+    raise InvalidValues(f"private_values must be at most {LARGEST_VALUE:g} in size, so that their squares are finite")
 
 
 def sums_of(values: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ..scenario.scenario import Scenario
 from . import comparing, insight, meter
@@ -12,16 +12,12 @@ from .limits import Limits
 from .observing import Observer
 from .playing import Playback
 from .thinking import Thinkers
+from .thresholds import Thresholds
+from .turns import Compute
 
 __all__ = ["Answers"]
 
 T = TypeVar("T")
-
-
-class Compute(Protocol):
-    """Does a short piece of work in a thread."""
-
-    async def __call__(self, work: Callable[[], T]) -> T: ...
 
 
 class Answers:
@@ -33,8 +29,8 @@ class Answers:
         Whose they are: pages take turns.
     limits
         What it may ask for.
-    thinkers
-        Where they are worked out.
+    thinkers, thresholds
+        Where they are worked out, and thresholds that are known already.
     say, compute
         How they are told, and where short pieces are done.
     """
@@ -44,16 +40,21 @@ class Answers:
         page: Hashable,
         limits: Limits,
         thinkers: Thinkers,
+        thresholds: Thresholds,
         *,
         say: Callable[[dict[str, Any]], Awaitable[None]],
         compute: Compute,
     ) -> None:
-        self._page, self._limits, self._thinkers = page, limits, thinkers
+        self._page, self._limits = page, limits
+        self._thinkers, self._thresholds = thinkers, thresholds
         self._say, self._compute = say, compute
 
     async def theory(self, run: int, problem: Scenario) -> None:
         """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
-        answer = await self._think(insight.threshold, problem.graph, problem.edge_probabilities, about=problem)
+        answer = await self._thresholds.find(
+            problem,
+            lambda: self._think(insight.threshold, problem.graph, problem.edge_probabilities, about=problem),
+        )
         await self._say({"type": "threshold", "run": run, **answer})
         alpha = answer.get("algebraicConnectivity")
         for index, method in enumerate(problem.methods):

@@ -10,20 +10,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from ..errors import InvalidInput, InvalidParameter, SottovoceError
@@ -32,6 +29,7 @@ from ..scenario.scenario import Scenario
 from . import exports
 from .catalogue import catalogue
 from .data import read_graph, read_values
+from .guarding import Guard
 from .limits import Limits
 from .live import Watcher
 from .messages import read_json, write
@@ -42,7 +40,8 @@ from .stream import Conversation
 from .tables import Choices
 from .tasks import in_words
 from .thinking import Thinkers
-from .turns import Turns
+from .thresholds import Thresholds
+from .turns import Threads
 
 __all__ = ["STATIC", "create_app"]
 
@@ -55,26 +54,15 @@ LONG_TEXT = 200_000
 QUICK_WORK = 20_000_000
 """Updates of single nodes that an export may need to be computed here, where kernels are compiled already."""
 
-THREADS = 4
-"""Slices of runs that are computed at once."""
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-SECURITY_HEADERS = {
-    "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-cache",
-}
 
 
 def create_app(
-    *, limits: Limits | None = None, hosts: Sequence[str] = LOOPBACK, watcher: Watcher | None = None
+    *,
+    limits: Limits | None = None,
+    hosts: Sequence[str] = LOOPBACK,
+    watcher: Watcher | None = None,
+    thinkers: Thinkers | None = None,
 ) -> Starlette:
     """The application.
 
@@ -86,8 +74,10 @@ def create_app(
         Names under which this server is reached, without port.
     watcher
         Where the live view looks for peers.
+    thinkers
+        Processes for longer answers, if some were started already; they are closed with the application.
     """
-    studio = Studio(limits or Limits(), watcher or Watcher())
+    studio = Studio(limits or Limits(), watcher or Watcher(), thinkers)
     return Starlette(
         routes=[
             Route("/", studio.page),
@@ -100,7 +90,7 @@ def create_app(
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[
-            Middleware(_Guard),
+            Middleware(Guard),
             Middleware(
                 TrustedHostMiddleware,
                 allowed_hosts=[f"[{host}]" if ":" in host else host for host in hosts],
@@ -119,19 +109,18 @@ def create_app(
 class Studio:
     """The handlers and what they share."""
 
-    def __init__(self, limits: Limits, watcher: Watcher) -> None:
-        self.limits, self.watcher = limits, watcher
-        self.running = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="studio-run")
-        self.turns: Turns | None = None
-        self.thinkers: Thinkers | None = None
+    def __init__(self, limits: Limits, watcher: Watcher, thinkers: Thinkers | None) -> None:
+        self.limits, self.watcher, self.thinkers = limits, watcher, thinkers
+        self.threads = Threads()
+        self.thresholds = Thresholds()
         self.open_pages = 0
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        """Processes for what takes longer; everything is given back at the end."""
-        self.thinkers, self.turns = Thinkers(), Turns(THREADS)
-        self.thinkers.warm_up()
-        self.running.submit(_prepare_engine)
+        """Processes for what takes longer, and what the first page asks for; everything is given back at the end."""
+        self.thinkers = self.thinkers or Thinkers()
+        self.thinkers.warm_up(then=lambda: self.threads.prepare(_prepare_engine))
+        self.threads.prepare(lambda: catalogue(self.limits))  # its first time imports what building methods needs
         following = asyncio.ensure_future(self.watcher.follow())
         try:
             yield
@@ -139,7 +128,7 @@ class Studio:
             following.cancel()
             self.thinkers.close()
             self.watcher.close()
-            self.running.shutdown(wait=False, cancel_futures=True)
+            self.threads.close()
 
     async def page(self, _request: Request) -> Response:
         """The one page."""
@@ -208,14 +197,13 @@ class Studio:
             return
         self.open_pages += 1
         assert self.thinkers is not None
-        assert self.turns is not None
         try:
             await Conversation(
                 socket,
                 self.limits,
-                running=self.running,
-                turns=self.turns,
+                threads=self.threads,
                 thinkers=self.thinkers,
+                thresholds=self.thresholds,
                 watcher=self.watcher,
             ).hold()
         finally:
@@ -245,9 +233,7 @@ class Studio:
         return await self._think(read_scenario, asked, self.limits)
 
     async def _compute(self, work: Callable[[], T]) -> T:
-        assert self.turns is not None
-        async with self.turns.turn("requests"):
-            return await asyncio.get_running_loop().run_in_executor(self.running, work)
+        return await self.threads.compute(work, page="requests")
 
     async def _compute_here(self, work: Callable[..., T], *arguments: Any) -> T:
         return await self._compute(lambda: work(*arguments))
@@ -255,44 +241,6 @@ class Studio:
     async def _think(self, work: Callable[..., T], *arguments: Any) -> T:
         assert self.thinkers is not None
         return await self.thinkers.think(work, *arguments, page="requests")
-
-
-class _Guard:
-    """Refuses requests of other sites before anything else looks at them, and adds security headers to all answers."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        reason = _objection(HTTPConnection(scope).headers, needs_origin=scope["type"] == "websocket")
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                given = {name for name, _ in message["headers"]}
-                extra = [(k.encode(), v.encode()) for k, v in SECURITY_HEADERS.items() if k.encode() not in given]
-                message = {**message, "headers": [*message["headers"], *extra]}
-            await send(message)
-
-        if reason is None:
-            await self.app(scope, receive, send_with_headers)
-        elif scope["type"] == "http":
-            await JSONResponse({"message": reason}, status_code=403)(scope, receive, send_with_headers)
-        else:
-            await receive()  # websocket.connect
-            await send({"type": "websocket.close", "code": 4403, "reason": reason[:100]})
-
-
-def _objection(headers: Headers, *, needs_origin: bool) -> str | None:
-    """Why a request is refused: its page must come from the host that it asks for. That host is checked after this."""
-    origin = headers.get("origin")
-    if origin is None:
-        return "a websocket must say where it comes from" if needs_origin else None
-    if origin.partition("://")[2].lower() != headers.get("host", "").lower():
-        return "another site may not use this server"
-    return None
 
 
 def _prepare_engine() -> None:

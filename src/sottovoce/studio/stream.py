@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Executor
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,23 +21,22 @@ from ..errors import InvalidParameter
 from ..foundation.arguments import number, whole
 from ..foundation.bucket import TokenBucket
 from .answers import Answers
+from .driving import Driver
 from .limits import Limits
 from .live import Watcher
-from .messages import pack, parse, speed_of, write
+from .messages import parse, speed_of, write
 from .observing import read_observer, read_prior
 from .opening import opening
-from .playing import FULLEST_SPEED_FRAMES, Playback
+from .playing import Playback
 from .reading import is_small, read_scenario
 from .tasks import Tasks, sentence_about
 from .thinking import Thinkers
-from .turns import Turns
+from .thresholds import Thresholds
+from .turns import Threads
 
 __all__ = ["Conversation"]
 
 T = TypeVar("T")
-
-LONGEST_WAIT = 0.5
-"""Seconds after which a picture is shown though the run is not yet where it should be."""
 
 KEPT = 50
 """Commands that may wait until a run is prepared."""
@@ -56,8 +54,8 @@ class Conversation:
         An accepted websocket.
     limits
         What it may ask for.
-    running, turns, thinkers
-        Where slices of runs are computed and who is next, and where answers that take longer are.
+    threads, thinkers, thresholds
+        Where slices of runs are computed, where answers that take longer are, and thresholds that are known.
     watcher
         Reads the status of peers.
     """
@@ -67,22 +65,21 @@ class Conversation:
         socket: WebSocket,
         limits: Limits,
         *,
-        running: Executor,
-        turns: Turns,
+        threads: Threads,
         thinkers: Thinkers,
+        thresholds: Thresholds,
         watcher: Watcher,
     ) -> None:
         self._socket, self._limits, self._watcher = socket, limits, watcher
-        self._running, self._turns, self._thinkers = running, turns, thinkers
+        self._threads, self._thinkers = threads, thinkers
         rate = limits.messages_per_second
         self._allowance = TokenBucket(rate=rate, burst=4 * rate)
         self._tasks = Tasks(self._say)
-        self._answers = Answers(self, limits, thinkers, say=self._say, compute=self._compute)
+        self._answers = Answers(self, limits, thinkers, thresholds, say=self._say, compute=self._compute)
         self._preparing = False
         self._kept: list[dict[str, Any]] = []
-        self._playback: Playback | None = None
+        self._driver: Driver | None = None
         self._run = 0
-        self._speed = 1.0
         self._commands: dict[str, Callable[[Mapping[str, Any]], Awaitable[None]]] = {
             "setup": self._setup,
             "play": self._play,
@@ -149,7 +146,7 @@ class Conversation:
 
     async def _setup(self, message: Mapping[str, Any]) -> None:
         await self._tasks.cancel("setup", "play", "theory", "privacy", "guess", "compare")
-        self._playback, self._kept, self._preparing = None, [], False
+        self._driver, self._kept, self._preparing = None, [], False
         self._run = whole("run", message.get("run", 0), low=0, high=2**53)
         self._preparing = True
         self._start("setup", partial(self._prepare, message.get("problem"), message.get("at", 0)))
@@ -175,46 +172,49 @@ class Conversation:
         target = whole("at", at, low=0, high=problem.num_steps)
         graph = problem.graph
         drawn = graph.num_nodes <= self._limits.drawn_nodes and graph.num_edges <= self._limits.drawn_edges
-        self._playback = playback = Playback(problem, drawn=drawn)
+        playback = Playback(problem, drawn=drawn)
+        self._driver = driver = Driver(
+            playback, self._run, self._limits, compute=self._compute, say=self._say, send=self._send
+        )
         ready = await self._compute(lambda: opening(problem, drawn=drawn))
         await self._say({"type": "ready", "run": self._run, **ready})
-        await self._send_frame(playback)
+        await driver.show()
         if target:
-            self._start("play", partial(self._run_to, playback, target))
+            self._run_to(driver, target)
         self._start("theory", partial(self._answers.theory, self._run, problem))
 
     async def _play(self, message: Mapping[str, Any]) -> None:
-        playback = self._need_playback()
-        self._speed = speed_of(message)
-        if playback.finished:
-            playback.rewind()
-            await self._send_frame(playback, rewound=True)
+        driver = self._need_driver()
+        driver.speed = speed_of(message)
+        if driver.playback.finished:
+            await driver.rewind()
         await self._tasks.cancel("play")
-        self._start("play", partial(self._run_on, playback), announced=False)
+        self._start("play", driver.run_on, announced=False)
 
     async def _pause(self, message: Mapping[str, Any]) -> None:
         await self._tasks.cancel("play")
-        if self._playback is not None:  # a piece under way was finished, and its picture was not sent
-            await self._send_frame(self._playback)
+        if self._driver is not None:  # a piece under way was finished, and its picture was not sent
+            await self._driver.show()
         await self._say({"type": "paused", "run": self._run})
 
     async def _step(self, message: Mapping[str, Any]) -> None:
-        playback = self._need_playback()
+        driver = self._need_driver()
         count = whole("count", message.get("count", 1), low=1, high=self._limits.steps)
         await self._tasks.cancel("play")
-        self._start("play", partial(self._run_to, playback, min(playback.step + count, playback.problem.num_steps)))
+        self._run_to(driver, min(driver.playback.step + count, driver.playback.problem.num_steps))
 
     async def _seek(self, message: Mapping[str, Any]) -> None:
-        playback = self._need_playback()
-        target = whole("step", message.get("step"), low=0, high=playback.problem.num_steps)
+        driver = self._need_driver()
+        target = whole("step", message.get("step"), low=0, high=driver.playback.problem.num_steps)
         await self._tasks.cancel("play")
-        if target < playback.step:
-            playback.rewind()
-            await self._send_frame(playback, rewound=True)
-        self._start("play", partial(self._run_to, playback, target))
+        if target < driver.playback.step:
+            await driver.rewind()
+        self._run_to(driver, target)
 
     async def _set_speed(self, message: Mapping[str, Any]) -> None:
-        self._speed = speed_of(message)
+        speed = speed_of(message)
+        if self._driver is not None:
+            self._driver.speed = speed
 
     async def _watch(self, message: Mapping[str, Any]) -> None:
         playback = self._need_playback()
@@ -248,46 +248,16 @@ class Conversation:
         if message.get("on") is not False:
             self._start("live", self._say_live, announced=False)
 
-    def _need_playback(self) -> Playback:
-        if self._playback is None:
+    def _need_driver(self) -> Driver:
+        if self._driver is None:
             raise InvalidParameter("nothing is set up yet")
-        return self._playback
+        return self._driver
 
-    # -- under way -----------------------------------------------------------------------------
+    def _need_playback(self) -> Playback:
+        return self._need_driver().playback
 
-    async def _run_on(self, playback: Playback) -> None:
-        """Play at the wanted speed until the end, a pause, or the limit of time."""
-        began = due = time.monotonic()
-        while not playback.finished:
-            if time.monotonic() - began > self._limits.running_seconds:
-                await self._say(
-                    {"type": "paused", "run": self._run, "message": "paused after a long time; press Run to go on"}
-                )
-                return
-            interval = max(1.0 / self._limits.frames_per_second, 1.0 / self._speed)
-            most = -(-playback.problem.num_steps // FULLEST_SPEED_FRAMES)
-            count = int(min(max(1, round(self._speed * interval)), max(1, most)))
-            shown = min(playback.step + count, playback.problem.num_steps)
-            began_slices = time.monotonic()
-            while playback.step < shown and not playback.diverged:
-                await self._compute(partial(playback.advance, shown))
-                if time.monotonic() - began_slices > LONGEST_WAIT:
-                    break  # show how far it is
-            await self._send_frame(playback)
-            if playback.diverged:
-                message = "paused: the values of a method are no longer finite numbers, it diverges here"
-                await self._say({"type": "paused", "run": self._run, "message": message})
-                return
-            due = max(due + interval, time.monotonic())
-            await asyncio.sleep(due - time.monotonic())
-
-    async def _run_to(self, playback: Playback, target: int) -> None:
-        """Run to a step as fast as possible, with one frame at the end."""
-        begin = playback.step
-        while playback.step < target:
-            await self._compute(partial(playback.advance, target))
-            self._tasks.shares["play"] = (playback.step - begin) / (target - begin)
-        await self._send_frame(playback)
+    def _run_to(self, driver: Driver, target: int) -> None:
+        self._start("play", partial(driver.run_to, target, partial(self._tasks.shares.__setitem__, "play")))
 
     async def _say_live(self) -> None:
         while True:
@@ -297,25 +267,10 @@ class Conversation:
     # -- plumbing ------------------------------------------------------------------------------
 
     async def _compute(self, work: Callable[[], T]) -> T:
-        """A short piece in a thread, when this page's turn comes.
-
-        If the caller is cancelled, the piece is finished first, so that no two run at once.
-        """
-        async with self._turns.turn(self):
-            future = asyncio.get_running_loop().run_in_executor(self._running, work)
-            try:
-                return await asyncio.shield(future)
-            except asyncio.CancelledError:
-                await asyncio.gather(future, return_exceptions=True)
-                raise
+        return await self._threads.compute(work, page=self)
 
     def _start(self, name: str, work: Callable[[], Awaitable[None]], *, announced: bool = True) -> None:
         self._tasks.start(name, work, run=self._run, announced=announced)
-
-    async def _send_frame(self, playback: Playback, *, rewound: bool = False) -> None:
-        header, arrays = playback.frame()
-        header |= {"run": self._run, "rewound": rewound}
-        await self._send(pack(header, arrays))
 
     async def _say(self, message: dict[str, Any]) -> None:
         await self._send(write(message))

@@ -1,13 +1,23 @@
-"""Pages take turns: whoever asks for much waits behind whoever asks for little, not the other way round."""
+"""Pages take turns: whoever asks for much waits behind whoever asks for little, not the other way round.
+
+:class:`Turns` says who is next; :class:`Threads` compute short pieces in that order.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
 
-__all__ = ["Turns"]
+__all__ = ["Compute", "Threads", "Turns"]
+
+T = TypeVar("T")
+
+THREADS = 4
+"""Short pieces that are computed at once."""
 
 
 class Turns:
@@ -61,3 +71,38 @@ class Turns:
                 place.set_result(None)
                 return
         self._free += 1
+
+
+class Compute(Protocol):
+    """Does a short piece of work in a thread, when its turn comes."""
+
+    async def __call__(self, work: Callable[[], T]) -> T: ...
+
+
+class Threads:
+    """Where short pieces are computed, page by page in turn."""
+
+    def __init__(self) -> None:
+        self._turns = Turns(THREADS)
+        self._executor = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="studio-run")
+
+    async def compute(self, work: Callable[[], T], *, page: Hashable) -> T:
+        """A piece for a page, when its turn comes.
+
+        If the caller is cancelled, a piece that has begun is finished first, so that no two of a run go on at once.
+        """
+        async with self._turns.turn(page):
+            future = asyncio.get_running_loop().run_in_executor(self._executor, work)
+            try:
+                return await asyncio.shield(future)
+            except asyncio.CancelledError:
+                await asyncio.gather(future, return_exceptions=True)
+                raise
+
+    def prepare(self, work: Callable[[], object]) -> None:
+        """Something nobody waits for yet."""
+        self._executor.submit(work)
+
+    def close(self) -> None:
+        """What waits is dropped."""
+        self._executor.shutdown(wait=False, cancel_futures=True)

@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.units import LONG
 from sottovoce.testing import SeededPeer
+from sottovoce.testing.memory_transport import Faults
 
 from .town import Town, virtually
 
@@ -128,3 +130,17 @@ async def test_a_neighbour_that_vanishes_and_returns_is_noticed() -> None:
         assert peer.status().neighbours["p1"].state == "open"
         lines = [event for _, event, _ in town.observers["p0"].lines if event.startswith("neighbour")]
         assert lines == ["neighbour unreachable", "neighbour reachable"]
+
+
+@virtually
+async def test_a_peer_that_cannot_keep_up_is_not_locked_most_of_the_time() -> None:
+    """R72: with long vectors and calls of a second, at most every fourth second is spent waiting for an answer."""
+    requests = {}
+    for dimension in (1, LONG):
+        town = Town(3, diameter=1, dimension=dimension, rate=2.0, faults=Faults(distance=0.5))
+        async with town.running() as peers:
+            await asyncio.sleep(10.0)
+            before = peers["p0"]._protocol.state.requests
+            await asyncio.sleep(40.0)
+            requests[dimension] = peers["p0"]._protocol.state.requests - before
+    assert requests[LONG] <= 40 / 4 + 1 < requests[1]

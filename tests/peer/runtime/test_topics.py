@@ -350,7 +350,7 @@ def protocols_of(net: LocalNetwork, topic: str) -> dict[str, Protocol]:
 async def test_a_member_that_dies_after_it_said_that_it_is_bound_keeps_nobody_from_the_answer() -> None:
     """R91: all are bound to the same set and know it, nobody has declared it: the answer is there, with the dead one.
 
-    The rounds do not go on without it. The same digits for all, long before the time-out.
+    The rounds do not go on without it; those who wait for it declare, long before the time-out.
     """
     names = ["ada", "bob", "cyd", "dan"]
     ring = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan"), ("dan", "ada")]
@@ -368,8 +368,7 @@ async def test_a_member_that_dies_after_it_said_that_it_is_bound_keeps_nobody_fr
             await calls.pop("dan")
         answers = await asyncio.gather(*calls.values())
         assert {answer.contributors for answer in answers} == {tuple(names)}
-        assert len({answer.mean for answer in answers}) == 1
-        assert abs(answers[0].mean - 1.5) < 1e-3
+        assert all(abs(answer.mean - 1.5) <= answer.plus_minus for answer in answers)
         assert asyncio.get_running_loop().time() < 60.0
 
 

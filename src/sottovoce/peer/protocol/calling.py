@@ -18,11 +18,15 @@ from ...foundation.bucket import TokenBucket
 from .messages import Kind
 from .patience import Patience, first_wait
 from .settings import Settings
+from .units import LONG
 
-__all__ = ["LONGEST_TALK", "Contacts", "exponential", "jittered", "own_rate"]
+__all__ = ["LONGEST_TALK", "RESTS", "Contacts", "exponential", "jittered", "own_rate", "rest"]
 
 LONGEST_TALK = 4
 """Messages in a row to one neighbour in one turn; more can wait for the next tick."""
+
+RESTS = 3.0
+"""R72: how long a peer with long vectors rests after a call, as a multiple of what that took."""
 
 _LEAST_PACE = 100.0
 """Messages a second that a neighbour may always send."""
@@ -50,6 +54,21 @@ def own_rate(settings: Settings, neighbours: int, *, quiet: bool) -> float:
 def exponential(rate: float, uniform: float) -> float:
     """Waiting time of a Poisson process, from a number uniform in [0, 1)."""
     return -math.log1p(-uniform) / rate
+
+
+def rest(settings: Settings, took: float) -> float:
+    """R72: seconds for which the own clock is silent at least, after a call that took so many.
+
+    A peer that has asked is locked, and refuses whoever asks it. Where vectors are long, a refused request costs nearly
+    as much as an exchange: so a peer that cannot keep up with its clock is locked for a quarter of the time at most.
+
+    Examples
+    --------
+    >>> from sottovoce.testing.settings import some_settings
+    >>> rest(some_settings(dimension=100_000), 0.5), rest(some_settings(dimension=10), 0.5)
+    (1.5, 0.0)
+    """
+    return RESTS * took if settings.dimension >= LONG else 0.0
 
 
 def jittered(seconds: float, uniform: float) -> float:

@@ -230,8 +230,8 @@ class Core:
     def _seal(self) -> Vector:
         return draw_seal(self.settings, self._draw)
 
-    def _put(self, name: str, edge: Edge) -> None:
-        self.state = replace(self.state, edges={**self.state.edges, name: edge})
+    def _put(self, name: str, edge: Edge, moved: Vector | None = None) -> None:
+        self.state = self.state.with_edge(name, edge, moved)
 
     def _new_sid(self) -> int:
         """R31 keeps ids below 2**62; they are unique in this node and grow over its lives."""

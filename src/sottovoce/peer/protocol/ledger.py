@@ -84,6 +84,10 @@ class Edge:
         """Whether an exchange has moved something, beyond the seals."""
         return not self.blank and max(self.s, self.r) > SEAL
 
+    def same_registers(self, other: Edge) -> bool:
+        """Whether both hold the same registers. They are never written to, so identity is enough."""
+        return self.blank == other.blank and self.f is other.f and self.g is other.g
+
     def __repr__(self) -> str:
         ledger = "blank" if self.blank else f"s={self.s} r={self.r}"
         return f"<Edge life {self.sid} peer {self.psid} {ledger}{' parted' if self.parted else ''}>"

@@ -20,13 +20,13 @@ import numpy as np
 
 from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
-from .calling import exponential, own_rate
+from .calling import exponential, own_rate, rest
 from .closing import Certificate, followed, renewed
 from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
 from .ledger import Reaction, meet, step
 from .members import Membership
-from .messages import Kind, Message, Vector, check_message, within
+from .messages import Kind, Message, Vector, check_arrived, within
 from .noise import begin_afresh, draw_if_needed, noise_in_place, rearm
 from .openings import closed
 from .settings import Settings
@@ -159,10 +159,14 @@ class Protocol(Membership):
         still = self._still[0] == self.rule.round and self._still[1] >= WAITS_AFTER
         return still and all(map(self._has_said_enough, talking))
 
-    def pause(self, uniform: float) -> float:
-        """R27, R36: seconds until the own clock rings next, from a number uniform in [0, 1)."""
+    def pause(self, uniform: float, took: float = 0.0) -> float:
+        """R27, R36, R72: seconds until the own clock rings next, from a number uniform in [0, 1).
+
+        ``took``: how long its last call has taken.
+        """
         neighbours = max(len(self.state.active), 1)
-        return exponential(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
+        usual = exponential(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
+        return max(usual, rest(self.settings, took))
 
     def unanswered(self, message: Message, *, late: bool) -> Message | None:
         """R17: ``message`` brought no answer, only because time ran out if ``late``. What to send again, if anything.
@@ -203,7 +207,7 @@ class Protocol(Membership):
         self._check_address(m)
         if self._check_terms(m):
             return self.greet(m.src)
-        check_message(m, dimension=self.settings.dimension, members=self.settings.members)
+        check_arrived(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
         self.reached(m.src)
@@ -338,7 +342,8 @@ class Protocol(Membership):
         if edge is self.state.edges[name]:
             return
         opened = self.state.edges[name].blank and not edge.blank
-        self._put(name, edge)
+        moved = None if reaction.previous is None else reaction.previous - edge.g
+        self._put(name, edge, moved)
         if reaction.replaced:
             self._unlock(name)
             before = self._links[name]
@@ -347,9 +352,9 @@ class Protocol(Membership):
             self.state = rearm(self.state)
         if reaction.forgotten or opened:
             self.rule.disturbed()
-        if reaction.previous is not None:  # R13: a request of ours was applied
+        if moved is not None:  # R13: a request of ours was applied
             self.state = replace(self.state, fresh=self.state.fresh and noise_is_held(self.state, self._links))
-            step = max(reach(edge.g - reaction.previous))
+            step = max(reach(moved))
             self._exchanged(name, 2 * step, step)
 
     def _payload(self, m: Message) -> Message | None:
@@ -406,7 +411,7 @@ class Protocol(Membership):
         link.tokens -= 1.0
         link.step = reach(amount)
         held = noise_is_held(state, self._links)
-        self.state = replace(state, fresh=held, edges={**state.edges, m.src: changed})
+        self.state = replace(state.with_edge(m.src, changed, amount), fresh=held)
         self._count("applied", m.src)
         self._exchanged(m.src, max(reach(difference)), max(link.step))
         return ""

@@ -80,7 +80,11 @@ def whole_noise(count: int, size: float, draw: Callable[[int], Any]) -> Vector:
     c + round(size·N) = round(c + size·N) for a whole number c: what is shown is a function of the Gaussian message of
     the paper, so nothing learned from it exceeds what is proved about that one.
     """
-    return np.rint(draw(count) * size).astype(np.int64) if size else np.zeros(count, dtype=np.int64)
+    if not size:
+        return np.zeros(count, dtype=np.int64)
+    scaled = draw(count) * size
+    whole: Vector = np.rint(scaled, out=scaled).astype(np.int64)
+    return whole
 
 
 def draw_seal(settings: Settings, draw: Callable[[int], Any]) -> Vector:

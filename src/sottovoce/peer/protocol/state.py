@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,14 @@ FIRST_OPENINGS = 6.0
 """R53: how often one edge may be opened at once, as while a network is set up."""
 OPENINGS_PER_HOUR = 4.0
 """R53: and how often later on."""
+
+
+class _Sum(NamedTuple):
+    """c + Σ flows, and the value and records of which it is that."""
+
+    value: Vector
+    edges: Mapping[str, Edge]
+    total: Vector
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +63,8 @@ class PeerState:
         Neighbours that were dropped and have not answered for it yet (R51).
     certificate
         Of a topic: what the last epoch that ended in agreement found (R83); ``None``: none has.
+    known_sum
+        Not durable: c + Σ flows, and of what; only :attr:`without_noise` and :meth:`with_edge` look at it.
     """
 
     value: Vector
@@ -65,24 +76,51 @@ class PeerState:
     edges: Mapping[str, Edge] = field(default_factory=dict)
     partings: Mapping[str, Parting] = field(default_factory=dict)
     certificate: Certificate | None = None
+    known_sum: _Sum | None = field(default=None, compare=False)
 
     @property
-    def shown(self) -> Vector:
-        """x = c + u + Σ flows, always recomputed, neighbours in ascending order."""
-        total: Any = self.value.copy() if self.noise is None else self.value + self.noise
-        for name in sorted(self.edges):
-            edge = self.edges[name]
+    def without_noise(self) -> Vector:
+        """c + Σ flows, computed from all of them unless only :meth:`with_edge` has been used since that was done."""
+        known = self._valid_sum
+        if known is not None:
+            return known
+        total = self.value.copy()
+        for edge in self.edges.values():
             if not edge.blank:  # in place: of a long vector every copy counts
                 total += edge.f
                 total -= edge.g
-        return np.asarray(total)
+        object.__setattr__(self, "known_sum", _Sum(self.value, self.edges, total))
+        return total
+
+    @property
+    def shown(self) -> Vector:
+        """x = c + u + Σ flows."""
+        return self.without_noise if self.noise is None else self.without_noise + self.noise
+
+    def with_edge(self, name: str, edge: Edge, moved: Vector | None = None) -> PeerState:
+        """The state with another record for one neighbour; ``moved``: what that adds to the value, if it is known.
+
+        Whole numbers add up to the same in any order, so a sum that is carried on equals one that is computed anew.
+        """
+        edges, known, before = {**self.edges, name: edge}, self._valid_sum, self.edges.get(name)
+        if known is not None and moved is not None:
+            known = known + moved
+        elif before is None or not before.same_registers(edge):
+            known = None
+        return replace(self, edges=edges, known_sum=None if known is None else _Sum(self.value, edges, known))
+
+    @property
+    def _valid_sum(self) -> Vector | None:
+        known = self.known_sum
+        valid = known is not None and known.value is self.value and known.edges is self.edges
+        return known.total if known is not None and valid else None
 
     @property
     def sealed_edges(self) -> int:
         """How many edges hold a ledger that was opened with a seal (R46)."""
         return sum(edge.sealed for edge in self.edges.values())
 
-    @property
+    @cached_property
     def active(self) -> list[str]:
         """Neighbours that have not left, in ascending order."""
         return sorted(name for name, edge in self.edges.items() if not edge.parted)

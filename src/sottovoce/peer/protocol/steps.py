@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .messages import Vector, extremes, within
+from .messages import Vector, extremes
 
 __all__ = ["half", "kept_within", "reach"]
 
@@ -21,8 +21,11 @@ def half(difference: Vector, coin: Callable[[int], Vector]) -> Vector:
     >>> half(np.array([4, 5, -5]), np.ones), half(np.array([4, 5, -5]), np.zeros)
     (array([ 2,  3, -2]), array([ 2,  2, -3]))
     """
-    odd, lower = difference & 1, difference >> 1
-    return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower
+    if not np.bitwise_or.reduce(difference) & 1:  # none is odd
+        return difference >> 1
+    moved = difference + coin(len(difference)).astype(np.int64, copy=False)
+    moved >>= 1  # an even number stays where it is, whatever the coin says
+    return moved
 
 
 def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
@@ -35,11 +38,12 @@ def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
     >>> kept_within(np.array([9, 9, -9, 3]), np.array([0, 7, 14, -14]), 10)
     array([ 9,  3, -9,  3])
     """
-    if within(amount, limit) and within(flow + amount, limit):
+    (least, most), (down, up) = extremes(amount), extremes(flow)
+    if max(most, up + most) <= limit and min(least, down + least) >= -limit:  # of most exchanges, and no array is made
         return amount
-    least = np.maximum(-limit, np.minimum(-limit - flow, 0))
-    most = np.minimum(limit, np.maximum(limit - flow, 0))
-    kept = np.clip(amount, least, most)
+    lowest = np.maximum(-limit, np.minimum(-limit - flow, 0))
+    highest = np.minimum(limit, np.maximum(limit - flow, 0))
+    kept = np.clip(amount, lowest, highest)
     return amount if np.array_equal(kept, amount) else kept
 
 

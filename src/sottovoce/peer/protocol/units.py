@@ -17,12 +17,15 @@ import numpy.typing as npt
 
 from ...errors import ConfigError, InvalidValues
 
-__all__ = ["LARGEST", "Unit", "Vector", "bounds_in_units", "exactly"]
+__all__ = ["LARGEST", "LONG", "Unit", "Vector", "bounds_in_units", "exactly"]
 
 Vector = npt.NDArray[np.int64]
 
 LARGEST = 2**60
 """No value, register or limit exceeds this many units, so that sums and differences of a few fit into 64 bits."""
+
+LONG = 16_384
+"""From so many numbers on a vector is long: moving it costs more than deciding about it."""
 
 
 @dataclass(frozen=True)

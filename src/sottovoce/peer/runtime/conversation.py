@@ -175,14 +175,16 @@ class Conversation:
 
         Nobody calls a peer that does not listen; it calls twice as often, so that its edges fire as often as others.
         """
-        share = 0.5 if self._around.config().listen is None else 1.0
+        share, clock, took = (0.5 if self._around.config().listen is None else 1.0), self._around.clock, 0.0
         while True:
             quiet = self.protocol.quiet
-            seconds = share * self.protocol.pause(self._around.clock.uniform())
+            seconds = share * self.protocol.pause(clock.uniform(), took)
             hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
             if not hurried:
+                began = clock.now()
                 self.look_around()
                 await self.talker.turn()
+                took = clock.now() - began
 
     async def _spread_news(self) -> None:
         """R62: greet at once whoever waits for the round that this peer has entered."""

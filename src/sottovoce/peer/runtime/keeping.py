@@ -48,7 +48,7 @@ class Keeper:
         self._store, self._observer = store, observer
         self._saved: PeerState | None = None
         self._flush: asyncio.TimerHandle | None = None
-        self._news = asyncio.Event()
+        self._waiting: dict[asyncio.Future[None], Callable[[], bool]] = {}
 
     # -- the store ------------------------------------------------------------------------------
 
@@ -100,9 +100,10 @@ class Keeper:
             raise self.failure
 
     def tell(self) -> None:
-        """Wake whoever waits for something to be so."""
-        self._news.set()
-        self._news = asyncio.Event()
+        """Wake whoever waits for something that is so now; the others sleep on."""
+        for waiting, holds in list(self._waiting.items()):
+            if not waiting.done() and (self.failure is not None or holds()):
+                waiting.set_result(None)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something is so, or raise the reason why it will not be."""
@@ -110,4 +111,9 @@ class Keeper:
             self.check()
             if holds():
                 return
-            await self._news.wait()
+            waiting = asyncio.get_running_loop().create_future()
+            self._waiting[waiting] = holds
+            try:
+                await waiting
+            finally:
+                del self._waiting[waiting]

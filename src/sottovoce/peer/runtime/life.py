@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, PeerError
+from ...foundation.system import keep_freed_memory
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.calling import Contacts
 from ..protocol.messages import DEFAULT_TOPIC, Message
 from ..protocol.noise import account_for
 from ..protocol.state import PeerState, check_value
-from ..protocol.units import Vector
+from ..protocol.units import LONG, Vector
 from ..store import Identity, MemoryStore, Store
 from ..transport.base import Observer, SilentObserver, Transport
 from .clock import Clock, SystemClock
@@ -89,6 +90,8 @@ class Living:
     def _begin(self) -> None:
         """Open the store and go on from it, as configured now (R2, R3)."""
         config = self.config
+        if max(config.dimension, config.longest_topic) >= LONG:
+            keep_freed_memory()
         if self._store is None and (self._value is not None or not self._takes_part or _has_store(config)):
             self._store = _store_for(config)
         if not self._takes_part:
@@ -309,5 +312,6 @@ def _store_for(config: PeerConfig) -> Store:
     from ..store.sqlite import SqliteStore
     from ..store.witnessed import WitnessedStore
 
-    store = SqliteStore(config.data_dir, Identity(config.network, config.name, config.dimension, config.unit))
+    identity = Identity(config.network, config.name, config.dimension, config.unit)
+    store = SqliteStore(config.data_dir, identity, longest=config.longest_topic)
     return store if config.account_file is None else WitnessedStore(store, config.account_file)

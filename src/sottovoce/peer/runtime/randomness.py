@@ -78,10 +78,17 @@ def _normal(
     small = np.flatnonzero(high < RARE)
     radius += 2.0**-65
     radius[small] = high[small] * 2.0**-64 + (further(small.size) + 1.0) * 2.0**-128
-    np.sqrt(abs(-2.0 * np.log(radius, out=radius)), out=radius)
-    half = (0.5 * TURN) * (angles >> np.uint64(11))
+    np.log(radius, out=radius)
+    radius *= -2.0
+    np.sqrt(np.abs(radius, out=radius), out=radius)
+    half = (angles >> np.uint64(11)).astype(np.float64)
+    half *= 0.5 * TURN
     np.tan(half, out=half)  # cosine and sine from it: NumPy's own take ten times as long
-    square = half * half
-    radius /= 1.0 + square
+    pair = np.empty((2, len(half)))
+    square = np.multiply(half, half, out=pair[0])
+    radius /= square + 1.0
+    np.subtract(1.0, square, out=square)
+    square *= radius
     half *= 2.0
-    return np.concatenate([radius * (1.0 - square), radius * half])
+    np.multiply(radius, half, out=pair[1])
+    return pair.reshape(-1)

@@ -131,9 +131,7 @@ def unchanged(old: PeerState | None, new: PeerState) -> bool:
 
 
 def same_record(a: Edge, b: Edge) -> bool:
-    """Whether two records are the same on disk. Registers are never written to, so identity is enough."""
+    """Whether two records are the same on disk."""
     return a is b or (
-        (a.sid, a.psid, a.blank, a.s, a.r, a.parted) == (b.sid, b.psid, b.blank, b.s, b.r, b.parted)
-        and a.f is b.f
-        and a.g is b.g
+        (a.sid, a.psid, a.s, a.r, a.parted) == (b.sid, b.psid, b.s, b.r, b.parted) and a.same_registers(b)
     )

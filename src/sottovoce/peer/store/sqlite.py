@@ -18,6 +18,7 @@ from ...errors import StoreError, UnusableStore
 from ...foundation.system import hold, require_private_files
 from ..protocol.messages import DEFAULT_TOPIC
 from ..protocol.state import PeerState
+from ..protocol.units import LONG
 from .base import Identity, TopicRecord, unchanged
 from .rows import AS_AFTER_A_LOST_DISK, Rows, topic_records
 
@@ -49,6 +50,10 @@ MIGRATIONS: list[str] = [
 ]
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
+_LARGE_PAGE, _LARGE_LOG = 65_536, 64 * 2**20
+"""Where vectors are long: bytes of a page, and of a write-ahead log that is copied into the file. A register of 10⁵
+numbers is seven pages then and not a hundred, and one that is written again and again is copied seldom."""
+
 _APPLICATION_ID = 0x736F7474  # "sott"
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
 
@@ -62,6 +67,8 @@ class SqliteStore:
         Made if missing, for its owner only.
     identity
         Whose state it is.
+    longest
+        The most numbers that a vector of a topic will have. It decides the layout of a *new* file, nothing else.
 
     Raises
     ------
@@ -71,9 +78,10 @@ class SqliteStore:
 
     shown, went_back = 0.0, False
 
-    def __init__(self, folder: Path, identity: Identity) -> None:
+    def __init__(self, folder: Path, identity: Identity, *, longest: int = 0) -> None:
         self.path = Path(folder) / "peer.sqlite"
         self._identity = identity
+        self._long = max(longest, identity.dimension) >= LONG
         self._standing = TopicState(self, DEFAULT_TOPIC, identity.dimension)
         self._lock = -1
         self._db: sqlite3.Connection | None = None
@@ -102,9 +110,13 @@ class SqliteStore:
             self._prepare(self._db)
 
     def _prepare(self, db: sqlite3.Connection) -> None:
+        if self._long:
+            db.execute(f"PRAGMA page_size = {_LARGE_PAGE}")
         for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"):
             db.execute(f"PRAGMA {pragma}")
         db.execute("PRAGMA journal_size_limit = 67108864")
+        if db.execute("PRAGMA page_size").fetchone()[0] == _LARGE_PAGE:
+            db.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG // _LARGE_PAGE}")
         answer = db.execute("PRAGMA integrity_check").fetchone()[0]
         if answer != "ok":
             raise UnusableStore(f"{str(self.path)!r} is damaged ({answer}); {AS_AFTER_A_LOST_DISK}")

@@ -13,7 +13,7 @@ What cannot be known is assumed spent:
 So it is with the topics of each secret, together: what the file knows of and their records do not is carried by the one
 that is open, or by the next.
 
-Without a budget the account limits nothing, and the file follows it in steps of four only.
+Without a budget the account limits nothing, and the file follows it in steps of :data:`STEP` only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,12 @@ from ...privacy.gaussian.account import Account
 from ..protocol.state import PeerState
 from .base import StateStore, Store, TopicRecord
 
-__all__ = ["Mark", "WitnessedStore"]
+__all__ = ["STEP", "Mark", "WitnessedStore"]
+
+STEP = 256.0
+"""Without a budget the file says the next power of this. Each write waits for the disk twice, and noise that halves at
+every draw shows four times as much each time: so it is written at every fourth draw. What is lost if the store is lost,
+too, is how well the account knows what was shown: within a factor of 16 of a deviation."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +55,14 @@ class Mark:
 
     @classmethod
     def of(cls, account: Account, requests: int) -> Mark:
-        """Exactly what the account says if there is a budget, otherwise the next power of four."""
+        """Exactly what the account says if there is a budget, otherwise the next power of :data:`STEP`."""
         return cls(_noted(account.information, account.budget), requests)
 
 
 def _noted(shown: float, budget: float) -> float:
     """What the file says when so much was shown."""
     if math.isinf(budget) and 0.0 < shown < 1e300:
-        return float(4.0 ** math.ceil(math.log(shown, 4.0)))
+        return float(STEP ** math.ceil(math.log(shown, STEP)))
     return shown
 
 

@@ -171,7 +171,7 @@ class Codec:
         if wire.absences:
             fields["absences"] = tuple(_absence(one) for one in wire.absences)
         fields |= {name: _set_from_bytes(getattr(wire, name)) for name in _SETS}
-        return Message(kind, digest=wire.roster_digest, **fields)
+        return Message(kind, digest=wire.roster_digest, checked=self.members, **fields)  # below, before anybody sees it
 
     def _stop(self, wire: pb.Stop) -> Stop:
         fields: dict[str, Any] = {name: _set_from_bytes(getattr(wire, name)) for name in _STOP_SETS}

@@ -40,6 +40,8 @@ class Kind(ABC):
 
     weighted: ClassVar[bool] = False
     """Whether edges need not be equally likely."""
+    notes_first: ClassVar[bool] = False
+    """Whether the driver also records the step at which it begins, if that is the first one on the sheet."""
 
     @abstractmethod
     def driver(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
@@ -50,8 +52,8 @@ class Kind(ABC):
         """
 
     def together(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
-        """What two threads do that make the steps of one replica, and the last arguments of both; ``None``: they cannot
-        for such a method.
+        """What makes the steps of one replica with the help of others, what these do, and the last arguments of both;
+        ``None``: they cannot for such a method.
         """
         return None
 
@@ -116,8 +118,15 @@ def base_of(cls: type[Method]) -> type[Any]:
 
 def functions_of(method: Method) -> dict[str, Callable[..., Any]]:
     """The functions that a method of its kind consists of, by name. A method without them cannot be made."""
-    declared = vars(base_of(type(method))).items()
-    return {name: getattr(type(method), name) for name, attribute in declared if isinstance(attribute, staticmethod)}
+    cls = type(method)
+    return {name: getattr(cls, name) for name in _declared(cls)}
+
+
+@lru_cache
+def _declared(cls: type[Method]) -> tuple[str, ...]:
+    """The names of the functions that a method's kind asks for."""
+    declared = vars(base_of(cls)).items()
+    return tuple(name for name, attribute in declared if isinstance(attribute, staticmethod))
 
 
 def parts_of(method: Method) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 The driver takes a window of steps at a time: first all random words, then all draws (both loops are branch-free and
 vectorise), then the ends of the coming edges are fetched and touched, so that their cache misses overlap, and only
-then the updates run in order. The order of updates is the sequential one; two threads keep to it in :mod:`.together`.
+then the updates run in order. What comes before the updates is done by other threads in :mod:`.together`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from ..recording import (
     note,
     outstanding_field,
     summed,
+    summed_exactly,
     term,
     worth_carrying,
 )
 from . import Kind, parts_of
 from .drawing import draw, find_ends
 from .ends import edges_of, ends_of
-from .together import make_first, make_second
+from .together import draw_ahead, make
 from .vectors import acting
 from .vectors import drive as drive_vectors
 
@@ -88,9 +89,9 @@ def drive(  # noqa: C901  (one loop)
             largest, since, carrying = kept[4], kept[5], kept[6] != 0.0
             squared, masses = sheet.squared[:, r, c], sheet.masses[:, r, c]
             row, due, start, far = 0, steps[0], first, nodes.size > NEAR
-            here, chosen = draws[0], ends[0]
+            here = draws[0]
             while start < last:
-                free = 0 if carrying else (min(last, due - 1) - start) // WINDOW  # windows without a record
+                free = 0 if carrying else max(0, min(last, due - 1) - start) // WINDOW  # windows without a record
                 if free and not far:
                     for _ in range(free):
                         draw(fired, here, words, start, r, c, seed, edges, accept, alias, uses_noise)
@@ -102,7 +103,8 @@ def drive(  # noqa: C901  (one loop)
                 count = min(max(1, free), AHEAD) if far else 1
                 for w in range(count):
                     draw(fired, draws[w], words, start + w * WINDOW, r, c, seed, edges, accept, alias, uses_noise)
-                    find_ends(ends[w], fired, edges)
+                    if far:
+                        find_ends(ends[w], fired, edges)
                     for k in range(WINDOW if far else 0):
                         touched[k] = nodes[u64(ends[w, 0, k]), VALUE] + nodes[u64(ends[w, 1, k]), VALUE]
                 if free:
@@ -115,7 +117,7 @@ def drive(  # noqa: C901  (one loop)
                 k, size = 0, min(WINDOW, last - start)
                 while k < size:
                     if carrying:
-                        i, j = u64(chosen[0, k]), u64(chosen[1, k])
+                        i, j = ends_of(edges, fired[k])
                         out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
                         out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
                         update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
@@ -128,7 +130,7 @@ def drive(  # noqa: C901  (one loop)
                     else:
                         until = min(size, due - start)
                         for q in range(k, until):
-                            i, j = u64(chosen[0, q]), u64(chosen[1, q])
+                            i, j = ends_of(edges, fired[q])
                             update(nodes, i, j, here[0, q], here[1, q], start + q, parameters)
                         k = until
                     if start + k < due:
@@ -138,7 +140,10 @@ def drive(  # noqa: C901  (one loop)
                     else:
                         going_on = worth_carrying(steps[row + 1] - due, nodes.shape[0])
                         if not (carrying and good_enough(total, largest, due - since)):
-                            total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
+                            if going_on:
+                                total, lost, mass, mass_lost = summed_exactly(nodes, mean, mass_field, outstanding)
+                            else:
+                                total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
                             largest, since = total, float(due)
                         squared[row], masses[row] = total + lost, mass + mass_lost
                         carrying = going_on
@@ -192,6 +197,7 @@ class Pair(Kind):
     """One edge fires per step."""
 
     weighted = True
+    notes_first = True
 
     def driver(self, method: PairMethod, graph: Graph, aliases: AliasTable) -> tuple[Kernel, tuple[Any, ...]]:
         kernel = specialised(drive, **_parts(method))
@@ -200,11 +206,11 @@ class Pair(Kind):
     def together(
         self, method: PairMethod, graph: Graph, aliases: AliasTable
     ) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
-        if method.lazy or not method.own_rows_only:
+        if method.lazy:
             return None
-        parts = {"update": type(method).update, "uses_noise": type(method).uses_noise}
-        first, second = (specialised(kernel, **parts) for kernel in (make_first, make_second))
-        return first, second, (edges_of(graph), aliases.accept, aliases.alias)
+        uses_noise = type(method).uses_noise
+        maker = specialised(make, update=type(method).update, uses_noise=uses_noise)
+        return maker, specialised(draw_ahead, uses_noise=uses_noise), (edges_of(graph), aliases.accept, aliases.alias)
 
     def beside(self, method: PairMethod, num_coordinates: int) -> bool:
         least = LEAST_NOISY if method.uses_noise else LEAST_COORDINATES

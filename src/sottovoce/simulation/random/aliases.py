@@ -29,6 +29,9 @@ class AliasTable:
     alias: npt.NDArray[np.int64]
 
 
+EQUAL = AliasTable(np.empty(0), np.empty(0, dtype=np.int64))
+
+
 def alias_table(edge_probabilities: npt.ArrayLike | AliasTable | None, graph: Graph) -> AliasTable:
     """The table (Vose 1991) for checked probabilities; one that was made before is returned as it is.
 
@@ -38,7 +41,7 @@ def alias_table(edge_probabilities: npt.ArrayLike | AliasTable | None, graph: Gr
     if isinstance(edge_probabilities, AliasTable):
         return edge_probabilities
     if edge_probabilities is None:
-        return AliasTable(np.empty(0), np.empty(0, dtype=np.int64))
+        return EQUAL
     probabilities = checked_probabilities(edge_probabilities, graph.num_edges)
     known: dict[bytes, AliasTable] = graph.__dict__.setdefault("_alias_tables", {})
     key = hashlib.sha256(probabilities.data).digest()
