@@ -43,7 +43,8 @@ class Crew:
 
         ``False``, and nothing is run, if there are not so many threads: none waits for one that never comes.
         """
-        decided, all_there = threading.Event(), []
+        decided = threading.Event()
+        all_there: list[bool] = []
 
         def begin(helper: Callable[[], object]) -> None:
             decided.wait()
