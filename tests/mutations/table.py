@@ -228,8 +228,8 @@ NAMED = (
     Named(
         "half an odd difference is always rounded down",
         "sottovoce.peer.protocol.steps.half",
-        "return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower",
-        "return lower",
+        "moved = difference + coin(len(difference)).astype(np.int64, copy=False)",
+        "moved = difference.copy()",
         _LIMITS,
     ),
     Named(
@@ -256,7 +256,7 @@ NAMED = (
     Named(
         "an answer may move more than the limit of the edge",
         "sottovoce.peer.protocol.steps.kept_within",
-        "kept = np.clip(amount, least, most)",
+        "kept = np.clip(amount, lowest, highest)",
         "kept = amount",
         _LIMITS,
     ),
