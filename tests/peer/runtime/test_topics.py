@@ -347,6 +347,32 @@ def protocols_of(net: LocalNetwork, topic: str) -> dict[str, Protocol]:
 
 
 @virtually
+async def test_a_member_that_dies_after_it_said_that_it_is_bound_keeps_nobody_from_the_answer() -> None:
+    """R91: all are bound to the same set and know it, nobody has declared it: the answer is there, with the dead one.
+
+    The rounds do not go on without it; those who wait for it declare, long before the time-out.
+    """
+    names = ["ada", "bob", "cyd", "dan"]
+    ring = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan"), ("dan", "ada")]
+    async with LocalNetwork(names, ring, faults=Faults(distance=0.01)) as net:
+        calls = {
+            name: asyncio.ensure_future(net[name].average(1.0 * k, topic="t", missing="drop", timeout=300.0))
+            for k, name in enumerate(names)
+        }
+        while not any(name != "dan" and one.holders & 0b1000 for name, one in protocols_of(net, "t").items()):
+            await asyncio.sleep(0.005)
+            assert asyncio.get_running_loop().time() < 30.0
+        assert not any(protocol.declared for protocol in protocols_of(net, "t").values())
+        await net.kill("dan")
+        with contextlib.suppress(PeerError):
+            await calls.pop("dan")
+        answers = await asyncio.gather(*calls.values())
+        assert {answer.contributors for answer in answers} == {tuple(names)}
+        assert all(abs(answer.mean - 1.5) <= answer.plus_minus for answer in answers)
+        assert asyncio.get_running_loop().time() < 60.0
+
+
+@virtually
 async def test_a_member_that_dies_while_others_count_on_it_is_named_and_the_next_topic_goes_on() -> None:
     """With "drop" and nobody declared there is no answer, for nobody; the error says who and since when.
 

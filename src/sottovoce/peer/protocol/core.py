@@ -75,8 +75,11 @@ class Core:
         """R90: who is missing, as far as this peer knows."""
         self._alarmed: set[str] = set()
         self._present = 0
+        self.holders: int
+        """R91: the members known to be bound by a certificate with the set of this peer's, one bit each."""
         self._still = 0, 0
         """R88: the present round, and how often the own clock has rung in it."""
+        self.holders = 1 << settings.index if self._held else 0
         self._heed_certificate()
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
@@ -155,6 +158,12 @@ class Core:
             if self.state.edges[name].blank or self._links[name].silent or name in self.ended
         ]
 
+    @property
+    def _held(self) -> int:
+        """R91: the set that this peer is bound by, while it is not declared; 0: none."""
+        held = self.state.certificate
+        return 0 if held is None or held.declared or self.settings.missing != "drop" else held.contributors
+
     def look_around(self, seen: Mapping[str, Sight], roll: Sequence[str]) -> bool:
         """R90: the neighbours that this peer misses now, of the members ``roll``; whether others are to be told now."""
         if self.declared or not (seen or self.absences):
@@ -200,6 +209,7 @@ class Core:
             self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
             topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms, closed=self.rule.only,
             absences=absences, present=self.present if self.settings.missing and not self.declared else 0,
+            held=self._held, holders=self.holders if self._held else 0,
         )  # fmt: skip
 
     def _heed_certificate(self) -> None:
