@@ -7,6 +7,7 @@ import contextlib
 import json
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -370,6 +371,46 @@ async def test_a_member_that_dies_after_it_said_that_it_is_bound_keeps_nobody_fr
         assert {answer.contributors for answer in answers} == {tuple(names)}
         assert all(abs(answer.mean - 1.5) <= answer.plus_minus for answer in answers)
         assert asyncio.get_running_loop().time() < 60.0
+
+
+@virtually
+async def test_a_disk_that_is_lost_after_the_answer_keeps_it_from_nobody() -> None:
+    """R92: Ada lacks the answer; Dan had it and has lost his disk; Cyd has closed. Bob has it, and that is enough."""
+    names = ["ada", "bob", "cyd", "dan"]
+    ring = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan"), ("dan", "ada")]
+    async with LocalNetwork(names, ring, seed=3, diameter=2, faults=Faults(distance=0.01)) as net:
+        calls = [asyncio.ensure_future(net[name].average(1.0 * k, topic="t")) for k, name in enumerate(names)]
+        while not any(protocol.declared for name, protocol in protocols_of(net, "t").items() if name != "ada"):
+            await asyncio.sleep(0.002)
+            assert asyncio.get_running_loop().time() < 60.0
+        assert not protocols_of(net, "t")["ada"].declared
+        await net.kill("ada")
+        await asyncio.gather(*calls[1:])
+        await asyncio.sleep(5.0)
+        await net.kill("dan", lose_disk=True)
+        assert net["cyd"].topics() == {"t": "closed"}
+        await net.start("ada")
+        await net.start("dan")
+        answer = await net["ada"].average(0.0, topic="t", timeout=60.0)
+        assert answer.contributors == tuple(names)
+        assert abs(answer.mean - 1.5) <= answer.plus_minus
+        with contextlib.suppress(PeerError):
+            await calls[0]
+
+
+@virtually
+async def test_who_is_just_starting_says_nothing_about_its_topics() -> None:
+    """A message that comes before open topics have been resumed is not answered: CLOSED would be wrong."""
+    here = town(3)
+    async with open_town(here) as peers:
+        waiting = asyncio.ensure_future(peers["p0"].average(1.0, topic="t"))
+        await asyncio.sleep(1.0)
+        topics = peers["p0"]._known_topics
+        greeting = next(iter(topics._open.values())).protocol.greet("p1")
+        early = topics._open.pop(topic_id("t"))
+        assert await topics.hear("p1", replace(greeting, src="p1", dst="p0")) is None
+        topics._open[topic_id("t")] = early
+        waiting.cancel()
 
 
 @virtually

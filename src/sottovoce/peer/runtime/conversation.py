@@ -100,7 +100,7 @@ class Conversation:
         """R90: note whom this peer misses, so that others are told."""
         contacts, now, protocol = self._around.contacts, self._around.clock.now(), self.protocol
         seen = {
-            name: Sight(not protocol.state.edges[name].blank, contacts.silence(name, now))
+            name: Sight(protocol.has_contributed(name), contacts.silence(name, now))
             for name in self.silent
             if name not in protocol.ended
         }

@@ -165,6 +165,9 @@ class Topics:
         if record is None and self._elsewhere.note(told):
             for other in self._open.values():
                 other.keeper.tell()
+        if record is not None and not record.ended:  # it goes on in a moment: this peer is just starting
+            answer.set_result(None)
+            return answer
         contributors = None if record is None else record.contributors
         answer.set_result(answer_without_topic(told, self._around.config(), contributors))
         return answer
