@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .absences import Absences, Missing, Sight
+from .closing import Certificate
 from .disclosure import live_sealed_edges, own_interval, own_margins
 from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
@@ -70,6 +71,8 @@ class Core:
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
+        self._offered: Certificate | None = None
+        """R92: the last certificate of an answer that a neighbour has told."""
         self._to_tell: set[str] = set()
         self.absences = no_absences(settings)
         """R90: who is missing, as far as this peer knows."""
@@ -155,8 +158,15 @@ class Core:
         return [
             name
             for name in self.state.active
-            if self.state.edges[name].blank or self._links[name].silent or name in self.ended
+            if self.state.edges[name].blank
+            or self._links[name].silent
+            or self._links[name].not_yet
+            or name in self.ended
         ]
+
+    def has_contributed(self, name: str) -> bool:
+        """R81: whether a neighbour takes part; one that has lost its disk may not any more."""
+        return not (self.state.edges[name].blank or self._links[name].not_yet)
 
     @property
     def _held(self) -> int:

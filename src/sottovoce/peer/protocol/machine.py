@@ -32,6 +32,7 @@ from .openings import closed
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .steps import half, kept_within, reach
+from .stopping import joint_width
 from .terms import dispute
 from .units import LARGEST
 
@@ -256,6 +257,9 @@ class Protocol(Membership):
         if m.held and m.held == self._held:  # R91
             self.holders |= m.holders
         self.rule.bound |= adopted and bool(m.held >> self.settings.index & 1)
+        if m.closed and m.stop is not None and m.stop.low is not None and m.stop.high is not None:
+            width = int((m.stop.high - m.stop.low).max())
+            self._offered = Certificate(m.closed, m.stop.low + m.stop.high, width, declared=True)
         if m.closed:
             self.declared_elsewhere = self._links[m.src].closed = m.closed
             self.rule.bound = self.settings.missing == "drop"  # whoever has declared it has counted on us
@@ -276,6 +280,23 @@ class Protocol(Membership):
     def follow(self) -> None:
         """R84, R91: the rounds do not go on. The set that this peer is bound to may be final all the same."""
         self._hold(followed(self.state.certificate, self.declared_elsewhere, self.holders))
+        if not self.declared and self._may_take_over():
+            self._hold(self._offered)
+
+    def _may_take_over(self) -> bool:
+        """R92: whether the answer that neighbours have told is this peer's, too, although one of them is missing."""
+        offer, held, settings = self._offered, self.state.certificate, self.settings
+        there = [name for name in self.state.active if name not in self.missing and not self.absences.misses(name)]
+        if offer is None or not 0 < len(there) < len(self.state.active):
+            return False
+        if any(self._links[name].closed != offer.contributors for name in there):
+            return False
+        everybody = offer.contributors.bit_count() == settings.members
+        if not offer.contributors >> settings.index & 1 or not (everybody or settings.missing == "drop"):
+            return False
+        if held is not None and held.contributors != offer.contributors:
+            return False
+        return joint_width((self.state.shown, self.state.shown), offer.interval) <= settings.tolerance_units
 
     def _hold(self, certificate: Certificate | None) -> None:
         if certificate is not self.state.certificate:
