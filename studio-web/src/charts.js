@@ -1,7 +1,7 @@
 // Curves: relative error on a log axis with what theory says, and values converging.
 import uPlot from "uplot";
 import { decades } from "./axes.js";
-import { DASHES, laneColour, themed, viridis } from "./colours.js";
+import { DASHES, laneColour, lineColour, themed } from "./colours.js";
 import { number } from "./words.js";
 
 const FLOOR = 1e-32;
@@ -155,7 +155,7 @@ export class EstimatesChart extends Chart {
       last = times.at(-1) ?? 1;
     const shown = (column, k) => (row === null || k <= row ? column : null);
     const data = [times, ...Array.from({ length: count }, (_, peer) => rows.map((each, k) => shown(each[peer], k)))];
-    const look = (peer) => ({ stroke: viridis((peer + 0.5) / count), width: 1.6, points: { show: false } });
+    const look = (peer) => ({ stroke: lineColour((peer + 0.5) / count), width: 1.6, points: { show: false } });
     const whole = row === null ? {} : { range: [times[0], last] };
     this.render(
       JSON.stringify([count, theme, row === null ? null : last]),
@@ -201,7 +201,7 @@ export class ValuesChart extends Chart {
         series: [
           {},
           ...Array.from({ length: count }, (_, k) => ({
-            stroke: quantiles ? themed("ink-soft") : viridis(shares[k]),
+            stroke: quantiles ? themed("ink-soft") : lineColour(shares[k]),
             width: fine,
             alpha: quantiles ? 0.6 : 0.85,
             points: { show: false },

@@ -13,6 +13,11 @@ export function viridis(share) {
   return interpolateViridis(within(share));
 }
 
+/** The same for a thin line: on dark paper it begins where a line can be seen. */
+export function lineColour(share) {
+  return viridis(isDark() ? 0.25 + 0.75 * within(share) : share);
+}
+
 /** Light or dark writing on a viridis colour. */
 export function inkOn(share) {
   return share > 0.62 ? "#14161a" : "#ffffff";

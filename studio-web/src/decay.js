@@ -1,7 +1,7 @@
 // The φ slider. Its scale is stretched towards 1, where the choice matters. Two marks: up to where a run is as fast as
 // without noise in the long run, and up to where the proved rate is kept; below them what the choice costs.
 import { make } from "./dom.js";
-import { number } from "./words.js";
+import { belowOne, number } from "./words.js";
 
 const MOST = 0.9995;
 const place = (decay) => Math.log(1 - Math.min(decay, MOST)) / Math.log(1 - MOST);
@@ -101,11 +101,13 @@ export class DecaySlider {
     this.tick.style.setProperty("--left", place(low));
     this.tick.style.setProperty("--right", place(high));
     this.tick.dataset.threshold = low;
-    const range = high - low > 5e-4 ? `${number(low)} to ${number(high)}, node by node` : number(low);
+    const range = high - low > 5e-4 ? `${belowOne(low)} to ${belowOne(high)}, node by node` : belowOne(low);
     if (!this.fast.hidden) {
       this.fast.style.setProperty("--left", place(really));
       this.fast.dataset.threshold = really;
-      this.marks.append(make("li", { class: "fast" }, `up to φ = ${number(really)} no run is slower in the long run`));
+      this.marks.append(
+        make("li", { class: "fast" }, `up to φ = ${belowOne(really)} no run is slower in the long run`),
+      );
     }
     this.marks.append(make("li", { class: "proved" }, `up to φ = ${range} the proved rate is kept`));
   }

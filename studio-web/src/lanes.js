@@ -261,7 +261,8 @@ export class Lanes {
     const pairwise = this.list.filter((_, k) => this.fired?.[k].length);
     if (drawn && slow && pairwise.length) return this.meeting(step, pairwise);
     if (!this.takesBack().includes(true)) return "Nodes are averaging with their neighbours.";
-    return "Nodes are averaging with their neighbours; halos are the noise each has still to take back.";
+    const where = drawn ? "halos are" : "the lower picture is";
+    return `Nodes are averaging with their neighbours; ${where} the noise each has still to take back.`;
   }
 
   meeting(step, pairwise) {

@@ -47,12 +47,10 @@ export function whole(value) {
   return value.toLocaleString("en");
 }
 
-/** What an observer can say about a node, from its posterior deviation. */
-export function inference(std, prior, guess = null) {
-  if (std === "inf" || std === null) return { kind: "hidden", text: "nothing learned" };
-  if (prior !== null && std > 0.995 * prior) return { kind: "hidden", text: "nothing learned" };
-  if (std <= 1e-6 * (prior ?? 1)) return { kind: "known", text: "known exactly" };
-  const digits = prior !== null && std > 0.9 * prior ? 3 : 2;
-  if (guess !== null) return { kind: "partly", text: plusMinus(guess, std) };
-  return { kind: "partly", text: `known to ±${number(std, digits)}` };
+/** A share just below one, with the digits that tell it from one: "0.904", "0.999967". */
+export function belowOne(value) {
+  const left = 1 - value;
+  return left > 0 && left < 1e-3
+    ? format(`.${Math.min(12, 1 - Math.floor(Math.log10(left)))}~f`)(value)
+    : number(value);
 }

@@ -1,7 +1,7 @@
 // Numbers as people read them.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { decimals, number, plusMinus, shortName } from "../src/words.js";
+import { belowOne, decimals, number, plusMinus, shortName } from "../src/words.js";
 
 test("a number has so many significant digits, and no zeros that say nothing", () => {
   assert.equal(number(0.46321), "0.463");
@@ -48,4 +48,11 @@ test("a deviation of zero or infinity allows no decimals", () => {
 test("a long name is cut to fit into a circle", () => {
   assert.equal(shortName("Ada"), "Ada");
   assert.equal(shortName("Dora S."), "Dora…");
+});
+
+test("a share just below one is never rounded to one", () => {
+  assert.equal(belowOne(0.9040228), "0.904");
+  assert.equal(belowOne(0.99996912), "0.999969");
+  assert.equal(belowOne(0.9999999999), "0.9999999999");
+  assert.equal(belowOne(1), "1");
 });

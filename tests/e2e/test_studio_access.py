@@ -56,7 +56,7 @@ def test_every_control_has_a_name(visit: Visit) -> None:
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(server: Studio, browser: Browser) -> None:
-    """At 390 points, in light and dark, nothing is wider than the screen."""
+    """At 390 points, in light and dark, nothing is wider than the screen, and a refusal is seen where it was caused."""
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="light", has_touch=True)
     visit = Visit(server, context.new_page()).open(f"#graph=rgg:30:seed=2&{METHOD}&method=standard&watch=1&at=50")
     visit.page.locator("#privacy-cards article").nth(1).wait_for()
@@ -67,6 +67,11 @@ def test_a_phone_shows_everything_without_scrolling_sideways(server: Studio, bro
         return float(np.mean([int(part) for part in paper.strip("rgb()").split(",")[:3]]))
 
     assert brightness() > 200
+    visit.page.fill("[aria-label='noise decay φ, as a number']", "7")  # far below the top
+    visit.wait("!document.querySelector('#notice').hidden")
+    said = visit.page.locator("#notice").bounding_box()
+    assert said is not None
+    assert 0 <= said["y"] <= 844 - said["height"]
     visit.page.emulate_media(color_scheme="dark")
     assert brightness() < 60
     context.close()

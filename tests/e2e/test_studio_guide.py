@@ -96,6 +96,49 @@ def test_one_exchange_is_slowed_down(visit: Visit) -> None:
     assert in_picture(visit)[:2] == [f"{run.values[0]:.3f}"] * 2
 
 
+def test_the_neighbour_is_shown_with_and_without_noise(visit: Visit) -> None:
+    """Without noise your number is known exactly; with noise it is a wide guess. A choice, and a picture for each."""
+    open_guide(visit, "#step=neighbour")
+    plain = f"{VALUES[0]:.3f}"
+    for choice, known in (("with noise", False), ("without noise", True)):
+        visit.page.get_by_label(choice, exact=True).check(force=True)
+        visit.wait("title => document.querySelector('#guide-picture .title').textContent === title", choice)
+        assert (plain in in_picture(visit)) == known
+        assert visit.page.locator("#guide-picture .node.exposed").count() == known
+        assert ("known exactly" in visit.page.inner_text("#guide-caption")) == known
+
+
+def test_noise_is_taken_back_picture_by_picture(visit: Visit) -> None:
+    """At each pictured step the ring holds the engine's values, and in the end all hold the mean."""
+    open_guide(visit, "#step=noise")
+    visit.page.evaluate("studio.views.guide.stop()")
+    run = sv.simulate(
+        sv.graphs.cycle(10), VALUES, sv.NoiseInsertion(1.0, 0.9), num_steps=900, seed=1, record_values=[0, 5, 20, 900]
+    )
+    steps = visit.page.evaluate("studio.views.guide.story.run.steps")
+    for step, values in zip((0, 5, 20, 900), run.recorded_values, strict=True):
+        visit.page.evaluate("beat => studio.views.guide.show(beat)", steps.index(step))
+        assert in_picture(visit) == [f"{value:.2f}".replace("-", "−") for value in values]
+    assert set(in_picture(visit)) == {f"{VALUES.mean():.2f}"}
+
+
+def test_sealed_edges_hide_where_noise_alone_was_unlucky(visit: Visit) -> None:
+    """What is left with noise alone and with seals, on the bars of the picture: audited again here."""
+    open_guide(visit, "#step=seals")
+    visit.page.evaluate("studio.views.guide.stop(); studio.views.guide.show(studio.views.guide.scene.beats - 1)")
+    observer, unlucky = (
+        int(visit.page.locator(f"#step-seals [data-fact={fact}]").inner_text()) for fact in ("observer", "unlucky")
+    )
+    graph = sv.graphs.cycle(10)
+    run = sv.simulate(graph, VALUES, sv.NoiseInsertion(1.0, 0.9), num_steps=900, seed=1)
+    left = [
+        sv.privacy.audit(graph, method, run.fired_edges(), sv.privacy.CuriousNodes([observer]), 0.29).posterior_std
+        for method in (sv.NoiseInsertion(1.0, 0.9), sv.SealedGossip(3.0, noise_std=1.0, noise_decay=0.9))
+    ]
+    shown = [text for text in in_picture(visit, "text") if text.startswith("±")]
+    assert shown[:3] == [f"± {std:.2f}" for std in (0.29, left[0][unlucky], left[1][unlucky])]
+
+
 def test_scrolling_turns_the_pages_and_the_address_follows(visit: Visit) -> None:
     """A step's address opens it again; Back returns to the step from which a link was followed."""
     open_guide(visit)

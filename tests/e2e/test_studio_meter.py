@@ -200,9 +200,11 @@ def test_a_method_without_an_analysis_is_said_to_have_none(visit: Visit) -> None
 
 
 def test_large_graphs_have_a_verdict(visit: Visit) -> None:
-    """At 10⁵ nodes the meter says what is known about those near the observer."""
-    visit.open("#graph=torus:250x400&steps=2000&at=2000&watch=5")
-    visit.wait("studio.meter.data?.lanes[0].near")
-    said = visit.page.locator("#privacy-cards article .verdict").nth(0).inner_text()
-    assert "nearest values" in said
-    assert visit.page.locator("#privacy-cards article").nth(0).locator("li").count() > 3
+    """At 10⁵ nodes the meter says what is known about those near a curious node, and near a tapped wire."""
+    for watch in ("5", "wire-5-6"):
+        visit.page.goto("about:blank")
+        visit.open(f"#graph=torus:250x400&steps=2000&at=2000&watch={watch}")
+        visit.wait("studio.meter.data?.lanes[0].near")
+        said = visit.page.locator("#privacy-cards article .verdict").nth(0).inner_text()
+        assert "Of the 40 nearest values it knows none exactly" in said
+        assert visit.page.locator("#privacy-cards article").nth(0).locator("li").count() > 3

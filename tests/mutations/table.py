@@ -72,6 +72,7 @@ _RULES = (
     "tests/simulation/test_engine.py::test_noise_below_any_effect_is_zero",
 )
 _DRIVER = ("tests/simulation/random", "tests/agreement/test_kernel_equals_reference.py")
+_TEAM = ("tests/simulation/test_team.py",)
 _STOPPING = ("tests/simulation/test_engine.py::test_stopping_does_not_depend_on_the_unit_of_the_values",)
 
 TARGETS = (
@@ -419,6 +420,27 @@ NAMED = (
         "runner.watched_span(at, until, stop_at * state.setup.scale)",
         "runner.watched_span(at, until, stop_at)",
         _STOPPING,
+    ),
+    Named(
+        "a helper draws into a place whose steps are still being made",
+        "sottovoce.simulation.kinds.together.draw_ahead",
+        "wait_for(desk.made, 0, turn + 1 - PLACES)",
+        "wait_for(desk.made, 0, turn - PLACES)",
+        _TEAM,
+    ),
+    Named(
+        "a helper sums nodes before the steps up to the record are made",
+        "sottovoce.simulation.kinds.together.draw_ahead",
+        "wait_for(desk.made, 0, turn)",
+        "wait_for(desk.made, 0, turn - 1)",
+        _TEAM,
+    ),
+    Named(
+        "an error is recorded before all helpers have summed their nodes",
+        "sottovoce.simulation.kinds.together.make",
+        "wait_for(desk.summed, helper, row + 1)",
+        "wait_for(desk.summed, helper, row)",
+        _TEAM,
     ),
     Named(
         "the guarantee of noise insertion ignores the noise",

@@ -1,4 +1,4 @@
-"""Two threads on one run: the bits of the driver alone, whatever the graph, the method and the records."""
+"""Several threads on one run: the bits of the driver alone, whatever the graph, the method and the records."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import signal
 import threading
 import time
 
+import numba
 import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.methods import PairMethod
 from sottovoce.simulation import running, team
 from sottovoce.simulation.kinds import together
 from sottovoce.simulation.team import Pace
@@ -25,10 +27,26 @@ NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 METHODS = [
     sv.StandardGossip(),
     NOISY,
-    sv.GapOracle(gap=0.02),
     sv.SealedGossip(seal_std=10.0, noise_std=1.0, noise_decay=0.5),
+    sv.BinaryOracle(step_size="adaptive"),
 ]
 STEPS = 40_000
+
+share_out = numba.njit(together.share_out)
+
+
+class Raising(PairMethod):
+    """A method of somebody's own that fails on the way."""
+
+    name = "raising"
+    num_fields = 1
+
+    @staticmethod
+    def update(nodes, i, j, draw_i, draw_j, step, parameters):
+        """Average, but not for ever."""
+        if step == STEPS // 2:
+            raise ValueError("no more")
+        nodes[i, 0] = nodes[j, 0] = 0.5 * (nodes[i, 0] + nodes[j, 0])
 
 
 class Always(team.Pace):
@@ -39,7 +57,7 @@ class Always(team.Pace):
 
 @pytest.fixture(autouse=True)
 def small_networks_too(monkeypatch):
-    """Two threads are used whatever the size, and in every span; batches are short, so that there are many."""
+    """Helpers are used whatever the size, and in every span."""
     monkeypatch.setattr(team, "LEAST_NODES", 2)
     monkeypatch.setattr(team, "LEAST_STEPS", 1)
     monkeypatch.setattr(team, "Pace", Always)
@@ -47,7 +65,7 @@ def small_networks_too(monkeypatch):
 
 @pytest.fixture
 def spans(monkeypatch):
-    """How often both threads made steps."""
+    """How often helpers took part."""
     made = []
     work = team.Team.work
     monkeypatch.setattr(team.Team, "work", lambda *arguments: made.append(1) or work(*arguments))
@@ -71,20 +89,49 @@ def assert_same(one, other):
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_two_threads_leave_the_bits_alone(graph, method, spans):
-    """Values, noise and recorded errors are the same, also on a star, where all steps share a node."""
+def test_helpers_leave_the_bits_alone(graph, method, spans):
+    """Values, noise and recorded errors are the same, also on a star, where all steps share a node, and for a method
+    whose nodes read more than their own rows.
+    """
     assert_same(*both(graph, method, record=[0, STEPS // 3, STEPS]))
     assert spans
 
 
-def test_steps_wait_for_those_before_them(monkeypatch):
-    """On a star all steps of the second thread wait for the first, in order; on a long cycle few do."""
-    for graph, least, most in ((GRAPHS["star"], 60 * 64, 60 * 64), (sv.graphs.cycle(50_000), 1, 1500)):
-        desk = together.Desk.empty(graph.num_nodes)
-        with monkeypatch.context() as patched:
-            patched.setattr(team.Desk, "empty", lambda _, desk=desk: desk)
-            assert_same(*both(graph, NOISY, num_steps=8192, record=[]))
-        assert least <= np.count_nonzero(desk.waiting) + 1 <= most
+@pytest.mark.parametrize("threads", [2, 3, 4, 9])
+def test_any_number_of_helpers(threads, spans):
+    """They draw batches in turns, and sum the nodes at records in parts."""
+    assert_same(*both(sv.graphs.cycle(40_000), NOISY, threads=threads, num_steps=200_000, record=20))
+    assert spans
+
+
+@pytest.mark.parametrize("share", [0, 1, 15, 16])
+def test_any_share_that_the_first_thread_draws(monkeypatch, share):
+    """Whether helpers draw everything or nothing, the run is the same."""
+    desk = together.Desk.empty(2000, 1)
+    desk.shares[:] = share
+    monkeypatch.setattr(team.Desk, "empty", lambda *_: desk)
+    assert_same(*both(GRAPHS["hubs"], NOISY))
+    assert desk.made[0, 0] > 0
+
+
+@pytest.mark.parametrize(("drawn", "share"), [(0, 9), (4, 9), (5, 7), (8, 7)])
+def test_the_share_follows_how_far_helpers_are_ahead(drawn, share):
+    """The first thread draws more where helpers are less than half of the desk ahead, and less where they are."""
+    desk = together.Desk.empty(10, 1)
+    desk.shares[:] = 8
+    desk.drawn[:] = drawn
+    share_out(desk, 0)
+    assert desk.shares.tolist() == [share] + 7 * [8]
+
+
+@pytest.mark.parametrize(("drawn", "share"), [(0, together.BATCH), (8, 0)])
+def test_a_share_stays_between_nothing_and_all(drawn, share):
+    """Where helpers are always behind, or always ahead, it ends at all windows of a batch, or at none."""
+    desk = together.Desk.empty(10, 1)
+    for turn in range(40 * together.PLACES):
+        desk.drawn[:] = turn + drawn
+        share_out(desk, turn)
+    assert desk.shares.tolist() == together.PLACES * [share]
 
 
 @pytest.mark.parametrize("num_steps", [1, 63, 64, 65, 127, 128, 129, 8191, 8192, 8193, 8257, 16_385])
@@ -101,16 +148,9 @@ def test_records_are_those_of_the_sequential_driver(record):
     assert_same(*both(GRAPHS["hubs"], NOISY, record=record, threads=3))
 
 
-def test_blocks_of_nodes_are_summed_by_both(spans):
-    """40 000 nodes are three blocks, and records are far apart: the sum is that of one thread."""
-    assert_same(*both(sv.graphs.cycle(40_000), NOISY, num_steps=200_000, record=20))
-    assert spans
-
-
-def test_methods_that_read_other_rows_are_run_by_one_thread(spans):
-    """What depends on more than the rows of the two ends cannot be shared out: one thread makes the steps."""
-    for method in (sv.BinaryOracle(step_size="adaptive"), sv.HeavyBallGossip(momentum=0.3)):
-        assert_same(*both(GRAPHS["cycle"], method, num_steps=500))
+def test_lazy_methods_are_run_by_one_thread(spans):
+    """Where every node changes in every step, most of the time goes into records: one thread makes the steps."""
+    assert_same(*both(GRAPHS["cycle"], sv.HeavyBallGossip(momentum=0.3), num_steps=500))
     assert not spans
 
 
@@ -167,32 +207,45 @@ def test_a_team_that_is_interrupted_has_made_whole_steps(monkeypatch, spans):
     np.testing.assert_array_equal(gone_on.tables, next(both(graph, NOISY)).tables)
 
 
-def test_where_there_are_no_more_threads_one_makes_all_steps(monkeypatch, spans):
-    """A system that starts no second thread gets the same result, and nobody waits for one."""
-    start = threading.Thread.start
+@pytest.mark.parametrize("enough", [0, 1])
+def test_where_there_are_no_more_threads_one_makes_all_steps(monkeypatch, spans, enough):
+    """A system that starts none of two helpers, or only one, gets the same result, and nobody waits for the others."""
+    start, started = threading.Thread.start, []
 
     def none_of_ours(self):
         if self.name.startswith("sottovoce"):
-            raise RuntimeError("can't start new thread")
+            if len(started) == enough:
+                raise RuntimeError("can't start new thread")
+            started.append(self)
         start(self)
 
     monkeypatch.setattr(threading.Thread, "start", none_of_ours)
-    assert_same(*both(GRAPHS["cycle"], NOISY))
+    assert_same(*both(GRAPHS["cycle"], NOISY, threads=3))
     assert spans
+    assert len(started) == enough
 
 
-@pytest.mark.parametrize("which", ["first", "second"])
-def test_a_thread_that_comes_late(monkeypatch, which):
-    """Whoever is first waits for the other where it must: the bits are the same."""
-    run = team.Team._run
+@pytest.mark.parametrize("record", [[], 20])
+def test_an_update_that_raises_ends_the_run(record, spans):
+    """Helpers do not wait for the batch that is never made: the error is raised, and no thread is left."""
+    with pytest.raises(ValueError, match="no more"):
+        sv.simulate(GRAPHS["cycle"], np.arange(1000.0), Raising(), num_steps=STEPS, seed=7, threads=3, record=record)
+    assert spans
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sottovoce")]
 
-    def late(self, kernel, first, last, sheet):
-        time.sleep(0.002 if kernel is getattr(self, which) else 0.0)
-        run(self, kernel, first, last, sheet)
 
-    monkeypatch.setattr(team.Team, "_run", late)
+@pytest.mark.parametrize("who", ["_make", "_help"])
+def test_a_thread_that_comes_late(monkeypatch, who):
+    """Whoever is first waits for the others where it must: the bits are the same."""
+    run = getattr(team.Team, who)
+
+    def late(*arguments):
+        time.sleep(0.002)
+        run(*arguments)
+
+    monkeypatch.setattr(team.Team, who, late)
     monkeypatch.setattr(running, "CHUNK", 20_000)
-    assert_same(*both(GRAPHS["hubs"], NOISY, num_steps=10 * STEPS, record=3))
+    assert_same(*both(GRAPHS["hubs"], NOISY, num_steps=10 * STEPS, record=3, threads=3))
 
 
 def test_the_faster_way_is_taken():

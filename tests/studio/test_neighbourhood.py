@@ -15,11 +15,19 @@ from sottovoce.studio.reading import read_scenario
 
 from .helpers import NOISY, Studio, Visitor
 
+WIRE, WIRES = ((5, 6),), ((4, 5), (5, 6))
+OBSERVERS = [
+    Observer(nodes=(5,)),
+    Observer(nodes=(5, 40)),
+    Observer(but=7),
+    Observer(edges=WIRE),
+    Observer(edges=WIRES),
+]
 METHODS = [NOISY, "standard", "sealed:seal_std=3,noise_std=1,noise_decay=0.8"]
 
 
 @pytest.mark.parametrize("prior", [0.3, None])
-@pytest.mark.parametrize("observer", [Observer(nodes=(5,)), Observer(nodes=(5, 40)), Observer(but=7)])
+@pytest.mark.parametrize("observer", OBSERVERS, ids=str)
 @pytest.mark.parametrize(("graph", "steps"), [("rgg:60:seed=1", 300), ("cycle:60", 500), ("torus:8x8", 40)])
 def test_the_exact_deviation_lies_between_the_bounds(
     graph: str, steps: int, observer: Observer, prior: float | None, monkeypatch: pytest.MonkeyPatch
@@ -36,6 +44,16 @@ def test_the_exact_deviation_lies_between_the_bounds(
         assert (std <= np.array(found["high"]) * (1 + 1e-9) + 1e-12).all()
         for node, kind in zip(found["nodes"], found["kind"], strict=True):
             assert kind != "known" or exact.disclosed[node]
+
+
+def test_something_is_kept_from_a_tapped_wire() -> None:
+    """Of both its ends too: an end bounds what the tap learns of the other."""
+    asked = read_scenario({"graph": "torus:30x30", "methods": [NOISY], "seed": 3, "num_steps": 3000}, Limits())
+    found = neighbourhood.near(asked, asked.methods[0], Observer(edges=((5, 6),)), 0.3, 3000)["near"]
+    assert found["nodes"][:2] == [5, 6]
+    assert min(found["low"]) > 0.05
+    assert min(found["high"]) < 0.3
+    assert "of the 900 values" in found["sentence"]
 
 
 def test_early_in_a_run_the_bounds_meet() -> None:
@@ -59,9 +77,12 @@ def test_a_cut_history_says_what_is_kept_for_ever(monkeypatch: pytest.MonkeyPatc
     assert max(found["low"]) > 0.1
 
 
-@pytest.mark.parametrize("observer", [Observer(edges=((0, 1),)), Observer(nodes=(0,))])
+MANY = tuple((k, k + 1) for k in range(neighbourhood.MOST_WIRES + 1))
+
+
+@pytest.mark.parametrize("observer", [Observer(edges=MANY), Observer(nodes=(0,))], ids=["many wires", "rounds"])
 def test_what_is_not_analysed_at_this_size_says_so(observer: Observer) -> None:
-    """Tapped wires, and methods in rounds."""
+    """Many tapped wires, and methods in rounds."""
     method = "synchronous" if observer.nodes else NOISY
     asked = read_scenario({"graph": "cycle:2001", "methods": [method], "num_steps": 10}, Limits())
     found = neighbourhood.near(asked, asked.methods[0], observer, 0.3, 10)

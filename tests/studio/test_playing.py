@@ -30,6 +30,19 @@ def test_pieces_give_the_numbers_of_one_run(cuts: list[int]) -> None:
         assert np.array_equal(lane.outstanding, run.outstanding_noise)
 
 
+def test_values_are_followed_on_the_way_however_fast_it_goes() -> None:
+    """A jump to the end notes the values of followed nodes at a hundred steps, as they were there."""
+    asked = read_scenario(SMALL, Limits())
+    playback = Playback(asked, drawn=True)
+    while not playback.finished:
+        playback.advance(200)
+    steps, columns = playback.lanes[0].take_trace()
+    assert steps == list(range(0, 201, 2))
+    for step, column in list(zip(steps, columns, strict=True))[1::30]:
+        run = sv.simulate(asked.graph, asked.private_values, asked.methods[0], num_steps=step, seed=3)
+        assert column.tolist() == [*run.values.tolist(), run.values.mean()]
+
+
 def test_back_to_the_start_is_the_start() -> None:
     """After going back, values are the private ones and the run repeats itself."""
     asked = read_scenario(SMALL, Limits())

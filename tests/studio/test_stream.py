@@ -327,7 +327,6 @@ def test_closing_the_page_ends_what_was_worked_out_for_it() -> None:
 
     async def ask_and_leave() -> tuple[bool, float]:
         thinkers = Thinkers(1, patience=0.1)
-        thinkers.warm_up()
         await thinkers.think(math.sqrt, 4.0)
         (pool,) = thinkers._large.all
         (process,) = pool._processes.values()

@@ -40,12 +40,16 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
     sottovoce studio --port 9000 --no-browser
     """
     require("starlette", "uvicorn", "websockets", by="the studio")
+    from ..studio.thinking import Thinkers
+
+    listener = _listen(host, port)
+    thinkers = Thinkers()
+    thinkers.start()  # while the server is being imported
     import uvicorn
 
     from ..studio.app import LOOPBACK, create_app
     from ..studio.live import Watcher
 
-    listener = _listen(host, port)
     address, bound = listener.getsockname()[:2]
     names = _own_names() if _is_any(address) else (address,)
     urls = [f"http://[{name}]:{bound}/" if ":" in name else f"http://{name}:{bound}/" for name in names]
@@ -59,7 +63,7 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
     else:
         click.echo(f"The studio is at {' and '.join(urls)} (Ctrl-C ends it)")
     config = uvicorn.Config(
-        create_app(hosts=hosts, watcher=Watcher(network)),
+        create_app(hosts=hosts, watcher=Watcher(network), thinkers=thinkers),
         log_level="warning",
         ws="websockets-sansio",
         ws_max_size=2**24,
@@ -67,7 +71,7 @@ def command(host: str, port: int | None, network: Path | None, browser: bool, as
     )
     if browser:
         threading.Timer(0.5, webbrowser.open, [urls[0]]).start()
-    with contextlib.closing(listener):
+    with contextlib.closing(listener), contextlib.closing(thinkers):
         uvicorn.Server(config).run(sockets=[listener])
 
 

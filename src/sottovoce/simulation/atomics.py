@@ -1,5 +1,5 @@
 """What kernels need from the machine and Numba has no public functions for: numbers that several threads read and
-write, waiting, and memory that is fetched before it is needed. Each is one instruction, in a few lines.
+write, and waiting. Each is one instruction, in a few lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import register_jitable
 
-__all__ = ["TOGETHER", "look", "pause", "prefetch", "put"]
+__all__ = ["TOGETHER", "look", "pause", "put"]
 
 TOGETHER = sys.platform != "win32"
 """Whether threads can wait for each other in kernels: the C library must have ``sched_yield``."""
@@ -64,22 +64,6 @@ def put(_: Any, array: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, index, value), code
-
-
-@intrinsic
-def prefetch(_: Any, array: Any, index: Any) -> Any:
-    """Have ``array[index]`` brought to the cache, without waiting for it."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature.args[0], arguments[0], signature.args[1], arguments[1])
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        to_read, keep, data = (ir.Constant(number, each) for each in (0, 3, 1))
-        builder.call(function, [builder.bitcast(place, byte), to_read, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(array, index), code
 
 
 @intrinsic

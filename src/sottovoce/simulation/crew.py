@@ -38,14 +38,27 @@ class Crew:
         for future in [self.pool.submit(task) for task in tasks]:
             future.result()
 
-    def run_two(self, here: Callable[[], object], there: Callable[[], object]) -> bool:
-        """Run one in this thread and the other at the same time; ``False``, and neither is run, without a thread."""
-        called_off = threading.Event()  # a task that found no thread is still in the queue
+    def run_beside(self, work: Callable[[], object], helpers: Sequence[Callable[[], object]]) -> bool:
+        """Do ``work`` in this thread, with every helper in one of its own at the same time.
+
+        ``False``, and nothing is run, if there are not so many threads: none waits for one that never comes.
+        """
+        decided = threading.Event()
+        all_there: list[bool] = []
+
+        def begin(helper: Callable[[], object]) -> None:
+            decided.wait()
+            if all_there:
+                helper()
+
         try:
-            future = self.pool.submit(lambda: None if called_off.is_set() else there())
-        except RuntimeError:
-            called_off.set()
+            futures = [self.pool.submit(begin, helper) for helper in helpers]
+            all_there.append(True)
+        except RuntimeError:  # what found no thread is still in the queue
             return False
-        here()
-        future.result()
+        finally:
+            decided.set()
+        work()
+        for future in futures:
+            future.result()
         return True

@@ -5,6 +5,8 @@ carries the sums from step to step (:func:`exchanged`): the terms of the two nod
 again. A term is rounded in the same way when it comes and when it goes, so that nothing is left of those that have
 gone; only the sum rounds, and what it loses is kept in a second number. Before a fall of the error could bring that
 forth, all is summed again.
+
+A sum that is not carried on is a plain one over pieces of the nodes; of the sums of pieces nothing is lost.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ __all__ = [
     "worth_carrying",
 ]
 
-CARRYING = 8
+CARRYING = 32
 """Carrying the sums over a step costs as much as summing so many nodes."""
 FALL = 1e6
 """All is summed again once the error has fallen by this factor …"""

@@ -168,8 +168,8 @@ class Recorder:
         self.plan, self.count = plan, 0
         self.beside: int | None = None
         """The step of the last row, if it was not planned."""
-        self.squared = np.empty((len(plan) + 1, replicas))
-        self.drifts = np.empty((len(plan) + 1, replicas))
+        # In one piece: of two, the system would take the memory back after each run and hand it out anew, page by page.
+        self.squared, self.drifts = np.empty((2, len(plan) + 1, replicas))
 
     @property
     def last(self) -> int:

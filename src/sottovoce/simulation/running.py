@@ -39,8 +39,8 @@ CHUNK = 2**22
 
 SHEET = 2**20
 """Numbers on a sheet of records that has a column for each coordinate of each replica, about."""
-ROWS = 2**18
-"""Rows that are recorded in a span at most: so many are still in a cache when the masses become drifts."""
+ROWS = 2**15
+"""Rows that are recorded in a span at most: so many, and a list of their steps, stay in the cache of a core."""
 
 Indices = npt.NDArray[np.int64]
 Rows = tuple[Indices, Array, Array]

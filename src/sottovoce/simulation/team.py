@@ -1,4 +1,4 @@
-"""Two threads on one run of a large network: when it is worth while. What they do is in :mod:`.kinds.together`."""
+"""Several threads on one run of a large network: when it is worth while. What they do: :mod:`.kinds.together`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from .state import State
 __all__ = ["Team", "team_for"]
 
 LEAST_NODES = 100_000
-"""In smaller networks the tables are in the cache of one core, and would go from one to the other and back."""
+"""Smaller networks are usually run in many replicas, or for few steps."""
+MOST_HELPERS = 3
+"""More would have nothing to do: finding out what happens takes less than three times as long as doing it."""
 LEAST_STEPS = 4 * 10**6
 """Loading the kernels takes as long as many steps."""
 TRIAL, FIRST, AGAIN = 2**17, 4, 16
@@ -38,7 +40,7 @@ def team_for(state: State, num_steps: int, crew: Any) -> Team | None:
 
 
 class Pace:
-    """Whether two threads are faster than one at the moment: other programs may want the cores.
+    """Whether several threads are faster than one at the moment: other programs may want the cores.
 
     Both are tried twice; the faster goes on, and the other is tried again now and then. The result does not depend on
     it.
@@ -59,7 +61,7 @@ class Pace:
 
     @property
     def together(self) -> bool:
-        """Whether both make the coming span."""
+        """Whether helpers take part in the coming span."""
         if self._spans < FIRST:
             return self._spans % 2 == 0
         faster = self._seconds[True] < self._seconds[False]
@@ -73,22 +75,23 @@ class Pace:
 
 
 class Team:
-    """Two threads that make the steps of one run."""
+    """Threads that share the work of one run."""
 
-    def __init__(self, state: State, crew: Any, first: Kernel, second: Kernel, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, state: State, crew: Any, maker: Kernel, helper: Kernel, arguments: tuple[Any, ...]) -> None:
         self.state, self.crew = state, crew
-        self.first, self.second, self.arguments = first, second, arguments
-        self.desk = Desk.empty(state.tables.shape[2])
+        self.maker, self.helper, self.arguments = maker, helper, arguments
+        self.num_helpers = min(crew.size - 1, MOST_HELPERS)
+        self.desk = Desk.empty(state.tables.shape[2], self.num_helpers)
         self.pace = Pace()
 
     def prepare(self, sheet: Sheet) -> None:
         """Compile, before threads wait for each other."""
-        with self.first.first_call(f"{self.state.setup.method.name} (on two cores)"):
-            for kernel in (self.first, self.second):
-                self._run(kernel, 0, 0, sheet)
+        with self.maker.first_call(f"{self.state.setup.method.name} (on several cores)"):
+            self._make(0, 0, sheet)
+            self._help(0, 0, 0, sheet)
 
     def make(self, first: int, last: int, sheet: Sheet, alone: Callable[[], None]) -> None:
-        """Make steps and record them: by both, or ``alone`` where that was faster or sums are carried."""
+        """Make steps and record them: with helpers, or ``alone`` where that was faster or sums are carried."""
         if self._carried(sheet):
             alone()
             return
@@ -98,11 +101,10 @@ class Team:
         self.pace.took((time.perf_counter() - began) / (last - first))
 
     def work(self, first: int, last: int, sheet: Sheet) -> bool:
-        """Make steps and record them with both threads; ``False``, and nothing is made, if there is no second one."""
-        self.desk.counters[:] = 0
-        done: bool = self.crew.run_two(
-            *(partial(self._run, kernel, first, last, sheet) for kernel in (self.first, self.second))
-        )
+        """Make steps and record them with all threads; ``False``, and nothing is made, if some are not to be had."""
+        self.desk.clear()
+        helpers = [partial(self._help, helper, first, last, sheet) for helper in range(self.num_helpers)]
+        done: bool = self.crew.run_beside(partial(self._make, first, last, sheet), helpers)
         return done
 
     def _carried(self, sheet: Sheet) -> bool:
@@ -110,7 +112,15 @@ class Team:
         between = np.diff(sheet.steps).min(initial=NEVER)
         return bool(sheet.carried[0, 0, -1] != 0.0 or worth_carrying(between, self.state.tables.shape[2]))
 
-    def _run(self, kernel: Kernel, first: int, last: int, sheet: Sheet) -> None:
+    def _make(self, first: int, last: int, sheet: Sheet) -> None:
         setup = self.state.setup
         how = first, last, 0, np.uint64(setup.seed), setup.parameters, sheet, self.desk
-        kernel.run(self.state.tables[0, 0], *how, *self.arguments)
+        try:
+            self.maker.run(self.state.tables[0, 0], *how, *self.arguments)
+        except BaseException:
+            self.desk.made[:] = NEVER  # an update raised: nobody is to wait for its batch
+            raise
+
+    def _help(self, helper: int, first: int, last: int, sheet: Sheet) -> None:
+        how = first, last, 0, np.uint64(self.state.setup.seed), sheet, self.desk, helper
+        self.helper.run(self.state.tables[0, 0], *how, *self.arguments)

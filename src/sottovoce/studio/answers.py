@@ -12,6 +12,7 @@ from .limits import Limits
 from .observing import Observer
 from .playing import Playback
 from .thinking import Thinkers
+from .thresholds import Thresholds
 from .turns import Compute
 
 __all__ = ["Answers"]
@@ -28,8 +29,8 @@ class Answers:
         Whose they are: pages take turns.
     limits
         What it may ask for.
-    thinkers
-        Where they are worked out.
+    thinkers, thresholds
+        Where they are worked out, and thresholds that are known already.
     say, compute
         How they are told, and where short pieces are done.
     """
@@ -39,16 +40,21 @@ class Answers:
         page: Hashable,
         limits: Limits,
         thinkers: Thinkers,
+        thresholds: Thresholds,
         *,
         say: Callable[[dict[str, Any]], Awaitable[None]],
         compute: Compute,
     ) -> None:
-        self._page, self._limits, self._thinkers = page, limits, thinkers
+        self._page, self._limits = page, limits
+        self._thinkers, self._thresholds = thinkers, thresholds
         self._say, self._compute = say, compute
 
     async def theory(self, run: int, problem: Scenario) -> None:
         """The threshold of the graph, then every method's curves; the eigenvalue they share is computed once."""
-        answer = await self._think(insight.threshold, problem.graph, problem.edge_probabilities, about=problem)
+        answer = await self._thresholds.find(
+            problem,
+            lambda: self._think(insight.threshold, problem.graph, problem.edge_probabilities, about=problem),
+        )
         await self._say({"type": "threshold", "run": run, **answer})
         alpha = answer.get("algebraicConnectivity")
         for index, method in enumerate(problem.methods):

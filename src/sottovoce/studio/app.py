@@ -40,6 +40,7 @@ from .stream import Conversation
 from .tables import Choices
 from .tasks import in_words
 from .thinking import Thinkers
+from .thresholds import Thresholds
 from .turns import Threads
 
 __all__ = ["STATIC", "create_app"]
@@ -57,7 +58,11 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def create_app(
-    *, limits: Limits | None = None, hosts: Sequence[str] = LOOPBACK, watcher: Watcher | None = None
+    *,
+    limits: Limits | None = None,
+    hosts: Sequence[str] = LOOPBACK,
+    watcher: Watcher | None = None,
+    thinkers: Thinkers | None = None,
 ) -> Starlette:
     """The application.
 
@@ -69,8 +74,10 @@ def create_app(
         Names under which this server is reached, without port.
     watcher
         Where the live view looks for peers.
+    thinkers
+        Processes for longer answers, if some were started already; they are closed with the application.
     """
-    studio = Studio(limits or Limits(), watcher or Watcher())
+    studio = Studio(limits or Limits(), watcher or Watcher(), thinkers)
     return Starlette(
         routes=[
             Route("/", studio.page),
@@ -102,18 +109,18 @@ def create_app(
 class Studio:
     """The handlers and what they share."""
 
-    def __init__(self, limits: Limits, watcher: Watcher) -> None:
-        self.limits, self.watcher = limits, watcher
+    def __init__(self, limits: Limits, watcher: Watcher, thinkers: Thinkers | None) -> None:
+        self.limits, self.watcher, self.thinkers = limits, watcher, thinkers
         self.threads = Threads()
-        self.thinkers: Thinkers | None = None
+        self.thresholds = Thresholds()
         self.open_pages = 0
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        """Processes for what takes longer; everything is given back at the end."""
-        self.thinkers = Thinkers()
-        self.thinkers.warm_up()
-        self.threads.prepare(_prepare_engine)
+        """Processes for what takes longer, and what the first page asks for; everything is given back at the end."""
+        self.thinkers = self.thinkers or Thinkers()
+        self.thinkers.warm_up(then=lambda: self.threads.prepare(_prepare_engine))
+        self.threads.prepare(lambda: catalogue(self.limits))  # its first time imports what building methods needs
         following = asyncio.ensure_future(self.watcher.follow())
         try:
             yield
@@ -192,7 +199,12 @@ class Studio:
         assert self.thinkers is not None
         try:
             await Conversation(
-                socket, self.limits, threads=self.threads, thinkers=self.thinkers, watcher=self.watcher
+                socket,
+                self.limits,
+                threads=self.threads,
+                thinkers=self.thinkers,
+                thresholds=self.thresholds,
+                watcher=self.watcher,
             ).hold()
         finally:
             self.open_pages -= 1

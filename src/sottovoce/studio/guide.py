@@ -23,6 +23,7 @@ from ..scenario.values import uniform
 from ..simulation import Solution, simulate
 from ..simulation.edge_noise import edge_numbers
 from ..simulation.random.streams import Stream
+from .insight import threshold
 from .layouts import positions
 
 __all__ = ["FILE", "answer_alone", "exchanges", "guide"]
@@ -75,6 +76,7 @@ def guide() -> dict[str, Any]:
         "exchanges": exchanges(_one_by_one(NOISY, values, LISTED_STEPS), YOU),
         "heard": _heard(values),
         "price": _price(values),
+        "threshold": threshold(GRAPH),
         "sealed": {**sealed, **_seals(values), **_luck(values)},
     }
 

@@ -8,18 +8,16 @@ bound what it knows of them from both sides, each by an exact audit of a small g
   It hears a part of what the real one hears.
 
 Seals that reach outside hide more than the second observer knows of: there nothing but the belief bounds from above.
+Who taps wires hears less than either end of each: of every value, the ends that are not its own bound from below.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..errors import SottovoceError, Unsupported
 from ..graphs.graph import Graph
@@ -27,6 +25,7 @@ from ..methods import Method
 from ..methods.base import Array
 from ..methods.released import SealedNoise
 from ..scenario.scenario import Scenario
+from .around import Around, Nodes
 from .observing import Observer
 from .verdicts import EXACTLY, NOTHING, closeness
 
@@ -44,65 +43,8 @@ MOST_STEPS = 20_000_000
 
 PATIENCE = 1.0
 
-Nodes = npt.NDArray[np.int64]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Around:
-    """The nearest honest nodes, the observer's own, and those just outside."""
-
-    graph: Graph
-    own: npt.NDArray[np.bool_]
-    nodes: Nodes
-    """The honest ones, nearest first."""
-
-    @classmethod
-    def of(cls, graph: Graph, observer: Observer) -> _Around:
-        own = observer.view().observers(graph)
-        if observer.but is not None:
-            return cls(graph, own, np.array([observer.but]))
-        seen, front, found = own.copy(), np.flatnonzero(own), np.zeros(0, dtype=np.int64)
-        while len(front) and len(found) < NEAREST:
-            near = np.unique(np.concatenate([graph.neighbours_of(int(node)) for node in front]))
-            front = near[~seen[near]][: NEAREST - len(found)]
-            seen[front] = True
-            found = np.append(found, front)
-        return cls(graph, own, found)
-
-    @cached_property
-    def inside(self) -> npt.NDArray[np.bool_]:
-        """``(n,)`` which nodes these are."""
-        return np.isin(np.arange(self.graph.num_nodes), self.nodes)
-
-    @property
-    def touching(self) -> npt.NDArray[np.bool_]:
-        """``(m,)`` edges with an end inside."""
-        return np.asarray(self.inside[self.graph.edges].any(axis=1))
-
-    def small(self, edges: npt.NDArray[np.bool_]) -> tuple[Graph, Nodes, Nodes]:
-        """The graph of some edges: its nodes' and its edges' numbers in the large one.
-
-        It is made one piece by edges among nodes of the observer, which never fire and tell nobody anything.
-        """
-        chosen = np.flatnonzero(edges)
-        nodes = np.unique(self.graph.edges[chosen]).astype(np.int64)
-        place = np.searchsorted(nodes, self.graph.edges[chosen])
-        links = _links(place, len(nodes), ~self.inside[nodes])
-        built = Graph.from_edges(np.vstack([place, links]).tolist(), num_nodes=len(nodes))
-        number = {(int(i), int(j)): k for k, (i, j) in enumerate(built.edges.tolist())}
-        order = np.array([number[min(i, j), max(i, j)] for i, j in place.tolist()])
-        return built, nodes, order
-
-
-def _links(edges: Nodes, count: int, may: npt.NDArray[np.bool_]) -> Nodes:
-    """Edges that connect all parts of a graph, between nodes that ``may`` be linked; each part has one."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    matrix = coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(count, count))
-    parts = connected_components(matrix, directed=False)[1]
-    ends = [int(np.flatnonzero(may & (parts == part))[0]) for part in np.unique(parts)]
-    return np.array(list(itertools.pairwise(ends)), dtype=np.int64).reshape(-1, 2)
+MOST_WIRES = 4
+"""Tapped wires for which it is worth asking all ends."""
 
 
 def near(problem: Scenario, method: Method, observer: Observer, prior: float | None, step: int) -> dict[str, Any]:
@@ -125,14 +67,19 @@ def _near(problem: Scenario, method: Method, observer: Observer, prior: float | 
 
     graph = problem.graph
     released = method.releases(graph)
-    if observer.edges or not exchanges.supports(released, observer.view()):
-        raise Unsupported(f"{'tapped wires are' if observer.edges else f'{method.name} is'} followed on smaller graphs")
-    around = _Around.of(graph, observer)
+    if not exchanges.supports(released, observer.view()):
+        raise Unsupported(f"{method.name} is followed on smaller graphs")
+    if len(observer.edges) > MOST_WIRES:
+        raise Unsupported(f"more than {MOST_WIRES} tapped wires are followed on smaller graphs")
+    around = Around.of(graph, observer, NEAREST)
     fired, whole = _exchanges_of(around, problem, step)
-    low = _at_least(around, method, fired, prior, whole=whole)
+    if observer.edges:
+        low = _at_least_on_wires(around, method, fired, prior, observer, whole=whole)
+    else:
+        low = _at_least(around, method, fired, prior, whole=whole)
     before = math.inf if prior is None else prior
     sealed = isinstance(released, SealedNoise)
-    high = np.full(len(low), before) if sealed else _at_most(around, method, fired, prior, before)
+    high = np.full(len(low), before) if sealed else _at_most(around, method, fired, prior, observer, before)
     high = np.maximum(high, low)  # rounding
     scale = (float(problem.private_values.std()) or 1.0) if prior is None else prior
     bounds = list(zip(low.tolist(), high.tolist(), strict=True))
@@ -150,7 +97,7 @@ def _near(problem: Scenario, method: Method, observer: Observer, prior: float | 
     }
 
 
-def _exchanges_of(around: _Around, problem: Scenario, step: int) -> tuple[Nodes, bool]:
+def _exchanges_of(around: Around, problem: Scenario, step: int) -> tuple[Nodes, bool]:
     """Edges of the large graph that fired with an end inside, in order, and whether these are all of them."""
     from ..simulation import fired_edges
 
@@ -172,7 +119,7 @@ def _exchanges_of(around: _Around, problem: Scenario, step: int) -> tuple[Nodes,
     return every[:MOST_EXCHANGES], len(every) <= MOST_EXCHANGES and step <= MOST_STEPS
 
 
-def _at_least(around: _Around, method: Method, fired: Nodes, prior: float | None, *, whole: bool) -> Array:
+def _at_least(around: Around, method: Method, fired: Nodes, prior: float | None, *, whole: bool) -> Array:
     """Everybody outside tells the observer all: an exact audit of the nodes inside against all others."""
     from ..privacy import CuriousNodes, audit
 
@@ -188,9 +135,38 @@ def _at_least(around: _Around, method: Method, fired: Nodes, prior: float | None
     return np.asarray(left[np.searchsorted(nodes, around.nodes)])
 
 
-def _at_most(around: _Around, method: Method, fired: Nodes, prior: float | None, before: float) -> Array:
+def _at_least_on_wires(
+    around: Around, method: Method, fired: Nodes, prior: float | None, observer: Observer, *, whole: bool
+) -> Array:
+    """Of each value the best bound from below over curious ends of all wires that do not hold it themselves."""
+    low = np.zeros(around.graph.num_nodes)
+    for ends in _covers(observer):
+        part = around.seen_by(np.array(ends))
+        left = _at_least(part, method, fired[part.touching[fired]], prior, whole=whole)
+        low[part.nodes] = np.maximum(low[part.nodes], left)
+    return np.asarray(low[around.nodes])
+
+
+def _covers(observer: Observer) -> set[tuple[int, ...]]:
+    """Sets with an end of every wire, each node left out by one: who holds them hears all that the wires carry.
+
+    Examples
+    --------
+    >>> sorted(_covers(Observer(edges=((0, 1),))))
+    [(0,), (1,)]
+    >>> sorted(_covers(Observer(edges=((0, 1), (1, 2)))))
+    [(0, 1), (0, 2), (1,), (1, 2)]
+    """
+    everyone = {end for edge in observer.edges for end in edge}
+    covers = {tuple(sorted({j if i == node else i for i, j in observer.edges})) for node in everyone}
+    return covers | {tuple(sorted({j for _, j in observer.edges}))}
+
+
+def _at_most(
+    around: Around, method: Method, fired: Nodes, prior: float | None, observer: Observer, before: float
+) -> Array:
     """The observer forgets what anything from outside may have touched."""
-    from ..privacy import CuriousNodes, audit
+    from ..privacy import CuriousNodes, WireTap, audit
 
     ends = around.graph.edges
     clean = around.inside | around.own
@@ -202,14 +178,16 @@ def _at_most(around: _Around, method: Method, fired: Nodes, prior: float | None,
         else:  # what the observer holds it knows, whatever came into it
             clean[i], clean[j] = clean[i] and around.own[i], clean[j] and around.own[j]
     inner = np.asarray((around.inside | around.own)[ends].all(axis=1)) & around.touching
-    if not inner.any() or not around.own.any():
+    if not inner.any() or not (around.own.any() or observer.edges):
         return np.full(len(around.nodes), before)
     small, nodes, order = around.small(inner)
     place = np.full(around.graph.num_edges, -1)
     place[np.flatnonzero(inner)] = order
+    wires = np.searchsorted(nodes, np.array(observer.edges, dtype=np.int64).reshape(-1, 2)).tolist()
+    view = WireTap(wires) if wires else CuriousNodes(np.flatnonzero(around.own[nodes]).tolist())
     report = audit(
         small, _restricted(method, nodes, around.graph.num_nodes), place[np.array(kept, dtype=np.int64)],
-        CuriousNodes(np.flatnonzero(around.own[nodes]).tolist()), prior, steps=[], patience=PATIENCE, progress=False,
+        view, prior, steps=[], patience=PATIENCE, progress=False,
     )  # fmt: skip
     high = np.full(around.graph.num_nodes, before)
     high[nodes] = report.posterior_std
@@ -274,5 +252,6 @@ def _sentence(graph: Graph, nodes: Nodes, low: Array, kinds: list[str], disclose
         text += f"; of the most exposed other ({graph.label(int(nodes[worst]))}) at least ± {kept} is left"
     if disclosed is not None:
         who = f"{disclosed:,}" if disclosed else "none"
-        text += f". However long the run, it comes to know {who} of the {others:,} others' values exactly"
+        whose = "others' values" if others < graph.num_nodes else "values"
+        text += f". However long the run, it comes to know {who} of the {others:,} {whose} exactly"
     return f"{text}."

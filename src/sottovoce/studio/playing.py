@@ -34,6 +34,9 @@ FULLEST_SPEED_FRAMES = 60
 TRACED = 40
 """Nodes whose values are followed over time; beyond :data:`TRACED_UP_TO` nodes, quantiles are."""
 TRACED_UP_TO = 2_000
+TRACE_POINTS = 100
+TRACE_POINTS_OF_MANY = 20
+"""Over a whole run they are noted so often, however fast it goes: a line from the start to the end would lie."""
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 BINS = 60
 RECENT_EDGES = 24
@@ -74,7 +77,20 @@ class Lane:
         return self.solution.outstanding_noise
 
     def advance(self, end: int) -> None:
-        """Run to step ``end``, recording at the run's grid and at ``end``."""
+        """Run to step ``end``, recording at the run's grid and at ``end``, and following nodes on the way."""
+        for stop in (*self._stops(end), end):
+            self._run_to(stop)
+            self._note_trace()
+
+    def _stops(self, end: int) -> list[int]:
+        """Recorded steps between now and ``end`` at which the followed values are noted."""
+        grid = record_steps(self.problem.num_steps)
+        points = TRACE_POINTS if self.problem.graph.num_nodes <= TRACED_UP_TO else TRACE_POINTS_OF_MANY
+        noted = grid[:: max(1, len(grid) // points)]
+        inside: list[int] = noted[(noted > self.step) & (noted < end)].tolist()
+        return inside
+
+    def _run_to(self, end: int) -> None:
         problem, begin = self.problem, self.step
         grid = record_steps(problem.num_steps)
         record = np.union1d(grid[(grid > begin) & (grid <= end)], [end])
@@ -89,7 +105,6 @@ class Lane:
         self.errors += run.relative_error.tolist()
         self.mass_error = max(self.mass_error, float(run.mass_error.max(initial=0.0)))
         self.solution = run.without_records()
-        self._note_trace()
 
     def _note_trace(self) -> None:
         values = self.values

@@ -31,6 +31,7 @@ from .playing import Playback
 from .reading import is_small, read_scenario
 from .tasks import Tasks, sentence_about
 from .thinking import Thinkers
+from .thresholds import Thresholds
 from .turns import Threads
 
 __all__ = ["Conversation"]
@@ -53,8 +54,8 @@ class Conversation:
         An accepted websocket.
     limits
         What it may ask for.
-    threads, thinkers
-        Where slices of runs are computed, and where answers that take longer are.
+    threads, thinkers, thresholds
+        Where slices of runs are computed, where answers that take longer are, and thresholds that are known.
     watcher
         Reads the status of peers.
     """
@@ -66,6 +67,7 @@ class Conversation:
         *,
         threads: Threads,
         thinkers: Thinkers,
+        thresholds: Thresholds,
         watcher: Watcher,
     ) -> None:
         self._socket, self._limits, self._watcher = socket, limits, watcher
@@ -73,7 +75,7 @@ class Conversation:
         rate = limits.messages_per_second
         self._allowance = TokenBucket(rate=rate, burst=4 * rate)
         self._tasks = Tasks(self._say)
-        self._answers = Answers(self, limits, thinkers, say=self._say, compute=self._compute)
+        self._answers = Answers(self, limits, thinkers, thresholds, say=self._say, compute=self._compute)
         self._preparing = False
         self._kept: list[dict[str, Any]] = []
         self._driver: Driver | None = None

@@ -26,7 +26,7 @@ __all__ = ["Thinkers"]
 T = TypeVar("T")
 
 NICENESS = 5
-"""Frames come first where cores are few."""
+"""Frames come before large questions where cores are few."""
 
 
 class Thinkers:
@@ -44,21 +44,31 @@ class Thinkers:
 
     def __init__(self, count: int = 2, *, patience: float = 1.5, deadline: float = 120.0) -> None:
         self._patience, self._deadline = patience, deadline
-        self._large, self._small = _Bench(count), _Bench(1)
+        self._large, self._small = _Bench(count, niceness=NICENESS), _Bench(1, niceness=0)
         self._retiring: set[asyncio.Task[None]] = set()
+        self._first: Future[None] | None = None
 
-    def warm_up(self) -> None:
-        """Start the processes, so that the first question does not wait for their imports.
+    def start(self) -> None:
+        """Start the process for small questions, which the first page asks: its imports need no server yet."""
+        self._first = next(iter(self._small.all)).submit(_tell_a_threshold)
 
-        The one for small questions has the cores to itself first: the first page asks a small one.
+    def warm_up(self, then: Callable[[], None]) -> None:
+        """Start all processes, so that the first question does not wait for their imports.
+
+        That for small questions has the cores to itself until it can tell a threshold. The others start after it, and
+        ``then`` is called.
         """
-        for pool in self._small.all:
-            pool.submit(_get_ready).add_done_callback(lambda _: self._start_large())
 
-    def _start_large(self) -> None:
-        with contextlib.suppress(RuntimeError):  # closed in the meantime
-            for pool in tuple(self._large.all):
-                pool.submit(_get_ready)
+        def go_on(_: object) -> None:
+            with contextlib.suppress(RuntimeError):  # closed in the meantime
+                for pool in self._small.all | self._large.all:
+                    pool.submit(_import_the_rest)
+                then()
+
+        if self._first is None:
+            self.start()
+        assert self._first is not None
+        self._first.add_done_callback(go_on)
 
     async def think(self, work: Callable[..., T], *arguments: Any, page: Hashable = None, small: bool = False) -> T:
         """``work(*arguments)`` in a process; cancelling this call ends it there too.
@@ -119,8 +129,9 @@ class Thinkers:
 class _Bench:
     """Processes that are alike, and who is next to use one."""
 
-    def __init__(self, count: int) -> None:
-        self.all = {_new_pool() for _ in range(count)}
+    def __init__(self, count: int, *, niceness: int) -> None:
+        self._niceness = niceness
+        self.all = {_new_pool(niceness) for _ in range(count)}
         self.free = list(self.all)
         self.turns = Turns(count)
 
@@ -129,7 +140,7 @@ class _Bench:
         if not alive:
             self.all.discard(pool)
             _end(pool)
-            pool = _new_pool()
+            pool = _new_pool(self._niceness)
             self.all.add(pool)
         self.free.append(pool)
         self.turns.give_back()
@@ -140,9 +151,9 @@ async def _settled(future: Future[Any]) -> None:
         await asyncio.wrap_future(future)
 
 
-def _new_pool() -> ProcessPoolExecutor:
+def _new_pool(niceness: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(max_workers=1, mp_context=context, initializer=_begin, initargs=(origins(),))
+    return ProcessPoolExecutor(max_workers=1, mp_context=context, initializer=_begin, initargs=(niceness, origins()))
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
@@ -152,26 +163,29 @@ def _end(pool: ProcessPoolExecutor) -> None:
         process.terminate()
 
 
-def _begin(methods: tuple[Origin, ...]) -> None:
+def _begin(niceness: int, methods: tuple[Origin, ...]) -> None:
     """Ctrl-C is for the server, which ends its processes itself; methods of the user's own are loaded here too.
 
     One whose file is gone since is left out: questions about other methods are still answered.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
-        os.nice(NICENESS)
+        os.nice(niceness)
     for origin in methods:
         with contextlib.suppress(SottovoceError):
             origin.load()
 
 
-def _get_ready() -> None:
-    """Import what answers need, by giving one: what a first call loads and prepares is then there."""
-    from ..privacy import audit  # noqa: F401
-    from . import insight, meter  # noqa: F401
-    from .limits import Limits
-    from .reading import read_scenario
+def _tell_a_threshold() -> None:
+    """What the first page asks: afterwards, all that it needs is loaded."""
+    from ..graphs.generators import cycle
+    from .insight import threshold
 
-    problem = read_scenario({"methods": ["noise-insertion:noise_std=1,noise_decay=0.9"]}, Limits())
-    found = insight.threshold(problem.graph)
-    insight.theory_curves(problem, problem.methods[0], found["algebraicConnectivity"], Limits())
+    threshold(cycle(10))
+
+
+def _import_the_rest() -> None:
+    import scipy.sparse.linalg  # noqa: F401
+
+    from .. import privacy, theory  # noqa: F401
+    from . import insight, meter  # noqa: F401

@@ -99,7 +99,7 @@ class Threads:
                 await asyncio.gather(future, return_exceptions=True)
                 raise
 
-    def prepare(self, work: Callable[[], None]) -> None:
+    def prepare(self, work: Callable[[], object]) -> None:
         """Something nobody waits for yet."""
         self._executor.submit(work)
 

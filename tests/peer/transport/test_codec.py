@@ -82,7 +82,10 @@ def test_decoding_undoes_encoding(message: Message, codec: Codec) -> None:
     """Every valid message survives bit for bit and fits the size limit, however many bytes numbers usually have."""
     content = codec.encode(message)
     assert len(content) <= CODEC.max_bytes
-    assert decode(content) == message
+    decoded = decode(content)
+    assert decoded == message
+    assert decoded is not None
+    assert decoded.checked in (0, MEMBERS)
 
 
 @settings(max_examples=300)

@@ -26,7 +26,7 @@ from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
 from .ledger import Reaction, meet, step
 from .members import Membership
-from .messages import Kind, Message, Vector, check_message, within
+from .messages import Kind, Message, Vector, check_arrived, within
 from .noise import begin_afresh, draw_if_needed, noise_in_place, rearm
 from .openings import closed
 from .settings import Settings
@@ -205,7 +205,7 @@ class Protocol(Membership):
         self._check_address(m)
         if self._check_terms(m):
             return self.greet(m.src)
-        check_message(m, dimension=self.settings.dimension, members=self.settings.members)
+        check_arrived(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
         self.reached(m.src)

@@ -174,6 +174,7 @@ class Codec:
             digest=wire.roster_digest,
             closed=_set_from_bytes(wire.closed),
             present=_set_from_bytes(wire.present),
+            checked=self.members,  # below, before anybody sees it
             **fields,
         )
 

@@ -52,8 +52,8 @@ class Kind(ABC):
         """
 
     def together(self, method: Any, graph: Graph, aliases: AliasTable) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
-        """What two threads do that make the steps of one replica, and the last arguments of both; ``None``: they cannot
-        for such a method.
+        """What makes the steps of one replica with the help of others, what these do, and the last arguments of both;
+        ``None``: they cannot for such a method.
         """
         return None
 

@@ -2,7 +2,7 @@
 
 The driver takes a window of steps at a time: first all random words, then all draws (both loops are branch-free and
 vectorise), then the ends of the coming edges are fetched and touched, so that their cache misses overlap, and only
-then the updates run in order. The order of updates is the sequential one; two threads keep to it in :mod:`.together`.
+then the updates run in order. What comes before the updates is done by other threads in :mod:`.together`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ..recording import (
 from . import Kind, parts_of
 from .drawing import draw, find_ends
 from .ends import edges_of, ends_of
-from .together import make_first, make_second
+from .together import draw_ahead, make
 from .vectors import acting
 from .vectors import drive as drive_vectors
 
@@ -206,11 +206,11 @@ class Pair(Kind):
     def together(
         self, method: PairMethod, graph: Graph, aliases: AliasTable
     ) -> tuple[Kernel, Kernel, tuple[Any, ...]] | None:
-        if method.lazy or not method.own_rows_only:
+        if method.lazy:
             return None
-        parts = {"update": type(method).update, "uses_noise": type(method).uses_noise}
-        first, second = (specialised(kernel, **parts) for kernel in (make_first, make_second))
-        return first, second, (edges_of(graph), aliases.accept, aliases.alias)
+        uses_noise = type(method).uses_noise
+        maker = specialised(make, update=type(method).update, uses_noise=uses_noise)
+        return maker, specialised(draw_ahead, uses_noise=uses_noise), (edges_of(graph), aliases.accept, aliases.alias)
 
     def beside(self, method: PairMethod, num_coordinates: int) -> bool:
         least = LEAST_NOISY if method.uses_noise else LEAST_COORDINATES
