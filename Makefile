@@ -4,8 +4,8 @@
 #   make PYTHON=python3.12 test          another interpreter
 #   make test PYTEST="-k graphs -x"      further arguments for pytest
 #   make test WORKERS=0                  one after another, in one process
-#   make slow PART=2/24                  one of 24 parts of the slow tests, about as long as the others
-#   make lowest PART=2/24                one of 24 parts of the quick tests with the lowest versions, and a few that are in all parts
+#   make slow PART=2/40                  one of 40 parts of the slow tests, about as long as the others
+#   make lowest PART=2/40                one of 40 parts of the quick tests with the lowest versions, and a few that are in all parts
 #   make slow MUTATIONS="--seed 7"       another sample of mutants
 #   make CONSTRAINTS= VENV=.venv-new test    newest versions of everything instead of the pinned ones
 #   make UV=uv test                      install with uv, which takes a tenth of the time
@@ -61,7 +61,7 @@ slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minut
 	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
 else
 slow: $(VENV)/.dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 90 -n $(WORKERS) $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 75 -n $(WORKERS) $(PYTEST)
 endif
 
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
@@ -108,7 +108,7 @@ OLDEST = $(shell for p in python3.11 $(PYTHON); do $$p -c '' 2>/dev/null && echo
 ALWAYS := README.md tests/foundation/test_system.py tests/e2e/test_average.py
 lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
 	$(MAKE) test VENV=.venv-lowest PYTHON=$(OLDEST) CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PART= \
-		PYTEST="-W default $(PYTEST) $(if $(PART),$(ALWAYS) $$($(OLDEST) -m tests.parts $(PART)))"
+		PYTEST="-W default $(PYTEST) $(if $(PART),--at-most 90 $(ALWAYS) $$($(OLDEST) -m tests.parts $(PART)))"
 
 # An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
 WIRE := src/sottovoce/peer/transport

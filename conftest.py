@@ -5,19 +5,20 @@ if it has prompts and a program otherwise, and a ``{code-block} py`` is a file n
 blocks of a page share one namespace and run in a temporary directory, in order, and can import files
 from there. ``<!-- skip: next -->`` before a block leaves it out; say why.
 
-``--part 2/24`` runs one of 24 parts of what is chosen, about as long as the others (``tests/parts.py``); after
+``--part 2/40`` runs one of 40 parts of what is chosen, about as long as the others (``tests/parts.py``); after
 ``--at-most`` seconds the rest is skipped, and says so.
 """
 
 from __future__ import annotations
 
 import doctest
+import gc
 import os
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = part_of([item.nodeid for item in items], asked)
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
         items[:] = [item for item in items if item.nodeid in chosen]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays to the end: to look for garbage in it again and again took a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 _BEGAN = time.monotonic()

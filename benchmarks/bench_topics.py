@@ -1,9 +1,17 @@
-"""One topic of 100 000 numbers between twenty peers: processor time and bytes, beside plain gossip of the same vectors.
+"""One topic of 100 000 numbers between twenty peers: seconds and bytes, beside plain gossip of the same vectors.
 
 Everything runs in one process: twenty peers that talk gRPC over mutual TLS on this machine's own interface, with noise
-from the operating system, once with their state in memory and once on disk. The floor is what nobody can do without:
-as many averagings as plain gossip needs to the same tolerance, and for each of them one vector each way in a bare gRPC
-call over the same TLS, 8 bytes a number. Bytes are what the messages hold, without TLS and gRPC's own.
+from the operating system, once with their state in memory and once on disk. Three floors carry out as many averagings
+as plain gossip needs to the same tolerance:
+
+- *arithmetic*: nothing travels;
+- *transfer*: for each of them a vector goes there and back in a bare gRPC call over the same TLS, 8 bytes a number,
+  between twenty servers with a connection for each edge;
+- *transfer and disk*: each end also writes its vector to a file and waits for the disk.
+
+The account tells where the time goes: the same topic with hardly any numbers is what calls and decisions cost, draws
+of noise are counted and timed, and so are the bytes in calls of their size; what is left is work on vectors. Bytes are
+what messages hold, without TLS and gRPC's own. ``--json`` keeps the result, ``--table`` prints the page's tables of it.
 """
 
 from __future__ import annotations
@@ -12,6 +20,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,12 +32,15 @@ import grpc
 import numpy as np
 from grpc import aio
 from rows import peak_bytes
+from topic_tables import account, table
 
 from sottovoce import graphs
+from sottovoce.foundation.system import keep_freed_memory
 from sottovoce.peer import Peer
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network
+from sottovoce.peer.protocol import noise
 from sottovoce.peer.runtime.randomness import system_normal
 from sottovoce.peer.store import MemoryStore
 from sottovoce.peer.transport.base import SilentObserver
@@ -36,6 +48,8 @@ from sottovoce.peer.transport.codec import Codec
 from sottovoce.testing.stage import free_addresses
 
 PEERS, TOLERANCE = 20, 1e-3
+FEW = 64
+"""Numbers of a topic that costs calls and decisions, and nothing for its vectors."""
 EDGES = [(k, (k + hop) % PEERS) for k in range(PEERS) for hop in (1, 4)]
 NETWORK = {
     "noise_std": 0.1, "noise_decay": 0.5, "seal_std": 0.1, "smallest_std": None, "tolerance": TOLERANCE,
@@ -44,7 +58,7 @@ NETWORK = {
 
 
 class Applied(SilentObserver):
-    """Counts exchanges and seconds of noise for all."""
+    """Counts exchanges for all."""
 
     def __init__(self) -> None:
         self.exchanges = 0
@@ -54,27 +68,37 @@ class Applied(SilentObserver):
 
 
 class Meter:
-    """Processor seconds, seconds on the wall, and the bytes of all messages while it lasts."""
+    """Processor seconds, seconds on the wall, and while it lasts the messages, their bytes, and the draws of noise."""
 
     def __init__(self) -> None:
-        self.bytes = 0
+        self.messages = self.bytes = self.draws = 0
         self.processor = self.wall = 0.0
 
     def __enter__(self) -> Meter:
-        self._encode, meter = Codec.encode, self
+        self._encode, self._draw, meter = Codec.encode, noise.whole_noise, self
 
         def encode(codec: Codec, message: Any) -> bytes:
             content = meter._encode(codec, message)
+            meter.messages += 1
             meter.bytes += len(content)
             return content
 
-        Codec.encode = encode  # type: ignore[method-assign]
+        def draw(count: int, size: float, source: Any) -> Any:
+            meter.draws += size > 0
+            return meter._draw(count, size, source)
+
+        Codec.encode, noise.whole_noise = encode, draw  # type: ignore[method-assign]
         self._began = time.process_time(), time.perf_counter()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.processor, self.wall = time.process_time() - self._began[0], time.perf_counter() - self._began[1]
-        Codec.encode = self._encode  # type: ignore[method-assign]
+        Codec.encode, noise.whole_noise = self._encode, self._draw  # type: ignore[method-assign]
+
+    def row(self, exchanges: int, **more: float) -> dict[str, float]:
+        """What it says, of a run with so many exchanges."""
+        found = {"exchanges": exchanges, "processor": self.processor, "wall": self.wall, "calls": self.messages / 2}
+        return found | {"bytes": self.bytes / PEERS, "draws": self.draws} | more
 
 
 def configurations(folder: Path, dimension: int) -> list[PeerConfig]:
@@ -88,7 +112,7 @@ def configurations(folder: Path, dimension: int) -> list[PeerConfig]:
 async def topic(
     configs: list[PeerConfig], values: np.ndarray, *, on_disk: bool, missing: str = "wait"
 ) -> dict[str, float]:
-    """One average, and what it took."""
+    """One average, and what it took. A small one goes before it, so that all are connected, as between rounds."""
     applied = Applied()
     async with contextlib.AsyncExitStack() as stack:
         peers = []
@@ -96,76 +120,109 @@ async def topic(
             kept = config if on_disk else replace(config, data_dir=None)
             store = None if on_disk else MemoryStore()
             peers.append(await stack.enter_async_context(Peer(kept, standing=False, store=store, observer=applied)))
-        await asyncio.sleep(1.0)
-        before = peak_bytes()
+        await asyncio.gather(*(peer.average(0.0, topic="before") for peer in peers))
+        before, applied.exchanges = peak_bytes(), 0
         with Meter() as meter:
             calls = (peer.average(value, topic="t", missing=missing) for peer, value in zip(peers, values, strict=True))
             found = await asyncio.gather(*calls)
         assert np.abs(found[0].mean - values.mean(axis=0)).max() <= TOLERANCE
-    return {
-        "exchanges": applied.exchanges, "processor": meter.processor, "wall": meter.wall,
-        "bytes": meter.bytes / PEERS, "peak": (peak_bytes() - before) / PEERS,
-    }  # fmt: skip
+    return meter.row(applied.exchanges, peak=(peak_bytes() - before) / PEERS)
+
+
+Call = Callable[[int, int, bytes], Awaitable[bytes]]
 
 
 @contextlib.asynccontextmanager
-async def bare(config: PeerConfig, other: PeerConfig) -> AsyncIterator[Callable[[Any], Awaitable[bytes]]]:
-    """A call over mutual TLS that brings back what it is given."""
+async def bare(configs: list[PeerConfig]) -> AsyncIterator[Call]:
+    """Twenty servers that send back what they are given, and a connection for each edge, over mutual TLS."""
 
     async def answer(content: bytes, _context: object) -> bytes:
         return content
 
     size = [(f"grpc.max_{way}_message_length", -1) for way in ("send", "receive")]
-    server = aio.server(options=size)
-    handler = grpc.unary_unary_rpc_method_handler(answer)
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("bench.Bare", {"Call": handler}),))
-    own, theirs = check_identity(other), check_identity(config)
-    pair = [(own.key, own.certificate)]
-    port = server.add_secure_port(
-        "127.0.0.1:0", grpc.ssl_server_credentials(pair, own.members[config.name], require_client_auth=True)
-    )
-    await server.start()
-    trusted = grpc.ssl_channel_credentials(theirs.members[other.name], theirs.key, theirs.certificate)
-    options = [("grpc.ssl_target_name_override", other.certificate_name), *size]
-    async with aio.secure_channel(f"127.0.0.1:{port}", trusted, options=options) as channel:
-        yield channel.unary_unary("/bench.Bare/Call")
-    await server.stop(0)
+    handler = grpc.method_handlers_generic_handler("bench.Bare", {"Call": grpc.unary_unary_rpc_method_handler(answer)})
+    who = [check_identity(config) for config in configs]
+    async with contextlib.AsyncExitStack() as stack:
+        ports = []
+        for own in who:
+            server = aio.server(options=size)
+            server.add_generic_rpc_handlers((handler,))
+            anchors = b"".join(own.members.values())
+            trusted = grpc.ssl_server_credentials([(own.key, own.certificate)], anchors, require_client_auth=True)
+            ports.append(server.add_secure_port("127.0.0.1:0", trusted))
+            await server.start()
+            stack.push_async_callback(server.stop, 0)
+        calls = {}
+        for i, j in EDGES:
+            theirs = grpc.ssl_channel_credentials(who[i].members[configs[j].name], who[i].key, who[i].certificate)
+            options = [("grpc.ssl_target_name_override", configs[j].certificate_name), *size]
+            channel = aio.secure_channel(f"127.0.0.1:{ports[j]}", theirs, options=options)
+            calls[i, j] = (await stack.enter_async_context(channel)).unary_unary("/bench.Bare/Call")
+            await calls[i, j](b"")
+        yield lambda i, j, content: calls[i, j](content)
 
 
-async def floor(configs: list[PeerConfig], values: np.ndarray, seed: int) -> dict[str, float]:
-    """Plain gossip until all are within the tolerance of each other; each vector of it really travels."""
-    rng, x, exchanges = np.random.default_rng(seed), values.copy(), 0
-    async with bare(configs[0], configs[1]) as call:
-        await call(b"")
+async def floor(
+    values: np.ndarray, seed: int, configs: list[PeerConfig] | None = None, folder: Path | None = None
+) -> dict[str, float]:
+    """Plain gossip until all are within the tolerance of each other.
+
+    With ``configs`` each vector of it really travels; with ``folder``, each end also writes it and waits for the disk.
+    """
+    rng, x, exchanges, size = np.random.default_rng(seed), values.copy(), 0, 8 * values.shape[1]
+    async with contextlib.AsyncExitStack() as stack:
+        call = None if configs is None else await stack.enter_async_context(bare(configs))
+        files = [] if folder is None else [stack.enter_context((folder / str(k)).open("wb")) for k in range(PEERS)]
         with Meter() as meter:
             while np.ptp(x[:, :: max(1, x.shape[1] // 1000)], axis=0).max() > TOLERANCE:
                 i, j = EDGES[rng.integers(len(EDGES))]
-                there = np.frombuffer(await call(x[i].tobytes()), dtype=np.float64)
+                there = x[i] if call is None else np.frombuffer(await call(i, j, x[i].tobytes()), dtype=np.float64)
                 x[i] = x[j] = (there + x[j]) / 2.0
+                for k in (i, j) if files else ():
+                    os.pwrite(files[k].fileno(), x[k].data, 0)
+                    os.fdatasync(files[k].fileno())
                 exchanges += 1
-    size = 8 * values.shape[1]
-    return {
-        "exchanges": exchanges, "processor": meter.processor, "wall": meter.wall, "bytes": 2 * exchanges * size / PEERS
-    }  # fmt: skip
+    return meter.row(exchanges, calls=exchanges, bytes=0.0 if call is None else 2 * exchanges * size / PEERS)
 
 
 def noise_seconds(dimension: int) -> float:
     """Processor seconds of one draw of noise."""
+    noise.whole_noise(dimension, 1.0, system_normal)
     began = time.process_time()
-    for _ in range(10):
-        system_normal(dimension)
-    return (time.process_time() - began) / 10
+    for _ in range(20):
+        noise.whole_noise(dimension, 1.0, system_normal)
+    return (time.process_time() - began) / 20
+
+
+async def call_seconds(configs: list[PeerConfig]) -> dict[str, float]:
+    """Processor seconds of a bare call without content, and of each byte that it carries."""
+    spent, size = [], 400_000
+    async with bare(configs) as call:
+        for content in (b"1", bytes(size)):
+            began = time.process_time()
+            for number in range(200):
+                await call(*EDGES[number % len(EDGES)], content)
+            spent.append((time.process_time() - began) / 200)
+    return {"call": spent[0], "byte": (spent[1] - spent[0]) / (2 * size)}
 
 
 async def measure(dimension: int, folder: Path, missing: str) -> dict[str, Any]:
     values = np.random.default_rng(1).normal(size=(PEERS, dimension))
     configs = configurations(folder, dimension)
+    keep_freed_memory()  # as peers with long vectors do: so the floor gains from it, too
+    await floor(values, 2, configs)  # the first one finds everything cold
     return {
-        "floor": await floor(configs, values, seed=2),
+        "dimension": dimension,
+        "peers": PEERS,
+        "arithmetic": await floor(values, 2),
+        "transfer": await floor(values, 2, configs),
         "in memory": await topic(configs, values, on_disk=False, missing=missing),
-        "floor again": await floor(configs, values, seed=3),
+        "transfer again": await floor(values, 3, configs),
+        "transfer and disk": await floor(values, 2, configs, folder),
         "on disk": await topic(configs, values, on_disk=True, missing=missing),
-        "noise": noise_seconds(dimension),
+        "few numbers": await topic(configs, values[:, :FEW], on_disk=False, missing=missing),
+        "draw": noise_seconds(dimension),
+        **await call_seconds(configs),
     }
 
 
@@ -173,20 +230,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dimension", type=int, default=100_000)
     parser.add_argument("--missing", default="wait")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="keep the result in this file")
+    parser.add_argument("--table", type=Path, help="measure nothing: print the tables of such a file")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        found = asyncio.run(measure(arguments.dimension, Path(name) / "net", arguments.missing))
-    least = (found["floor"]["processor"] + found["floor again"]["processor"]) / 2
-    for what, row in found.items():
-        if isinstance(row, dict):
-            share, sent = row["processor"] / least, row["bytes"] / 1e6
-            print(f"{what}: {row['exchanges']} exchanges, {row['processor']:.2f} s of processor, {share:.2f} of the "
-                  f"floor, {row['wall']:.1f} s on the wall, {sent:.1f} MB sent by each, "
-                  f"{row.get('peak', 0) / 1e6:.1f} MB more memory each")  # fmt: skip
-    print(f"one draw of noise: {1e3 * found['noise']:.1f} ms")
+    if arguments.table:
+        found = json.loads(arguments.table.read_text(encoding="utf-8"))
+    else:
+        with tempfile.TemporaryDirectory() as name:
+            found = asyncio.run(measure(arguments.dimension, Path(name) / "net", arguments.missing))
+    print(table(found), account(found), sep="\n\n")
+    peak = max(found[name]["peak"] for name in ("in memory", "on disk"))
+    print(f"\n{peak / 1e6:.0f} MB more memory for each peer")
     if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=1))
+        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 part that has least so far, so parts differ by no more than one test. Which test is in which part depends on names and
 seconds alone. A test of more than two minutes is in no part: only the whole runs it.
 
-``python -m tests.parts 2/24`` says which files are in a part of the quick tests, so that only these are read.
+``python -m tests.parts 2/40`` says which files are in a part of the quick tests, so that only these are read.
 """
 
 from __future__ import annotations

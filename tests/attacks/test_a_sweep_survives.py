@@ -69,7 +69,9 @@ def start(folder: Path, *options: str, runs: int = 20_000) -> subprocess.Popen[s
 
 @pytest.mark.timeout(400)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
-@pytest.mark.parametrize("options", [(), ("--dask", "local")], ids=["pool", "dask"])
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("--dask", "local"), marks=pytest.mark.slow)], ids=["pool", "dask"]
+)
 def test_sigterm_stops_the_workers_and_keeps_what_is_finished(options: tuple[str, ...], tmp_path: Path) -> None:
     """SLURM and Kubernetes stop a job so: exit code 143, one sentence, no process left, a whole dataset."""
     process = start(tmp_path, *options)

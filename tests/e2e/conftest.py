@@ -63,8 +63,16 @@ def visit(server: Studio, browser: Browser) -> Iterator[Visit]:
 
 
 @pytest.fixture(params=["chromium", "firefox"])
-def visit_each(request: pytest.FixtureRequest, server: Studio, browsers: Callable[[str], Browser]) -> Iterator[Visit]:
+def visit_both(request: pytest.FixtureRequest, server: Studio, browsers: Callable[[str], Browser]) -> Iterator[Visit]:
     """A page in Chromium, and the same test again in Firefox."""
+    context = new_context(browsers(request.param))
+    yield Visit(server, context.new_page())
+    context.close()
+
+
+@pytest.fixture(params=["chromium", pytest.param("firefox", marks=pytest.mark.slow)])
+def visit_each(request: pytest.FixtureRequest, server: Studio, browsers: Callable[[str], Browser]) -> Iterator[Visit]:
+    """The same, with Firefox among the slow tests: it takes some seconds to start, once for each file."""
     context = new_context(browsers(request.param))
     yield Visit(server, context.new_page())
     context.close()

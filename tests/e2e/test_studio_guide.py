@@ -37,9 +37,9 @@ def in_picture(visit: Visit, selector: str = ".node > text:not(.name)") -> list[
     return texts
 
 
-def test_a_newcomer_is_led_from_the_secrets_to_the_playground(visit_each: Visit) -> None:
+def test_a_newcomer_is_led_from_the_secrets_to_the_playground(visit_both: Visit) -> None:
     """With the arrow keys from step to step; the end is the closing sentence, then a run can be started."""
-    visit = visit_each
+    visit = visit_both
     open_guide(visit)
     assert in_picture(visit) == [f"{value:.3f}" for value in VALUES]
     visit.wait("document.querySelectorAll('#guide-picture .node.hidden').length === 9")

@@ -72,6 +72,7 @@ _RULES = (
     "tests/simulation/test_engine.py::test_noise_below_any_effect_is_zero",
 )
 _DRIVER = ("tests/simulation/random", "tests/agreement/test_kernel_equals_reference.py")
+_TEAM = ("tests/simulation/test_team.py",)
 _STOPPING = ("tests/simulation/test_engine.py::test_stopping_does_not_depend_on_the_unit_of_the_values",)
 
 TARGETS = (
@@ -227,8 +228,8 @@ NAMED = (
     Named(
         "half an odd difference is always rounded down",
         "sottovoce.peer.protocol.steps.half",
-        "return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower",
-        "return lower",
+        "moved = difference + coin(len(difference)).astype(np.int64, copy=False)",
+        "moved = difference.copy()",
         _LIMITS,
     ),
     Named(
@@ -255,7 +256,7 @@ NAMED = (
     Named(
         "an answer may move more than the limit of the edge",
         "sottovoce.peer.protocol.steps.kept_within",
-        "kept = np.clip(amount, least, most)",
+        "kept = np.clip(amount, lowest, highest)",
         "kept = amount",
         _LIMITS,
     ),
@@ -421,6 +422,27 @@ NAMED = (
         _STOPPING,
     ),
     Named(
+        "a helper draws into a place whose steps are still being made",
+        "sottovoce.simulation.kinds.together.draw_ahead",
+        "wait_for(desk.made, 0, turn + 1 - PLACES)",
+        "wait_for(desk.made, 0, turn - PLACES)",
+        _TEAM,
+    ),
+    Named(
+        "a helper sums nodes before the steps up to the record are made",
+        "sottovoce.simulation.kinds.together.draw_ahead",
+        "wait_for(desk.made, 0, turn)",
+        "wait_for(desk.made, 0, turn - 1)",
+        _TEAM,
+    ),
+    Named(
+        "an error is recorded before all helpers have summed their nodes",
+        "sottovoce.simulation.kinds.together.make",
+        "wait_for(desk.summed, helper, row + 1)",
+        "wait_for(desk.summed, helper, row)",
+        _TEAM,
+    ),
+    Named(
         "the guarantee of noise insertion ignores the noise",
         "sottovoce.methods.noise_insertion.NoiseInsertion.guarantee",
         "max(1.0 - chances.contraction_gap, float(noise[noisy].max(initial=0.0)))",
@@ -447,6 +469,34 @@ NAMED = (
         "self.cost_of(num_messages) <=",
         "self.cost_of(num_messages - 1) <=",
         _ACCOUNT,
+    ),
+    Named(
+        "a sum is carried on over another register",
+        "sottovoce.peer.protocol.state.PeerState.with_edge",
+        "elif before is None or not before.same_registers(edge):",
+        "elif before is None:",
+        ("tests/peer/protocol/test_state.py",),
+    ),
+    Named(
+        "a sum is carried on to another value",
+        "sottovoce.peer.protocol.state.PeerState._valid_sum",
+        "known.value is self.value and ",
+        "",
+        ("tests/peer/protocol/test_state.py",),
+    ),
+    Named(
+        "what was checked for other members is believed",
+        "sottovoce.peer.protocol.messages.check_arrived",
+        "if m.checked != members:",
+        "if not m.checked:",
+        ("tests/peer/protocol/test_messages.py",),
+    ),
+    Named(
+        "a peer that cannot keep up asks on",
+        "sottovoce.peer.protocol.calling.rest",
+        "return RESTS * took",
+        "return 0.0 * took",
+        ("tests/peer/runtime/test_talking.py",),
     ),
 )
 

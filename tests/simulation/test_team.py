@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.methods import PairMethod
 from sottovoce.simulation import running, team
 from sottovoce.simulation.kinds import together
 from sottovoce.simulation.team import Pace
@@ -26,13 +27,26 @@ NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 METHODS = [
     sv.StandardGossip(),
     NOISY,
-    sv.GapOracle(gap=0.02),
     sv.SealedGossip(seal_std=10.0, noise_std=1.0, noise_decay=0.5),
     sv.BinaryOracle(step_size="adaptive"),
 ]
 STEPS = 40_000
 
 share_out = numba.njit(together.share_out)
+
+
+class Raising(PairMethod):
+    """A method of somebody's own that fails on the way."""
+
+    name = "raising"
+    num_fields = 1
+
+    @staticmethod
+    def update(nodes, i, j, draw_i, draw_j, step, parameters):
+        """Average, but not for ever."""
+        if step == STEPS // 2:
+            raise ValueError("no more")
+        nodes[i, 0] = nodes[j, 0] = 0.5 * (nodes[i, 0] + nodes[j, 0])
 
 
 class Always(team.Pace):
@@ -209,6 +223,15 @@ def test_where_there_are_no_more_threads_one_makes_all_steps(monkeypatch, spans,
     assert_same(*both(GRAPHS["cycle"], NOISY, threads=3))
     assert spans
     assert len(started) == enough
+
+
+@pytest.mark.parametrize("record", [[], 20])
+def test_an_update_that_raises_ends_the_run(record, spans):
+    """Helpers do not wait for the batch that is never made: the error is raised, and no thread is left."""
+    with pytest.raises(ValueError, match="no more"):
+        sv.simulate(GRAPHS["cycle"], np.arange(1000.0), Raising(), num_steps=STEPS, seed=7, threads=3, record=record)
+    assert spans
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("sottovoce")]
 
 
 @pytest.mark.parametrize("who", ["_make", "_help"])

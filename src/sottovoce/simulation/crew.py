@@ -43,21 +43,21 @@ class Crew:
 
         ``False``, and nothing is run, if there are not so many threads: none waits for one that never comes.
         """
-        everybody, called_off = threading.Event(), threading.Event()
+        decided = threading.Event()
+        all_there: list[bool] = []
 
         def begin(helper: Callable[[], object]) -> None:
-            everybody.wait()
-            if not called_off.is_set():
+            decided.wait()
+            if all_there:
                 helper()
 
-        futures = []
         try:
-            futures += [self.pool.submit(begin, helper) for helper in helpers]
+            futures = [self.pool.submit(begin, helper) for helper in helpers]
+            all_there.append(True)
         except RuntimeError:  # what found no thread is still in the queue
-            called_off.set()
-        everybody.set()
-        if called_off.is_set():
             return False
+        finally:
+            decided.set()
         work()
         for future in futures:
             future.result()

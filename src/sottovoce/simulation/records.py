@@ -72,6 +72,14 @@ class Plan:
         steps[-1] = self[high]
         return steps
 
+    def places(self, steps: Indices) -> Indices:
+        """The place of each of these steps, −1 for those that are not planned."""
+        if isinstance(self.steps, range):
+            places = steps - self.steps.start
+            return np.where((places >= 0) & (places < len(self)), places, -1)
+        places = self.steps.searchsorted(steps)
+        return np.where(self.steps[places] == steps, places, -1)
+
     def after(self, step: int) -> Plan:
         """Only those after ``step``."""
         return Plan(self.steps[self.passed(step) :])
@@ -168,8 +176,8 @@ class Recorder:
         self.plan, self.count = plan, 0
         self.beside: int | None = None
         """The step of the last row, if it was not planned."""
-        self.squared = np.empty((len(plan) + 1, replicas))
-        self.drifts = np.empty((len(plan) + 1, replicas))
+        # In one piece: of two, the system would take the memory back after each run and hand it out anew, page by page.
+        self.squared, self.drifts = np.empty((2, len(plan) + 1, replicas))
 
     @property
     def last(self) -> int:

@@ -115,7 +115,11 @@ class Team:
     def _make(self, first: int, last: int, sheet: Sheet) -> None:
         setup = self.state.setup
         how = first, last, 0, np.uint64(setup.seed), setup.parameters, sheet, self.desk
-        self.maker.run(self.state.tables[0, 0], *how, *self.arguments)
+        try:
+            self.maker.run(self.state.tables[0, 0], *how, *self.arguments)
+        except BaseException:
+            self.desk.made[:] = NEVER  # an update raised: nobody is to wait for its batch
+            raise
 
     def _help(self, helper: int, first: int, last: int, sheet: Sheet) -> None:
         how = first, last, 0, np.uint64(self.state.setup.seed), sheet, self.desk, helper

@@ -64,6 +64,27 @@ def test_a_harmful_message_is_refused_without_a_trace(what: str) -> None:
     assert "500000" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("what", BAD)
+def test_what_was_checked_for_other_members_is_checked_again(what: str) -> None:
+    """R31: a message that was decoded for another number of members, as before a change of the roster, is refused."""
+    a, b = acquainted()
+    with pytest.raises(ProtocolViolation):
+        a.receive(replace(b.greet("ada"), **BAD[what], checked=a.settings.members + 1))
+
+
+@pytest.mark.parametrize("field", ["f", "g", "x", "low", "previous_low"])
+def test_the_length_of_a_vector_is_asked_for_also_if_the_rest_was_checked(field: str) -> None:
+    """R31: only the topic's own protocol knows how long a vector must be, and its name is in the refusal."""
+    wrong, right = np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    if field in ("f", "g", "x"):
+        bad = {field: wrong}
+    else:
+        bad = {"stop": Stop(0, **{"low": right, "high": right, field: wrong, field.replace("low", "high"): wrong})}
+    a, b = acquainted()
+    with pytest.raises(ProtocolViolation, match=f"{field} must have 1 coordinates, got 2"):
+        a.receive(replace(b.greet("ada"), **bad, checked=a.settings.members))
+
+
 @settings(max_examples=150)
 @given(st.data())
 def test_mutated_messages_never_break_the_ledger(data: st.DataObject) -> None:

@@ -65,6 +65,8 @@ def messages(draw: st.DrawFn) -> Message:
         topic=topic,
         closed=0 if topic == DEFAULT_TOPIC else draw(sets),
         present=draw(sets),
+        held=draw(sets),
+        holders=draw(sets),
         absences=draw(st.lists(absences, max_size=MEMBERS, unique_by=lambda one: one.member).map(tuple)),
         roster=draw(counters),
         digest=draw(st.sampled_from([b"", b"d" * 32])),
@@ -82,7 +84,10 @@ def test_decoding_undoes_encoding(message: Message, codec: Codec) -> None:
     """Every valid message survives bit for bit and fits the size limit, however many bytes numbers usually have."""
     content = codec.encode(message)
     assert len(content) <= CODEC.max_bytes
-    assert decode(content) == message
+    decoded = decode(content)
+    assert decoded == message
+    assert decoded is not None
+    assert decoded.checked in (0, MEMBERS)
 
 
 @settings(max_examples=300)

@@ -22,7 +22,18 @@ from .absences import LONGEST_AGE, Absence
 from .terms import LONGEST_NAME, LONGEST_UNIT, Terms
 from .units import LARGEST, Vector
 
-__all__ = ["COUNTER_LIMIT", "DEFAULT_TOPIC", "Kind", "Message", "Stop", "Vector", "check_message", "extremes", "within"]
+__all__ = [
+    "COUNTER_LIMIT",
+    "DEFAULT_TOPIC",
+    "Kind",
+    "Message",
+    "Stop",
+    "Vector",
+    "check_arrived",
+    "check_message",
+    "extremes",
+    "within",
+]
 
 DEFAULT_TOPIC = bytes(16)
 """R50: every message names its topic by 16 bytes, the beginning of the SHA-256 of its name; this is the unnamed one."""
@@ -111,6 +122,12 @@ class Message:
         Who is missing, as far as the sender knows (R90).
     present
         Of a topic without an answer: who has contributed, one bit each, as far as the sender has heard (R90).
+    held, holders
+        The set in the certificate that the sender is bound by; the members that are known to be, or to have been, bound
+        by one with the same set (R91). 0 where there is none, or where the answer is declared.
+    checked
+        Nothing that travels: for how many members all of it but the length of vectors was checked on arrival; 0: it was
+        not.
     """
 
     kind: Kind
@@ -133,6 +150,9 @@ class Message:
     closed: int = 0
     absences: tuple[Absence, ...] = ()
     present: int = 0
+    held: int = 0
+    holders: int = 0
+    checked: int = 0
 
     @property
     def vectors(self) -> int:
@@ -148,7 +168,7 @@ class Message:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Message):
             return NotImplemented
-        return all(_same(getattr(self, name), getattr(other, name)) for name in self.__slots__)
+        return all(_same(getattr(self, name), getattr(other, name)) for name in self.__slots__ if name != "checked")
 
     def __hash__(self) -> int:
         return hash((self.kind, self.src, self.dst, self.src_sid, self.dst_sid, self.s, self.r, self.xid))
@@ -168,7 +188,7 @@ def check_message(m: Message, *, dimension: int | None, members: int) -> None:
 
     Vectors are whole numbers of at most 2⁶⁰ units here; what an edge may move is checked when the ledgers have been
     merged (R47), and the size of the noisy value ``x`` by the responder (R19). Without a ``dimension`` only the topic's
-    own protocol knows how long a vector must be.
+    own protocol knows how long a vector must be: :func:`check_arrived` asks for that, and looks at nothing twice.
 
     Raises
     ------
@@ -184,8 +204,8 @@ def check_message(m: Message, *, dimension: int | None, members: int) -> None:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: topic must have 16 bytes and a digest 32")
     if m.terms is not None:
         _check_terms(m, m.terms)
-    _check_set(m, "closed", m.closed, members)
-    _check_set(m, "present", m.present, members)
+    for name in ("closed", "present", "held", "holders"):
+        _check_set(m, name, getattr(m, name), members)
     _check_absences(m, members)
     if m.topic == DEFAULT_TOPIC and (m.closed or m.kind is Kind.CLOSED):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: the standing average is never closed")
@@ -193,6 +213,16 @@ def check_message(m: Message, *, dimension: int | None, members: int) -> None:
         _check_vector(m, name, getattr(m, name), dimension)
     if m.stop is not None:
         _check_stop(m, m.stop, dimension, members)
+
+
+def check_arrived(m: Message, *, dimension: int, members: int) -> None:
+    """R31 for a message that may have been checked when it was decoded: then only its lengths are left."""
+    if m.checked != members:
+        check_message(m, dimension=dimension, members=members)
+        return
+    stop = () if m.stop is None else (("stop.low", m.stop.low), ("stop.previous_low", m.stop.previous_low))
+    for name, vector in (("f", m.f), ("g", m.g), ("x", m.x), *stop):
+        _check_length(m, name, vector, dimension)
 
 
 def _check_terms(m: Message, terms: Terms) -> None:
@@ -210,11 +240,16 @@ def _check_terms(m: Message, terms: Terms) -> None:
 def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int | None) -> None:
     if vector is None:
         return
-    if dimension is not None and vector.shape != (dimension,):
-        kind = m.kind.name
-        raise ProtocolViolation(f"{kind} from {m.src}: {name} must have {dimension} coordinates, got {vector.size}")
+    if dimension is not None:
+        _check_length(m, name, vector, dimension)
     if vector.dtype != np.int64 or not within(vector, LARGEST):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be whole numbers within 2**60")
+
+
+def _check_length(m: Message, name: str, vector: Vector | None, dimension: int) -> None:
+    if vector is not None and vector.shape != (dimension,):
+        kind = m.kind.name
+        raise ProtocolViolation(f"{kind} from {m.src}: {name} must have {dimension} coordinates, got {vector.size}")
 
 
 def _check_set(m: Message, name: str, members_in_it: int, members: int) -> None:

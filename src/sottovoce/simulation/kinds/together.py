@@ -34,6 +34,8 @@ EVERY = 2 * PLACES
 """Batches between two changes of the share: so many until a change has had its effect."""
 AHEAD = 4
 """Windows whose nodes are touched before the updates of all of them, so that their cache misses overlap."""
+APART = 16
+"""Numbers from one counter to the next: two cache lines, wherever the first one begins."""
 NEAR = 2**17
 """Numbers of nodes that need not be touched before: they are in the second cache of a core."""
 
@@ -43,7 +45,9 @@ u64: Any = np.uint64  # indices without a sign need no check
 
 
 class Desk(NamedTuple):
-    """What the threads have beside the nodes. Each counter is alone in its cache line."""
+    """What the threads have beside the nodes. The first number of a row of counters counts; no other thread writes to
+    the same cache line.
+    """
 
     ends: npt.NDArray[np.uint32]
     """``(PLACES, BATCH, 2, WINDOW)`` the nodes of the steps of a batch."""
@@ -52,13 +56,13 @@ class Desk(NamedTuple):
     shares: npt.NDArray[np.int64]
     """``(PLACES,)`` windows of each batch that the first thread draws by itself."""
     made: npt.NDArray[np.int64]
-    """``(1, 8)`` batches of which all steps are made."""
+    """``(1, APART)`` batches of which all steps are made."""
     drawn: npt.NDArray[np.int64]
-    """``(helpers, 8)`` batches up to which each helper has drawn its own."""
+    """``(helpers, APART)`` batches up to which each helper has drawn its own."""
     sums: Array
     """``(blocks, 4)`` of the nodes, where the error is recorded."""
     summed: npt.NDArray[np.int64]
-    """``(helpers, 8)`` records for which each helper has summed its blocks."""
+    """``(helpers, APART)`` records for which each helper has summed its blocks."""
 
     @classmethod
     def empty(cls, num_nodes: int, num_helpers: int) -> Desk:
@@ -66,11 +70,11 @@ class Desk(NamedTuple):
         return cls(
             np.empty((PLACES, BATCH, 2, WINDOW), dtype=np.uint32),
             np.zeros((PLACES, BATCH, 2, WINDOW)),
-            np.full(PLACES, BATCH // 4),
-            np.zeros((1, 8), dtype=np.int64),
-            np.zeros((num_helpers, 8), dtype=np.int64),
+            np.full(PLACES, BATCH // 4, dtype=np.int64),
+            np.zeros((1, APART), dtype=np.int64),
+            np.zeros((num_helpers, APART), dtype=np.int64),
             np.empty((-(-num_nodes // BLOCK), 4)),
-            np.zeros((num_helpers, 8), dtype=np.int64),
+            np.zeros((num_helpers, APART), dtype=np.int64),
         )
 
     def clear(self) -> None:
@@ -172,7 +176,7 @@ def draw_ahead(
     accept: Any,
     alias: Any,
 ) -> None:
-    """What a helper does meanwhile: it draws every so manieth batch, and sums its part of the nodes at records."""
+    """What a helper does meanwhile: it draws the batches of its turns, and sums its part of the nodes at records."""
     words, fired = np.empty((4, WINDOW), dtype=np.uint64), np.empty(WINDOW, dtype=np.uint64)
     num_helpers = desk.drawn.shape[0]
     row, turn, start = 0, 0, first

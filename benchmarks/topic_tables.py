@@ -1,0 +1,53 @@
+"""The tables of the page on topics, from what ``bench_topics.py`` has measured. Nothing is measured here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ROWS = {
+    "plain gossip, nothing travels": "arithmetic",
+    "**floor**: the same, each vector in a bare gRPC call": "transfer",
+    "the floor once more, with other edges": "transfer again",
+    "a topic, state in memory": "in memory",
+    "the floor, each vector also written and synchronised": "transfer and disk",
+    "a topic, state on disk": "on disk",
+}
+
+
+def least(found: dict[str, Any]) -> float:
+    """Processor seconds of the floor."""
+    return (found["transfer"]["processor"] + found["transfer again"]["processor"]) / 2
+
+
+def table(found: dict[str, Any]) -> str:
+    """What each takes."""
+    what = f"{found['dimension']:,} numbers, {found['peers']} peers".replace(",", "\u202f", 1)
+    lines = [
+        f"| {what} | exchanges | processor time | of the floor | on the wall | sent by each |",
+        "|---|---|---|---|---|---|",
+    ]
+    for what, name in ROWS.items():
+        row = found[name]
+        sent = f"{row['bytes'] / 1e6:.0f} MB" if row["bytes"] else "none"
+        lines.append(
+            f"| {what} | {row['exchanges']} | {row['processor']:.1f} s | {row['processor'] / least(found):.1f} | "
+            f"{row['wall']:.1f} s | {sent} |"
+        )
+    return "\n".join(lines)
+
+
+def account(found: dict[str, Any]) -> str:
+    """Where the processor time of the topic in memory goes."""
+    row, few = found["in memory"], found["few numbers"]
+    calls, sent, each = row["calls"], row["bytes"] * found["peers"], few["processor"] / few["calls"]
+    bare, moved, drawn = calls * found["call"], sent * found["byte"], row["draws"] * found["draw"]
+    decided = calls * each - bare
+    parts = {
+        f"bare calls, {calls:.0f} at {1e3 * found['call']:.2f} ms": bare,
+        f"bytes through gRPC and TLS, {sent / 1e6:.0f} MB at {1e9 * found['byte']:.1f} ns": moved,
+        f"noise from the operating system, {row['draws']} draws at {1e3 * found['draw']:.1f} ms": drawn,
+        f"deciding, {1e3 * decided / calls:.2f} ms a call: who, when, whether to believe it, connections": decided,
+        "work on vectors: checks, packing, sums, intervals": row["processor"] - bare - moved - drawn - decided,
+    }
+    lines = [f"| {what} | {spent:.1f} s | {spent / least(found):.1f} |" for what, spent in parts.items()]
+    return "\n".join(["| where it goes, state in memory | processor time | of the floor |", "|---|---|---|", *lines])
