@@ -66,6 +66,25 @@ def test_who_is_bound_follows_a_neighbour_that_has_declared() -> None:
         assert protocol.declared
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_who_lost_its_disk_is_held_by_what_others_count_on(counted: bool) -> None:
+    """R91: it gets its ledger back from one that is bound to a set with it, and drops nobody; of another set it may."""
+    net = ring("drop")
+    assert net.run(300.0, until=lambda: all(protocol.bound for protocol in protocols(net)))
+    ada = net.peers["ada"]
+    ada.crash(lose_disk=True)
+    ada.start()
+    bob = net.peers["bob"].protocol
+    assert ada.protocol is not None
+    assert bob is not None
+    bob.receive(ada.protocol.greet("bob"))
+    word = bob.greet("ada")
+    assert word.held == 0b1111
+    ada.protocol.receive(word if counted else replace(word, held=0b1110))
+    assert not ada.protocol.state.edges["bob"].blank
+    assert ada.protocol.bound == counted
+
+
 def test_an_answer_is_taken_over_only_where_nothing_is_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """R92: one neighbour missing, all others with the answer, this peer in it, its own value there; not otherwise."""
     net = ring("wait")
