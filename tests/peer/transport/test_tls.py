@@ -49,7 +49,7 @@ async def attempt(caller: GrpcTransport, port: int) -> str:
     """How a call from `caller` to the peer "b" at `port` ends."""
     caller.add_neighbour("b", f"127.0.0.1:{port}")
     try:
-        await caller.call("b", hello(caller.name, "b"), 3.0)
+        await caller.call("b", hello(caller.name, "b"), 10.0)
     except CallFailed as failure:
         return failure.reason
     finally:
