@@ -18,6 +18,7 @@ from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.absences import Missing
+from ..protocol.closing import Certificate
 from ..protocol.messages import Message
 from ..protocol.noise import account_for
 from ..protocol.openings import answer_without_topic, topic_id
@@ -168,7 +169,8 @@ class Topics:
             answer.set_result(None)
             return answer
         contributors = None if record is None else record.contributors
-        answer.set_result(answer_without_topic(told, self._around.config(), contributors))
+        kept = None if record is None or name not in self._names(record.contributors) else _kept(record)
+        answer.set_result(answer_without_topic(told, self._around.config(), contributors, kept))
         return answer
 
     # -- averaging ------------------------------------------------------------------------------
@@ -393,6 +395,11 @@ class Topics:
     def names(self) -> dict[str, str]:
         """Every topic this peer knows of, and whether it is ``open`` or ``closed``."""
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
+
+
+def _kept(record: TopicRecord) -> Certificate | None:
+    """The answer of a topic that has ended, as long as it is kept."""
+    return None if record.twice is None else Certificate(record.contributors, record.twice, record.width, declared=True)
 
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:
