@@ -5,7 +5,8 @@ from the operating system, once with their state in memory and once on disk. Thr
 as plain gossip needs to the same tolerance:
 
 - *arithmetic*: nothing travels;
-- *transfer*: for each of them a vector goes there and back in a bare gRPC call over the same TLS, 8 bytes a number;
+- *transfer*: for each of them a vector goes there and back in a bare gRPC call over the same TLS, 8 bytes a number,
+  between twenty servers with a connection for each edge;
 - *transfer and disk*: each end also writes its vector to a file and waits for the disk.
 
 The account tells where the time goes: the same topic with hardly any numbers is what calls and decisions cost, draws
@@ -111,7 +112,7 @@ def configurations(folder: Path, dimension: int) -> list[PeerConfig]:
 async def topic(
     configs: list[PeerConfig], values: np.ndarray, *, on_disk: bool, missing: str = "wait"
 ) -> dict[str, float]:
-    """One average, and what it took."""
+    """One average, and what it took. A small one goes before it, so that all are connected, as between rounds."""
     applied = Applied()
     async with contextlib.AsyncExitStack() as stack:
         peers = []
@@ -119,8 +120,8 @@ async def topic(
             kept = config if on_disk else replace(config, data_dir=None)
             store = None if on_disk else MemoryStore()
             peers.append(await stack.enter_async_context(Peer(kept, standing=False, store=store, observer=applied)))
-        await asyncio.sleep(1.0)
-        before = peak_bytes()
+        await asyncio.gather(*(peer.average(0.0, topic="before") for peer in peers))
+        before, applied.exchanges = peak_bytes(), 0
         with Meter() as meter:
             calls = (peer.average(value, topic="t", missing=missing) for peer, value in zip(peers, values, strict=True))
             found = await asyncio.gather(*calls)
@@ -128,28 +129,37 @@ async def topic(
     return meter.row(applied.exchanges, peak=(peak_bytes() - before) / PEERS)
 
 
+Call = Callable[[int, int, bytes], Awaitable[bytes]]
+
+
 @contextlib.asynccontextmanager
-async def bare(config: PeerConfig, other: PeerConfig) -> AsyncIterator[Callable[[Any], Awaitable[bytes]]]:
-    """A call over mutual TLS that brings back what it is given."""
+async def bare(configs: list[PeerConfig]) -> AsyncIterator[Call]:
+    """Twenty servers that send back what they are given, and a connection for each edge, over mutual TLS."""
 
     async def answer(content: bytes, _context: object) -> bytes:
         return content
 
     size = [(f"grpc.max_{way}_message_length", -1) for way in ("send", "receive")]
-    server = aio.server(options=size)
-    handler = grpc.unary_unary_rpc_method_handler(answer)
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("bench.Bare", {"Call": handler}),))
-    own, theirs = check_identity(other), check_identity(config)
-    pair = [(own.key, own.certificate)]
-    port = server.add_secure_port(
-        "127.0.0.1:0", grpc.ssl_server_credentials(pair, own.members[config.name], require_client_auth=True)
-    )
-    await server.start()
-    trusted = grpc.ssl_channel_credentials(theirs.members[other.name], theirs.key, theirs.certificate)
-    options = [("grpc.ssl_target_name_override", other.certificate_name), *size]
-    async with aio.secure_channel(f"127.0.0.1:{port}", trusted, options=options) as channel:
-        yield channel.unary_unary("/bench.Bare/Call")
-    await server.stop(0)
+    handler = grpc.method_handlers_generic_handler("bench.Bare", {"Call": grpc.unary_unary_rpc_method_handler(answer)})
+    who = [check_identity(config) for config in configs]
+    async with contextlib.AsyncExitStack() as stack:
+        ports = []
+        for own in who:
+            server = aio.server(options=size)
+            server.add_generic_rpc_handlers((handler,))
+            anchors = b"".join(own.members.values())
+            trusted = grpc.ssl_server_credentials([(own.key, own.certificate)], anchors, require_client_auth=True)
+            ports.append(server.add_secure_port("127.0.0.1:0", trusted))
+            await server.start()
+            stack.push_async_callback(server.stop, 0)
+        calls = {}
+        for i, j in EDGES:
+            theirs = grpc.ssl_channel_credentials(who[i].members[configs[j].name], who[i].key, who[i].certificate)
+            options = [("grpc.ssl_target_name_override", configs[j].certificate_name), *size]
+            channel = aio.secure_channel(f"127.0.0.1:{ports[j]}", theirs, options=options)
+            calls[i, j] = (await stack.enter_async_context(channel)).unary_unary("/bench.Bare/Call")
+            await calls[i, j](b"")
+        yield lambda i, j, content: calls[i, j](content)
 
 
 async def floor(
@@ -161,14 +171,12 @@ async def floor(
     """
     rng, x, exchanges, size = np.random.default_rng(seed), values.copy(), 0, 8 * values.shape[1]
     async with contextlib.AsyncExitStack() as stack:
-        call = None if configs is None else await stack.enter_async_context(bare(configs[0], configs[1]))
-        if call is not None:
-            await call(b"")
+        call = None if configs is None else await stack.enter_async_context(bare(configs))
         files = [] if folder is None else [stack.enter_context((folder / str(k)).open("wb")) for k in range(PEERS)]
         with Meter() as meter:
             while np.ptp(x[:, :: max(1, x.shape[1] // 1000)], axis=0).max() > TOLERANCE:
                 i, j = EDGES[rng.integers(len(EDGES))]
-                there = x[i] if call is None else np.frombuffer(await call(x[i].tobytes()), dtype=np.float64)
+                there = x[i] if call is None else np.frombuffer(await call(i, j, x[i].tobytes()), dtype=np.float64)
                 x[i] = x[j] = (there + x[j]) / 2.0
                 for k in (i, j) if files else ():
                     os.pwrite(files[k].fileno(), x[k].data, 0)
@@ -189,13 +197,12 @@ def noise_seconds(dimension: int) -> float:
 async def call_seconds(configs: list[PeerConfig]) -> dict[str, float]:
     """Processor seconds of a bare call without content, and of each byte that it carries."""
     spent, size = [], 400_000
-    async with bare(configs[0], configs[1]) as call:
+    async with bare(configs) as call:
         for content in (b"1", bytes(size)):
-            await call(content)
             began = time.process_time()
-            for _ in range(100):
-                await call(content)
-            spent.append((time.process_time() - began) / 100)
+            for number in range(200):
+                await call(*EDGES[number % len(EDGES)], content)
+            spent.append((time.process_time() - began) / 200)
     return {"call": spent[0], "byte": (spent[1] - spent[0]) / (2 * size)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -286,6 +287,15 @@ def test_the_page_that_compares_says_what_was_measured() -> None:
     quiet, noisy = ratios["PeerSim, average, quiet"], ratios["PeerSim, Algorithm 1"]
     assert f"{quiet} × the time of our standard gossip, {noisy} × the time of our noise insertion" in text
     assert f"{ratios['PeerSim, average, n = 10⁶']} × at a million nodes" in text
+
+
+def test_the_page_on_topics_says_what_was_measured() -> None:
+    """Its tables are those of the file that the benchmark has written, line by line."""
+    tables = runpy.run_path(str(ROOT / "benchmarks" / "topic_tables.py"))
+    found = json.loads((ROOT / "benchmarks" / "results" / "topics.json").read_text(encoding="utf-8"))
+    text = (ROOT / "docs" / "explanation" / "topics.md").read_text(encoding="utf-8")
+    for name in ("table", "account"):
+        assert tables[name](found) in text
 
 
 def test_hooks_before_a_commit_use_tools_that_are_installed() -> None:

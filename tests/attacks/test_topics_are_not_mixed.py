@@ -62,6 +62,7 @@ class Topic:
         protocol = self.net.peers[name].protocol
         if protocol is None:
             return
+        protocol.follow()
         for other in list(protocol.state.active):
             gone = self.net.peers[other].protocol is None
             if protocol.state.edges[other].blank or (gone and self.random.random() < 0.5):

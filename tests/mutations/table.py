@@ -228,8 +228,8 @@ NAMED = (
     Named(
         "half an odd difference is always rounded down",
         "sottovoce.peer.protocol.steps.half",
-        "return lower + odd * coin(len(difference)).astype(np.int64) if odd.any() else lower",
-        "return lower",
+        "moved = difference + coin(len(difference)).astype(np.int64, copy=False)",
+        "moved = difference.copy()",
         _LIMITS,
     ),
     Named(
@@ -256,7 +256,7 @@ NAMED = (
     Named(
         "an answer may move more than the limit of the edge",
         "sottovoce.peer.protocol.steps.kept_within",
-        "kept = np.clip(amount, least, most)",
+        "kept = np.clip(amount, lowest, highest)",
         "kept = amount",
         _LIMITS,
     ),
@@ -469,6 +469,34 @@ NAMED = (
         "self.cost_of(num_messages) <=",
         "self.cost_of(num_messages - 1) <=",
         _ACCOUNT,
+    ),
+    Named(
+        "a sum is carried on over another register",
+        "sottovoce.peer.protocol.state.PeerState.with_edge",
+        "elif before is None or not before.same_registers(edge):",
+        "elif before is None:",
+        ("tests/peer/protocol/test_state.py",),
+    ),
+    Named(
+        "a sum is carried on to another value",
+        "sottovoce.peer.protocol.state.PeerState._valid_sum",
+        "known.value is self.value and ",
+        "",
+        ("tests/peer/protocol/test_state.py",),
+    ),
+    Named(
+        "what was checked for other members is believed",
+        "sottovoce.peer.protocol.messages.check_arrived",
+        "if m.checked != members:",
+        "if not m.checked:",
+        ("tests/peer/protocol/test_messages.py",),
+    ),
+    Named(
+        "a peer that cannot keep up asks on",
+        "sottovoce.peer.protocol.calling.rest",
+        "return RESTS * took",
+        "return 0.0 * took",
+        ("tests/peer/runtime/test_talking.py",),
     ),
 )
 

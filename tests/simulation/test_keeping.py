@@ -10,7 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import InvalidParameter, Unsupported
 from sottovoce.methods import VALUE
-from sottovoce.simulation import running
+from sottovoce.simulation import compiling, running
 
 GRAPH = sv.graphs.random_geometric(14, seed=3)
 VALUES = np.random.default_rng(0).normal(size=14)
@@ -73,6 +73,45 @@ def test_columns_that_all_coordinates_share_are_there():
     assert np.ptp(run.statistic) == 0.0
 
 
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@pytest.mark.parametrize("stop_at", [None, 0.02])
+def test_values_and_errors_at_different_steps(monkeypatch, method, stop_at):
+    """Steps of values that are not those of errors, in many spans: each is there, and nothing else."""
+    monkeypatch.setattr(running, "CHUNK", 600)
+    record, wanted = [0, 3, 90, 91, 180], [1, 3, 64, 91, 92, 177]
+    how = {"replicas": 2, "stop_at": stop_at}
+    run = simulated(method, record=record, record_values=wanted, statistic=spread, **how)
+    alone = simulated(method, record=record, **how)
+    every = simulated(method, record=200, record_values=200, **how)
+    np.testing.assert_array_equal(run.steps, alone.steps)
+    np.testing.assert_allclose(run.squared_error, alone.squared_error, rtol=1e-12)
+    assert run.value_steps.tolist() == [step for step in wanted if step <= run.num_steps]
+    np.testing.assert_array_equal(run.recorded_values, every.recorded_values[:, run.value_steps])
+    assert run.statistic_steps.tolist() == [step for step in record if step <= run.num_steps]
+    np.testing.assert_array_equal(run.statistic, np.ptp(every.recorded_values[:, run.statistic_steps], axis=-1))
+
+
+def test_no_driver_is_compiled_for_a_statistic():
+    """A statistic is compiled by itself: a second one makes no other kernel."""
+    simulated(statistic=spread)
+    before = dict(compiling._KERNELS)
+    run = simulated(statistic=lambda nodes: 2.0 * nodes[0, VALUE], record_values=[200], record=[200])
+    assert run.statistic[0] == 2.0 * run.recorded_values[0, 0]
+    assert before == compiling._KERNELS
+
+
+def test_a_statistic_that_fails_is_said():
+    """An error that it raises at some step is not lost."""
+
+    def careful(nodes):
+        if nodes[:, VALUE].max() < 1.0:
+            raise ValueError("too small")
+        return 0.0
+
+    with pytest.raises(InvalidParameter, match="statistic careful failed: it raised an error at a recorded step"):
+        simulated(num_steps=5_000, statistic=careful)
+
+
 def test_a_statistic_cannot_change_the_run():
     """It gets a copy of the nodes."""
 
@@ -126,12 +165,12 @@ def test_ctrl_c_keeps_what_was_reached(monkeypatch):
     monkeypatch.setattr(running, "CHUNK", 300)
 
     def press(done, total):
-        if done == 50:
+        if done > 500:
             signal.raise_signal(signal.SIGINT)
 
-    run = sv.simulate(GRAPH, VALUES, METHODS[0], num_steps=200, seed=5, record_values=20, progress=press)
+    run = sv.simulate(GRAPH, VALUES, METHODS[0], num_steps=2000, seed=5, record_values=200, progress=press)
     assert run.status is sv.Status.INTERRUPTED
-    assert run.value_steps[-1] <= run.num_steps < 200
+    assert 0 < run.value_steps[-1] <= run.num_steps < 2000
     assert np.isfinite(run.recorded_values).all()
 
 

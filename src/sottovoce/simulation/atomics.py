@@ -1,5 +1,5 @@
 """What kernels need from the machine and Numba has no public functions for: numbers that several threads read and
-write, and waiting. Each is one instruction, in a few lines.
+write, waiting, and a call of what is at an address. Each is one instruction, in a few lines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import register_jitable
 
-__all__ = ["TOGETHER", "look", "pause", "put"]
+__all__ = ["TOGETHER", "call_at", "look", "pause", "put"]
 
 TOGETHER = sys.platform != "win32"
 """Whether threads can wait for each other in kernels: the C library must have ``sched_yield``."""
@@ -64,6 +64,23 @@ def put(_: Any, array: Any, index: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, index, value), code
+
+
+@intrinsic
+def call_at(_: Any, address: Any, table: Any, failed: Any) -> Any:  # noqa: ARG001
+    """What the C function at ``address`` returns for a table, its number of rows and of columns, and ``(1,)`` a place
+    where it can say that it failed.
+    """
+    double, whole = ir.DoubleType(), ir.IntType(64)
+    kind = ir.FunctionType(double, [double.as_pointer(), whole, whole, whole.as_pointer()])
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        nodes, place = (arrays.make_array(signature.args[k])(context, builder, arguments[k]) for k in (1, 2))
+        rows, columns = cgutils.unpack_tuple(builder, nodes.shape)
+        return builder.call(function, [nodes.data, rows, columns, place.data])
+
+    return types.float64(types.int64, table, failed), code
 
 
 @intrinsic

@@ -28,7 +28,7 @@ from ..errors import InvalidParameter
 from .explaining import why_not
 from .fingerprints import OPTIONS, Fingerprint, compilable
 
-__all__ = ["Kernel", "cache_directory", "compiled", "specialised"]
+__all__ = ["Kernel", "c_function", "cache_directory", "compiled", "specialised"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _SOURCES = ("methods", "simulation")
@@ -37,6 +37,8 @@ _KEPT: dict[str, Any] = OPTIONS | {"cache": True, "no_cfunc_wrapper": True}
 _ARRAYS, _LINEAR_ALGEBRA = "numba.np.arraymath", "numba.np.linalg"
 _KERNELS: dict[tuple[Callable[..., None], str], Kernel] = {}
 """By template and fingerprint."""
+_C_FUNCTIONS: dict[tuple[Callable[..., Any], str], Any] = {}
+"""Likewise."""
 _OURS: dict[tuple[Any, ...], Kernel] = {}
 """By template and parts, for what is made of functions of this package alone."""
 _PACKAGE = __name__.partition(".")[0]
@@ -85,11 +87,18 @@ def cache_directory() -> Path:
 
 def compiled(function: F) -> F:
     """Compile for one core without the interpreter's lock, kept on disk in :func:`cache_directory`."""
+    with _cached_here():
+        return cast("F", numba.jit(**_KEPT)(function))
+
+
+@contextmanager
+def _cached_here() -> Iterator[None]:
+    """While entered, Numba keeps what it makes in our directory."""
     settings: Any = config
     previous = settings.CACHE_DIR
     settings.CACHE_DIR = str(cache_directory())
     try:
-        return cast("F", numba.jit(**_KEPT)(function))
+        yield
     finally:
         settings.CACHE_DIR = previous
 
@@ -153,9 +162,28 @@ def _specialised(template: Callable[..., None], parts: dict[str, Any]) -> Kernel
     fingerprint.add(tuple(parts.items()))
     key = (template, fingerprint.digest)
     if key not in _KERNELS:
-        known = template.__globals__ | {name: compilable(part) for name, part in parts.items()}
-        function = FunctionType(template.__code__, known, template.__name__)
-        function.__qualname__ = f"{template.__name__}_{fingerprint.digest}"
+        function = _with_parts(template, parts, fingerprint)
         compiler = compiled if fingerprint.durable else numba.jit(**OPTIONS)
         _KERNELS[key] = Kernel(compiler(function), parts, fingerprint)
     return _KERNELS[key]
+
+
+def _with_parts(template: Callable[..., Any], parts: dict[str, Any], fingerprint: Fingerprint) -> FunctionType:
+    """A copy of ``template`` that finds the parts among its globals."""
+    known = template.__globals__ | {name: compilable(part) for name, part in parts.items()}
+    function = FunctionType(template.__code__, known, template.__name__)
+    function.__qualname__ = f"{template.__name__}_{fingerprint.digest}"
+    return function
+
+
+def c_function(template: Callable[..., Any], signature: Any, name: str, *, what: str, **parts: Any) -> Any:
+    """``template`` with these parts as a C function that kernels can call by its ``address``, as long as it lives."""
+    fingerprint = Fingerprint()
+    fingerprint.add(tuple(parts.items()))
+    key = (template, fingerprint.digest)
+    if key not in _C_FUNCTIONS:
+        with Kernel(template, parts, fingerprint).first_call(name, what=what), _cached_here():
+            function = _with_parts(template, parts, fingerprint)
+            compiler = numba.cfunc(signature, cache=fingerprint.durable, error_model=OPTIONS["error_model"])
+            _C_FUNCTIONS[key] = compiler(function)
+    return _C_FUNCTIONS[key]

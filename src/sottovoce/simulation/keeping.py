@@ -1,8 +1,7 @@
 """More than the error: the values themselves at chosen steps, and a statistic that the user wrote.
 
-Drivers know nothing of this. A run makes its steps in spans, and a span ends where something is to be kept; so the
-state between two steps is looked at, whatever the method and however many cores. One look costs about 50 µs beside what
-it copies or computes.
+The drivers keep both where they record errors (:func:`.recording.keep`). A statistic is compiled by itself, and called
+by its address, so that no driver is compiled anew for it.
 """
 
 from __future__ import annotations
@@ -19,11 +18,10 @@ from ..foundation.system import memory
 from ..methods.base import VALUE, Array
 
 if TYPE_CHECKING:
-    from .compiling import Kernel
     from .records import Plan
     from .state import State
 
-__all__ = ["Keeper", "Kept", "Statistic", "check_room", "keep_statistic", "keep_values"]
+__all__ = ["Keeper", "Kept", "Statistic", "StatisticKeeper", "check_room", "keep_statistic", "keep_values"]
 
 Steps = npt.NDArray[np.int64]
 Statistic = Callable[[Any], float]
@@ -55,23 +53,44 @@ class Keeper:
         self.plan, self.look = plan, look
         self.rows = np.full((len(plan), *shape), np.nan)
 
-    def next_after(self, step: int, end: int) -> int:
-        """The first step after ``step`` at which something is kept, or ``end``."""
-        return min(end, self.plan[self.plan.passed(step)])
+    def take(self, state: State, step: int) -> None:
+        """Keep those replicas that are at ``step``, if something is to be kept there."""
+        row = self.plan.passed(step) - 1
+        if row >= 0 and self.plan[row] == step:
+            here = np.flatnonzero(state.steps_done == step)
+            self.rows[row, here] = self.look(state, here)
 
-    def take(self, state: State, replicas: Steps) -> None:
-        """Keep those of these replicas that are where something is to be kept."""
-        for step in np.unique(state.steps_done[replicas]).tolist():
-            row = self.plan.passed(step) - 1
-            if row >= 0 and self.plan[row] == step:
-                here = replicas[state.steps_done[replicas] == step]
-                self.rows[row, here] = self.look(state, here)
+    def enough(self, step: int, rows: int) -> int:
+        """The step up to which so many rows after ``step`` are filled."""
+        return self.plan[min(self.plan.passed(step) + rows - 1, len(self.plan))]
+
+    def forget_after(self, replica: int, stop: int, until: int) -> None:
+        """A replica that was run to ``until`` is put back to where it stops."""
+        self.rows[self.plan.passed(stop) : self.plan.passed(until), replica] = np.nan
 
     def kept(self, before: Kept | None, num_steps: int) -> Kept:
         """What was reached, after what was kept before."""
         count = self.plan.passed(num_steps)
         new = Kept(self.plan.part(0, count).copy(), self.rows[:count])
         return new if before is None else before.then(new)
+
+
+class StatisticKeeper(Keeper):
+    """The same for a user's statistic."""
+
+    def __init__(self, *how: Any, name: str, function: Any, failed: Steps) -> None:
+        super().__init__(*how)
+        self.name, self.function, self.failed = name, function, failed
+
+    @property
+    def place(self) -> tuple[Array, int, Steps]:
+        """The last three of a :class:`~sottovoce.simulation.recording.Sheet`; the C function lives as long as this."""
+        return self.rows, int(self.function.address), self.failed
+
+    def check(self) -> None:
+        """Raise if the statistic failed at a step that was made."""
+        if self.failed[0]:
+            raise InvalidParameter(f"statistic {self.name} failed: it raised an error at a recorded step")
 
 
 def keep_values(state: State, plan: Plan) -> Keeper:
@@ -86,20 +105,25 @@ def keep_values(state: State, plan: Plan) -> Keeper:
     return Keeper(plan, shape, look)
 
 
-def keep_statistic(state: State, plan: Plan, statistic: Statistic) -> Keeper:
+def keep_statistic(state: State, plan: Plan, statistic: Statistic) -> StatisticKeeper:
     """A keeper of a user's statistic, which is compiled: ``(rows, replicas, coordinates)``."""
     shape, n = state.tables.shape[:2], state.setup.graph.num_nodes
     check_room("statistic", len(plan), shape)
-    kernel = _compiled(statistic)
+    from .compiling import c_function
+    from .recording import LOOK, look_at_all, look_at_one
+
+    if not callable(statistic):
+        raise InvalidParameter(f"statistic must be a function of the node table, got {type(statistic).__name__}")
+    name = getattr(statistic, "__name__", "statistic")
+    function = c_function(look_at_one, LOOK, name, what="statistic", statistic=statistic)
+    failed = np.zeros(1, dtype=np.int64)
 
     def look(state: State, replicas: Steps) -> Array:
         out = np.empty((len(replicas), shape[1]))
-        kernel.run(_whole(state, _caught_up(state, replicas)), replicas, n, out)
+        look_at_all(_whole(state, _caught_up(state, replicas)), replicas, n, out, function.address, failed)
         return out
 
-    with kernel.first_call(getattr(statistic, "__name__", "statistic"), what="statistic"):
-        look(state, np.empty(0, dtype=np.int64))
-    return Keeper(plan, shape, look)
+    return StatisticKeeper(plan, shape, look, name=name, function=function, failed=failed)
 
 
 def check_room(name: str, rows: int, shape: tuple[int, ...]) -> None:
@@ -111,29 +135,6 @@ def check_room(name: str, rows: int, shape: tuple[int, ...]) -> None:
             f"{name} would keep {counts} numbers (steps, replicas, coordinates, nodes), {size / 1e9:,.0f} GB; this "
             f"machine has {here / 1e9:.0f} GB, of which half may be used"
         )
-
-
-def _compiled(statistic: object) -> Kernel:
-    from .compiling import specialised
-
-    if not callable(statistic):
-        raise InvalidParameter(f"statistic must be a function of the node table, got {type(statistic).__name__}")
-    return specialised(look_at_all, statistic=statistic)
-
-
-def nothing(nodes: Any) -> Any:
-    """Takes the place of a statistic in the template."""
-    return nodes[0, 0]
-
-
-statistic = nothing  # a user's own takes its place in `look_at_all`
-
-
-def look_at_all(tables: Any, replicas: Any, num_nodes: Any, out: Any) -> None:
-    """The statistic of every coordinate of some replicas; it gets a copy, and so cannot change the run."""
-    for k in range(len(replicas)):
-        for c in range(tables.shape[1]):
-            out[k, c] = float(statistic(tables[replicas[k], c, :num_nodes].copy()))
 
 
 def _caught_up(state: State, replicas: Steps) -> Array:

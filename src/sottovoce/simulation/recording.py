@@ -14,20 +14,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 from numba.extending import register_jitable
 
 from ..methods.base import VALUE, Array, Method
+from .atomics import call_at
 from .compiling import compiled, specialised
 
 __all__ = [
     "BLOCK",
+    "LOOK",
     "NUM_CARRIED",
     "Sheet",
     "as_they_are",
     "exchanged",
     "good_enough",
+    "keep",
+    "look_at_all",
+    "look_at_one",
     "note",
     "note_all",
     "outstanding_field",
@@ -58,6 +64,11 @@ NUM_CARRIED = 7
 all was summed, and 1 if they are carried on."""
 
 u64: Any = np.uint64  # indices without a sign need no check
+types: Any = numba.types  # has no types of its own
+carray: Any = numba.carray  # type: ignore[attr-defined]
+LOOK = types.float64(types.CPointer(types.float64), types.intp, types.intp, types.CPointer(types.int64))
+"""The signature of a statistic as a C function: see :func:`look_at_one`."""
+
 settle = Method.settle  # a method's own takes its place in `settle_all`
 
 
@@ -77,6 +88,16 @@ class Sheet(NamedTuple):
     mass_field: int
     outstanding: int
     """The field of the outstanding noise, or −1."""
+    places: npt.NDArray[np.int64]
+    """``(rows, 2)`` the row of ``values`` and that of ``statistics`` to be filled there, −1 for none; or no rows."""
+    values: Array
+    """``(kept rows, replicas, coordinates, n)``"""
+    statistics: Array
+    """``(kept rows, replicas, coordinates)``"""
+    statistic: int
+    """The address of the user's statistic, or 0."""
+    failed: npt.NDArray[np.int64]
+    """``(1,)`` not 0 once the statistic has failed."""
 
 
 @register_jitable
@@ -178,11 +199,52 @@ def exchanged(total: Any, lost: Any, out_i: Any, out_j: Any, in_i: Any, in_j: An
 
 
 @register_jitable
+def keep(sheet: Any, row: Any, r: Any, c: Any, nodes: Any) -> None:
+    """Keep the values, and the user's statistic of a copy of the nodes, if they are asked for at this row."""
+    if len(sheet.places) == 0:
+        return
+    place = sheet.places[row, 0]
+    if place >= 0:
+        values = sheet.values[place, r, c]
+        for i in range(len(values)):
+            values[i] = nodes[i, VALUE]
+    place = sheet.places[row, 1]
+    if place >= 0:
+        sheet.statistics[place, r, c] = call_at(sheet.statistic, nodes.copy(), sheet.failed)
+
+
+@register_jitable
 def note(sheet: Any, row: Any, r: Any, c: Any, nodes: Any) -> None:
-    """Fill a row by summing over all nodes."""
+    """Fill a row by summing over all nodes, and keep what is asked for."""
+    keep(sheet, row, r, c, nodes)
     total, lost, mass, mass_lost = summed(nodes, sheet.means[c], sheet.mass_field, sheet.outstanding)
     sheet.squared[row, r, c] = total + lost
     sheet.masses[row, r, c] = mass + mass_lost
+
+
+def first_value(nodes: Any) -> Any:
+    """Takes the place of a statistic in the template."""
+    return nodes[0, VALUE]
+
+
+statistic = first_value  # a user's own takes its place in `look_at_one`
+
+
+def look_at_one(data: Any, rows: Any, columns: Any, failed: Any) -> Any:
+    """The statistic of one table, as a C function."""
+    try:
+        return float(statistic(carray(data, (rows, columns))))
+    except Exception:  # nobody would see that of a C function
+        carray(failed, 1)[0] = 1
+        return np.nan
+
+
+@compiled
+def look_at_all(tables: Any, replicas: Any, num_nodes: Any, out: Any, address: Any, failed: Any) -> None:
+    """The statistic of every coordinate of some replicas; it gets a copy, and so cannot change the run."""
+    for k in range(len(replicas)):
+        for c in range(tables.shape[1]):
+            out[k, c] = call_at(address, tables[replicas[k], c, :num_nodes].copy(), failed)
 
 
 @compiled

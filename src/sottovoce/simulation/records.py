@@ -72,6 +72,14 @@ class Plan:
         steps[-1] = self[high]
         return steps
 
+    def places(self, steps: Indices) -> Indices:
+        """The place of each of these steps, −1 for those that are not planned."""
+        if isinstance(self.steps, range):
+            places = steps - self.steps.start
+            return np.where((places >= 0) & (places < len(self)), places, -1)
+        places = self.steps.searchsorted(steps)
+        return np.where(self.steps[places] == steps, places, -1)
+
     def after(self, step: int) -> Plan:
         """Only those after ``step``."""
         return Plan(self.steps[self.passed(step) :])

@@ -43,6 +43,7 @@ ROWS = 2**15
 """Rows that are recorded in a span at most: so many, and a list of their steps, stay in the cache of a core."""
 
 Indices = npt.NDArray[np.int64]
+NO_PLACES = np.empty((0, 2), dtype=np.int64)
 Rows = tuple[Indices, Array, Array]
 """The first three of a :class:`~sottovoce.simulation.recording.Sheet`."""
 
@@ -61,22 +62,20 @@ def advance(
     crew = Crew(_useful_cores(state) if threads is None else threads)
     runner = runner_for(state, crew, together=0 if state.keepers else end - begin)
     with crew, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
-        if state.keepers:
-            state.look(np.flatnonzero(state.steps_done == begin))
+        for keeper in state.keepers:
+            keeper.take(state, begin)
         if state.recorder.plan[0] == begin and (stop_at is not None or not runner.notes_first):
             runner.note(begin)
         if stop_at is not None:
             state.stopped[:] = runner.measured(np.arange(state.setup.replicas))[0] <= stop_at * state.setup.scale
         at = state.next_step(end)
         while at < end and not interrupt.seen():
-            until = state.next_look(at, end) if state.keepers else end
-            active = state.going_on(at)
             if stop_at is None:
-                runner.span(at, until)
+                runner.span(at, end)
             else:
-                runner.watched_span(at, until, stop_at * state.setup.scale)
-            if state.keepers:
-                state.look(active)
+                runner.watched_span(at, end, stop_at * state.setup.scale)
+            if state.statistic is not None:
+                state.statistic.check()
             at = state.next_step(end)
             progress.at(max(0, min(at, state.num_steps) - begin))
         if state.num_steps < end and state.recorder.last != state.num_steps:
@@ -126,8 +125,13 @@ class Runner:
 
         nothing = np.empty((0, replicas, coordinates))
         self.no_records = np.array([NEVER]), nothing, nothing
+        values, statistic = state.values, state.statistic
+        self.kept = (
+            np.empty((0, 0, 0, 0)) if values is None else values.rows,
+            *((nothing, 0, np.zeros(1, dtype=np.int64)) if statistic is None else statistic.place),
+        )
         self.team = team_for(state, together, crew)
-        self.notes_first = kind.notes_first and not (self.beside or setup.stages or self.team)
+        self.notes_first = kind.notes_first and not (self.beside or setup.stages or self.team or state.keepers)
         if self.team is not None:
             self.team.prepare(self.sheet(*self.no_records))
         self.load()
@@ -135,7 +139,15 @@ class Runner:
     def sheet(self, steps: Indices, squared: Array, masses: Array) -> Any:
         """Where a kernel is to record: a :class:`~sottovoce.simulation.recording.Sheet`."""
         field = self.state.setup.method.mass_field
-        return self.new_sheet(steps, squared, masses, self.carried, self.means, field, self.outstanding)
+        sums = self.carried, self.means, field, self.outstanding
+        return self.new_sheet(steps, squared, masses, *sums, self._places(steps[:-1]), *self.kept)
+
+    def _places(self, steps: Indices) -> Indices:
+        """``(rows, 2)`` where values and statistics of these steps are kept, or no rows if nothing is."""
+        keepers = self.state.values, self.state.statistic
+        if keepers == (None, None):
+            return NO_PLACES
+        return np.stack([np.full(len(steps), -1) if k is None else k.plan.places(steps) for k in keepers], axis=1)
 
     def load(self) -> None:
         """Have the kernel, its last arguments and the average that errors are measured from."""
@@ -166,6 +178,8 @@ class Runner:
         rows = min(self._room(), max(1, CHUNK // (share * self.record_work)))
         enough = self.plan[min(passed + rows - 1, len(self.plan))]
         most = CHUNK if self.team is None else self.team.pace.most(CHUNK)
+        if self.state.values is not None:
+            enough = min(enough, self.state.values.enough(at, rows))
         until = self._until(at, min(end, enough), max(256 // self.work, most // (share * self.work), 1))
         self._recorded(active, at, until, self.plan.part_and_next(low, self.plan.passed(until)))
         self.state.steps_done[active] = until
@@ -177,7 +191,7 @@ class Runner:
         until = self._until(at, end, max(1, min(steps, self._room())))
         looks = np.arange(at + self.look_every - at % self.look_every, until + 1, self.look_every)
         recorded = self.plan.part(self.plan.passed(at), self.plan.passed(until))
-        rows = looks if self.look_every == 1 else np.union1d(looks, recorded)
+        rows = looks if self.look_every == 1 else np.union1d(looks, self._with_values(recorded, at, until))
         before = state.tables[active], None if state.common is None else state.common[active]
         squared, masses = self._measured(active, at, until, np.append(rows, until + self.look_every))
         below = (squared if rows is looks else squared[np.searchsorted(rows, looks)]) <= wanted
@@ -186,6 +200,9 @@ class Runner:
         self._again(active[stopping], [None if b is None else b[stopping] for b in before], at, stops[stopping])
         state.steps_done[active] = stops
         state.stopped[active[stopping]] = True
+        for keeper in state.keepers:
+            for place in stopping.tolist():
+                keeper.forget_after(int(active[place]), int(stops[place]), until)
         recorded = recorded[recorded <= stops.max()]
         where = np.searchsorted(rows, recorded)
         gone = recorded[:, None] > stops
@@ -256,6 +273,10 @@ class Runner:
 
     def _recorded(self, active: Indices, first: int, last: int, steps: Indices) -> None:
         """Make steps; all rows go to the recorder."""
+        rows = self._with_values(steps[:-1], first, last)
+        if len(rows) > len(steps) - 1:
+            self._picked(active, first, last, rows, steps)
+            return
         if len(steps) == 1:
             self._make(active, first, last, (steps, *self.no_records[1:]))
             return
@@ -266,6 +287,21 @@ class Runner:
             return
         squared[:, active], masses = self._measured(active, first, last, steps)
         drifts[:, active] = self.drift(masses[:, active])
+
+    def _with_values(self, steps: Indices, first: int, last: int) -> Indices:
+        """These steps after ``first``, and those up to ``last`` at which values are kept."""
+        if self.state.values is None:
+            return steps
+        plan = self.state.values.plan
+        return np.union1d(steps, plan.part(plan.passed(first), plan.passed(last)))
+
+    def _picked(self, active: Indices, first: int, last: int, rows: Indices, steps: Indices) -> None:
+        """Make steps with a record at all of ``rows``, of which ``steps`` go to the recorder."""
+        squared, masses = self._measured(active, first, last, np.append(rows, steps[-1]))
+        where = np.searchsorted(rows, steps[:-1])
+        errors, drifts = self.state.recorder.rows(len(where))
+        errors[:, active] = squared[where]
+        drifts[:, active] = self.drift(masses[where][:, active])
 
     def _measured(self, active: Indices, first: int, last: int, steps: Indices) -> tuple[Array, Array]:
         """Make steps; ``(rows, active)`` squared errors, ``(rows, replicas, coordinates)`` masses."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..methods.base import VALUE, Array, Method
 from .edge_noise import share_edge_noise
-from .keeping import Keeper, Kept
+from .keeping import Keeper, Kept, StatisticKeeper
 from .kinds import kind_of
 from .records import Plan, Recorder, Records
 from .setup import Setup
@@ -39,7 +39,7 @@ class State:
     elapsed: float = 0.0
     values: Keeper | None = None
     """For the values at chosen steps, if they are wanted."""
-    statistic: Keeper | None = None
+    statistic: StatisticKeeper | None = None
     """Likewise for a statistic of the user's."""
 
     @classmethod
@@ -127,15 +127,6 @@ class State:
     def keepers(self) -> list[Keeper]:
         """What is to be kept beside errors."""
         return [keeper for keeper in (self.values, self.statistic) if keeper is not None]
-
-    def next_look(self, step: int, end: int) -> int:
-        """The first step after ``step`` at which something is kept, or ``end``."""
-        return min([end, *(keeper.next_after(step, end) for keeper in self.keepers)])
-
-    def look(self, replicas: npt.NDArray[np.int64]) -> None:
-        """Keep what is to be kept of these replicas, where they are."""
-        for keeper in self.keepers:
-            keeper.take(self, replicas)
 
     def _kept(self, keeper: Keeper | None, before: str) -> Kept | None:
         earlier: Kept | None = getattr(self.setup, before, None)  # a run that goes on is set up by a solution

@@ -6,7 +6,8 @@ has begun that can end in agreement. Everything else is the peers' own code: gre
 certificates, drops and partings. Two neighbours tell each other at once, in any order of pairs; some messages go one
 way only, and one can be kept back and comes later, once, whatever has happened since. Peers contribute late, lose
 patience with a neighbour that is dead or has not contributed (or, ``suspicious``, with any), are restarted, die for
-good, follow a neighbour that has declared, and close.
+good, follow a neighbour that has declared, or (where a peer is away; ``hasty``: always) the word of all that they are
+bound, and close.
 
 In every state that can be reached within the limits:
 
@@ -28,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sottovoce.peer.protocol import PeerState, Protocol
-from sottovoce.peer.protocol.closing import Certificate
+from sottovoce.peer.protocol.closing import Certificate, followed
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.protocol.openings import answer_without_topic, topic_id
 from sottovoce.peer.protocol.settings import TopicSettings
@@ -84,8 +85,10 @@ class ClosingModel:
         suspicious: bool = False,
         keep_their_word: bool = True,
         ending: bool = False,
+        hasty: bool = False,
     ) -> None:
         self.suspicious, self.keep_their_word, self.ending = suspicious, keep_their_word, ending
+        self.hasty = hasty
         self.limits = limits
         pairs = [("ada", "bob"), ("bob", "cyd"), *([("ada", "cyd")] if triangle else [])]
         self.around = {name: sorted({n for pair in pairs if name in pair for n in pair} - {name}) for name in NAMES}
@@ -176,7 +179,9 @@ class ClosingModel:
         for other in protocol.state.partings:
             bye = self.saying(k, lambda mine, other=other: mine.farewell(other))  # type: ignore[misc]
             yield self.changed(world, f"{name} parts from {other}", bye)
-        if protocol.declared_elsewhere and not protocol.declared:
+        held = protocol.state.certificate
+        stuck = self.hasty or any(map(absent, world.nodes))
+        if followed(held, protocol.declared_elsewhere, protocol.holders if stuck else 0) is not held:
             yield self.changed(world, f"{name} follows", lambda nodes: nodes[k].protocol.follow())  # type: ignore[union-attr]
         if left.restarts:
             again = self.contribute(name, forgetful(protocol.state))
@@ -184,7 +189,6 @@ class ClosingModel:
         if left.deaths:
             yield self.changed(world, f"{name} dies", self.killing(k), deaths=1)
         if protocol.over:
-            held = protocol.state.certificate
             assert held is not None
             yield self.changed(world, f"{name} closes", self.closing(k, held))
 
@@ -368,7 +372,7 @@ def key(world: World) -> Any:
         kept.blank,
         kept.s,
         kept.r,
-        kept.closed,
+        (kept.closed, kept.held, kept.holders),
         _stop(kept),
     )
     return nodes, said, world.left
@@ -403,7 +407,7 @@ def _key(protocol: Protocol | None) -> Any:
     more = (
         tuple(state.partings),
         _items(protocol.ended),
-        protocol.declared_elsewhere,
+        (protocol.declared_elsewhere, protocol.holders),
         tuple(sorted(protocol._to_tell)),
     )
     return edges, links, flags, heard, kept, more, state.last_sid

@@ -66,6 +66,36 @@ def test_who_is_bound_follows_a_neighbour_that_has_declared() -> None:
         assert protocol.declared
 
 
+def test_an_answer_is_taken_over_only_where_nothing_is_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R92: one neighbour missing, all others with the answer, this peer in it, its own value there; not otherwise."""
+    net = ring("wait")
+    monkeypatch.setattr("sottovoce.peer.protocol.machine.renewed", lambda before, _found, **_how: before)
+    net.run(120.0)
+    one = protocols(net)[0]
+    near, lost = (one._links[name] for name in one.state.active)
+    right = Certificate(0b1111, 2 * one.state.shown, 2, declared=True)
+
+    def takes(offer: Certificate | None) -> bool:
+        one._offered = offer
+        one.follow()
+        return one.declared
+
+    assert not takes(right)
+    lost.silent = True
+    assert not takes(right)  # the other neighbour has not declared
+    near.closed = 0b0111
+    assert not takes(replace(right, contributors=0b0111))  # "wait" needs all
+    near.closed = 0b1111
+    assert not takes(replace(right, twice=right.twice + 4 * one.settings.tolerance_units))
+    assert not takes(replace(right, contributors=0b0111))
+    assert not takes(None)
+    near.silent = True
+    assert not takes(right)  # nobody is left who says so
+    near.silent = False
+    assert takes(right)
+    assert one.state.certificate is right
+
+
 def test_waiting_needs_everybody() -> None:
     """With "wait" agreement among some members is no answer and binds nobody; with "drop" it binds."""
     found = Agreement(np.array([3]), np.array([5]), contributors=0b011, ready=0b011)

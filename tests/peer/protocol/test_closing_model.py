@@ -21,10 +21,12 @@ PATH = {"triangle": False}
     ("limits", "network"),
     [
         (Limits(rounds=5), {}),
-        (Limits(rounds=4, deaths=1, drops=1), {}),
+        (Limits(rounds=3, deaths=1, drops=1), {}),
         (Limits(rounds=5, late=1), {}),
         (Limits(rounds=9, deaths=1), PATH),
         (Limits(rounds=5), {"missing": "wait"}),
+        pytest.param(Limits(rounds=9, deaths=1, lost=1), PATH | {"hasty": True}, marks=SLOW),
+        pytest.param(Limits(rounds=9, drops=1, lost=1), PATH | {"hasty": True, "suspicious": True}, marks=SLOW),
         pytest.param(Limits(rounds=7, deaths=1, drops=2), {}, marks=SLOW),
         pytest.param(Limits(rounds=7, deaths=1, drops=2, lost=1), {}, marks=SLOW),
         pytest.param(Limits(rounds=7, late=1), {}, marks=SLOW),

@@ -114,5 +114,5 @@ async def test_an_input_without_an_answer_is_stored_a_moment_later() -> None:
         assert reply is not None
         assert await peer._standing.talker.hear("p1", reply) is None  # type: ignore[union-attr]
         assert town.stores["p0"]._state is not peer._protocol.state
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.25)
         assert town.stores["p0"]._state is peer._protocol.state

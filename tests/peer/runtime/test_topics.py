@@ -7,18 +7,27 @@ import contextlib
 import json
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sottovoce.errors import InvalidParameter, InvalidValues, PeerError, TopicClosed, TopicMismatch, TopicUnfinished
+from sottovoce.errors import (
+    ConfigError,
+    InvalidParameter,
+    InvalidValues,
+    PeerError,
+    TopicClosed,
+    TopicMismatch,
+    TopicUnfinished,
+)
 from sottovoce.peer import Average, Peer
 from sottovoce.peer.protocol import Protocol
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.protocol.openings import topic_id
 from sottovoce.peer.store import MemoryStore
-from sottovoce.testing import LocalNetwork
+from sottovoce.testing import LocalNetwork, run_virtually
 from sottovoce.testing.memory_transport import Faults
 
 from .town import Town, virtually
@@ -344,6 +353,115 @@ def protocols_of(net: LocalNetwork, topic: str) -> dict[str, Protocol]:
     """The protocols of an open topic, by name."""
     found = {name: peer._known_topics._open.get(topic_id(topic)) for name, peer in net._peers.items()}
     return {name: conversation.protocol for name, conversation in found.items() if conversation is not None}
+
+
+@virtually
+async def test_a_member_that_dies_after_it_said_that_it_is_bound_keeps_nobody_from_the_answer() -> None:
+    """R91: all are bound to the same set and know it, nobody has declared it: the answer is there, with the dead one.
+
+    The rounds do not go on without it; those who wait for it declare, long before the time-out.
+    """
+    names = ["ada", "bob", "cyd", "dan"]
+    ring = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan"), ("dan", "ada")]
+    async with LocalNetwork(names, ring, faults=Faults(distance=0.01)) as net:
+        calls = {
+            name: asyncio.ensure_future(net[name].average(1.0 * k, topic="t", missing="drop", timeout=300.0))
+            for k, name in enumerate(names)
+        }
+        while not any(name != "dan" and one.holders & 0b1000 for name, one in protocols_of(net, "t").items()):
+            await asyncio.sleep(0.005)
+            assert asyncio.get_running_loop().time() < 30.0
+        assert not any(protocol.declared for protocol in protocols_of(net, "t").values())
+        await net.kill("dan")
+        with contextlib.suppress(PeerError):
+            await calls.pop("dan")
+        answers = await asyncio.gather(*calls.values())
+        assert {answer.contributors for answer in answers} == {tuple(names)}
+        assert all(abs(answer.mean - 1.5) <= answer.plus_minus for answer in answers)
+        assert asyncio.get_running_loop().time() < 60.0
+
+
+async def left_by_a_lost_disk(seed: int) -> Average | None:
+    """Ada lacks the answer, Dan had it and has lost his disk, Cyd has closed: what Ada gets, if it ever is so."""
+    names = ["ada", "bob", "cyd", "dan"]
+    ring = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan"), ("dan", "ada")]
+    async with LocalNetwork(names, ring, seed=seed, diameter=2, faults=Faults(distance=0.01)) as net:
+        calls = [asyncio.ensure_future(net[name].average(1.0 * k, topic="t")) for k, name in enumerate(names)]
+        while not any(protocol.declared for protocol in protocols_of(net, "t").values()):
+            await asyncio.sleep(0.005)
+            assert asyncio.get_running_loop().time() < 60.0
+        if protocols_of(net, "t")["ada"].declared:
+            await asyncio.gather(*calls)
+            return None
+        await net.kill("ada")
+        with contextlib.suppress(PeerError):
+            await calls[0]
+        await asyncio.gather(*calls[1:])
+        await asyncio.sleep(5.0)
+        await net.kill("dan", lose_disk=True)
+        assert net["cyd"].topics() == {"t": "closed"}
+        await net.start("ada")
+        await net.start("dan")
+        return await net["ada"].average(0.0, topic="t", timeout=60.0)
+
+
+def test_a_disk_that_is_lost_after_the_answer_keeps_it_from_nobody() -> None:
+    """R92: the one neighbour that is left has the answer, and that is enough."""
+    answers = (run_virtually(left_by_a_lost_disk(seed)) for seed in range(20))
+    answer = next(answer for answer in answers if answer is not None)
+    assert answer.contributors == ("ada", "bob", "cyd", "dan")
+    assert abs(answer.mean - 1.5) <= answer.plus_minus
+
+
+@virtually
+async def test_one_lost_message_leaves_nobody_out() -> None:
+    """With "drop", a neighbour whose last heartbeat was lost is greeted again at the time-out, and stays in it."""
+    here = town()
+    async with open_town(here) as peers:
+        values = {name: float(k) for k, name in enumerate(here.names) if name != "p4"}
+        calls = asyncio.ensure_future(all_average(peers, "t", values, timeout=20, missing="drop"))
+        await asyncio.sleep(19.99)
+        peers["p0"]._contacts.failed("p1", asyncio.get_running_loop().time(), late=False)
+        assert (await calls)["p0"].contributors == ("p0", "p1", "p2", "p3")
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"timeout": -1}, "timeout must be a finite number of seconds, at least 0, or None, got -1"),
+        ({"timeout": float("nan")}, "timeout must be .* got nan"),
+        ({"timeout": "5"}, "timeout must be .* got '5'"),
+        ({"timeout": True}, "timeout must be .* got True"),
+        ({"secret": 7}, "secret must be printable text of 1 to 256 characters, got 7"),
+        ({"secret": ""}, "secret must be .* got ''"),
+        ({"missing": "ignore"}, "missing must be 'wait' or 'drop', got 'ignore'"),
+    ],
+)
+def test_a_call_that_makes_no_sense_contributes_nothing(how: dict[str, Any], why: str) -> None:
+    """Refused before anything is stored or said: a contribution could not be taken back."""
+
+    async def ask() -> None:
+        async with LocalNetwork(["ada", "bob"]) as net:
+            with pytest.raises((InvalidParameter, ConfigError), match=why):
+                await net["ada"].average(1.0, topic="t", **how)
+            assert net["ada"].topics() == {}
+
+    run_virtually(ask())
+
+
+@virtually
+async def test_who_is_just_starting_says_nothing_about_its_topics() -> None:
+    """A message that comes before open topics have been resumed is not answered: CLOSED would be wrong."""
+    here = town(3)
+    async with open_town(here) as peers:
+        waiting = asyncio.ensure_future(peers["p0"].average(1.0, topic="t"))
+        await asyncio.sleep(1.0)
+        topics = peers["p0"]._known_topics
+        greeting = next(iter(topics._open.values())).protocol.greet("p1")
+        early = topics._open.pop(topic_id("t"))
+        assert await topics.hear("p1", replace(greeting, src="p1", dst="p0")) is None
+        topics._open[topic_id("t")] = early
+        waiting.cancel()
 
 
 @virtually

@@ -65,6 +65,8 @@ def messages(draw: st.DrawFn) -> Message:
         topic=topic,
         closed=0 if topic == DEFAULT_TOPIC else draw(sets),
         present=draw(sets),
+        held=draw(sets),
+        holders=draw(sets),
         absences=draw(st.lists(absences, max_size=MEMBERS, unique_by=lambda one: one.member).map(tuple)),
         roster=draw(counters),
         digest=draw(st.sampled_from([b"", b"d" * 32])),

@@ -127,8 +127,13 @@ class Absences:
     def __bool__(self) -> bool:
         return bool(self._own or self._told)
 
-    def misses(self, name: str) -> bool:
+    @property
+    def misses_anybody(self) -> bool:
         """Whether this peer itself misses a neighbour."""
+        return bool(self._own)
+
+    def misses(self, name: str) -> bool:
+        """Whether this peer itself misses that neighbour."""
         return name in self._own
 
     # -- what comes in --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How a topic ends, so that nobody is let in or out between the first declaration and the last: rules R82 to R84.
+"""How a topic ends, so that nobody is let in or out between the first declaration and the last: rules R82 to R84, R91.
 
 The settled rule gathers, with the interval, the set of contributors. An epoch that ends in agreement gives each peer a
 *certificate*: these members, this interval. Two policies make an answer of it.
@@ -11,7 +11,8 @@ let somebody in or leave somebody out. A peer that has a certificate is therefor
 newcomer and drops nobody any more, also after a restart. It says so in the next epoch. When an epoch ends in agreement
 and *all* its contributors have said that they are bound, the set can never change again, and the peer declares it.
 Where the rounds stand still, because a member died in that moment, those that are bound follow a neighbour that has
-declared their set.
+declared their set; or the word of all members of it that they are bound to it, which the dead one may have given before
+it died, and which stays true (R91): each of them has seen, while it was bound, that nobody else is connected to it.
 
 **After the answer.** A peer that has declared needs no rounds. To each neighbour that has not declared it answers, in
 that neighbour's own round, with its certificate: the mean of these members lies in this interval, which stays true
@@ -19,7 +20,7 @@ whatever happens later. So it waits for nobody, remembers nothing that a restart
 neighbour would have learned from the peers behind it, some of which may have closed.
 
 So a peer that is not bound knows that nobody has declared, and may act freely. One that is bound, with a member dead
-and nobody who has declared, has to wait for that member to come back: the price that every agreement of this kind
+whose word nobody has, has to wait for that member to come back: the price that every agreement of this kind
 pays. The wait ends with a time-out that names it.
 """
 
@@ -104,8 +105,19 @@ def renewed(before: Certificate | None, found: Agreement, *, missing: str, membe
     return Certificate(found.contributors, found.low + found.high, width, declared=missing == "wait" or bound)
 
 
-def followed(certificate: Certificate | None, closed: int) -> Certificate | None:
-    """R84: a neighbour has declared ``closed``. Who is bound to the same set declares it too."""
-    if certificate is None or certificate.declared or certificate.contributors != closed:
+def followed(certificate: Certificate | None, closed: int, holders: int = 0) -> Certificate | None:
+    """R84, R91: who is bound to a set declares it if a neighbour has, or if all of it are known to be bound to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bound = Certificate(0b111, np.array([8]), width=2)
+    >>> followed(bound, 0b011), followed(bound, 0b111)
+    (<Certificate certified contributors=111 width=2>, <Certificate declared contributors=111 width=2>)
+    >>> followed(bound, 0, holders=0b101), followed(bound, 0, holders=0b111)
+    (<Certificate certified contributors=111 width=2>, <Certificate declared contributors=111 width=2>)
+    """
+    if certificate is None or certificate.declared:
         return certificate
-    return replace(certificate, declared=True)
+    final = certificate.contributors == closed or certificate.contributors & ~holders == 0
+    return replace(certificate, declared=True) if final else certificate

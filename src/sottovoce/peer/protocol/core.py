@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .absences import Absences, Missing, Sight
+from .closing import Certificate
 from .disclosure import live_sealed_edges, own_interval, own_margins
 from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
@@ -70,13 +71,18 @@ class Core:
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
+        self._offered: Certificate | None = None
+        """R92: the last certificate of an answer that a neighbour has told."""
         self._to_tell: set[str] = set()
         self.absences = no_absences(settings)
         """R90: who is missing, as far as this peer knows."""
         self._alarmed: set[str] = set()
         self._present = 0
+        self.holders: int
+        """R91: the members known to be bound by a certificate with the set of this peer's, one bit each."""
         self._still = 0, 0
         """R88: the present round, and how often the own clock has rung in it."""
+        self.holders = 1 << settings.index if self._held else 0
         self._heed_certificate()
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
@@ -152,8 +158,21 @@ class Core:
         return [
             name
             for name in self.state.active
-            if self.state.edges[name].blank or self._links[name].silent or name in self.ended
+            if self.state.edges[name].blank
+            or self._links[name].silent
+            or self._links[name].not_yet
+            or name in self.ended
         ]
+
+    def has_contributed(self, name: str) -> bool:
+        """R81: whether a neighbour takes part; one that has lost its disk may not any more."""
+        return not (self.state.edges[name].blank or self._links[name].not_yet)
+
+    @property
+    def _held(self) -> int:
+        """R91: the set that this peer is bound by, while it is not declared; 0: none."""
+        held = self.state.certificate
+        return 0 if held is None or held.declared or self.settings.missing != "drop" else held.contributors
 
     def look_around(self, seen: Mapping[str, Sight], roll: Sequence[str]) -> bool:
         """R90: the neighbours that this peer misses now, of the members ``roll``; whether others are to be told now."""
@@ -200,6 +219,7 @@ class Core:
             self.state.edges[name], kind, self.settings.name, name, xid=xid, x=x, stop=stop, presume=presume,
             topic=self.topic, roster=self.settings.roster, digest=digest, terms=terms, closed=self.rule.only,
             absences=absences, present=self.present if self.settings.missing and not self.declared else 0,
+            held=self._held, holders=self.holders if self._held else 0,
         )  # fmt: skip
 
     def _heed_certificate(self) -> None:

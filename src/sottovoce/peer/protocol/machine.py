@@ -32,6 +32,7 @@ from .openings import closed
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .steps import half, kept_within, reach
+from .stopping import joint_width
 from .terms import dispute
 from .units import LARGEST
 
@@ -114,6 +115,8 @@ class Protocol(Membership):
             link = self._links[neighbour]
             link.tokens = min(link.tokens + self.settings.bucket_refill / len(active), self.settings.bucket_burst)
             link.news = min(link.news + NEWS_REFILL / len(active), 2.0 * self.rule.epoch_rounds)
+        if self._still[1] >= WAITS_AFTER and (self.missing or self.absences.misses_anybody):
+            self.follow()
         if self.pending is not None or name is None or name not in self.state.edges:
             return None
         edge = self.state.edges[name]
@@ -235,19 +238,28 @@ class Protocol(Membership):
             if not self.rule.hear(m.src, m.stop, self.state.active, m.closed):
                 self._count("round-ahead", m.src)  # R48
         if self.settings.missing:
-            self._conclude(m)
+            self._conclude(m, adopted=edge.blank and not m.blank)
         return self._payload(m)
 
     # -- how a topic ends -----------------------------------------------------------------------
 
-    def _conclude(self, m: Message) -> None:
-        """R82 to R84: an epoch may have ended in agreement, or a neighbour has declared."""
+    def _conclude(self, m: Message, *, adopted: bool = False) -> None:
+        """R82 to R84, R91: an epoch may have ended in agreement, or a neighbour is bound, or has declared.
+
+        ``adopted``: this end had lost its ledger. A set with this peer in it may be counted on by others since then.
+        """
         held, found = self.state.certificate, self.rule.agreement()
         if found is not None:
             self.rule.early |= (
                 self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members
             )
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
+        if m.held and m.held == self._held:  # R91
+            self.holders |= m.holders
+        self.rule.bound |= adopted and bool(m.held >> self.settings.index & 1)
+        if m.closed and m.stop is not None and m.stop.low is not None and m.stop.high is not None:
+            width = int((m.stop.high - m.stop.low).max())
+            self._offered = Certificate(m.closed, m.stop.low + m.stop.high, width, declared=True)
         if m.closed:
             self.declared_elsewhere = self._links[m.src].closed = m.closed
             self.rule.bound = self.settings.missing == "drop"  # whoever has declared it has counted on us
@@ -266,12 +278,32 @@ class Protocol(Membership):
             self.ended[m.src] = m.closed
 
     def follow(self) -> None:
-        """R84: the rounds do not go on, and a neighbour has declared the set that this peer is bound to: so does it."""
-        self._hold(followed(self.state.certificate, self.declared_elsewhere))
+        """R84, R91: the rounds do not go on. The set that this peer is bound to may be final all the same."""
+        self._hold(followed(self.state.certificate, self.declared_elsewhere, self.holders))
+        if not self.declared and self._may_take_over():
+            self._hold(self._offered)
+
+    def _may_take_over(self) -> bool:
+        """R92: whether the answer that neighbours have told is this peer's, too, although one of them is missing."""
+        offer, held, settings = self._offered, self.state.certificate, self.settings
+        there = [name for name in self.state.active if name not in self.missing and not self.absences.misses(name)]
+        if offer is None or not 0 < len(there) < len(self.state.active):
+            return False
+        if any(self._links[name].closed != offer.contributors for name in there):
+            return False
+        everybody = offer.contributors.bit_count() == settings.members
+        if not offer.contributors >> settings.index & 1 or not (everybody or settings.missing == "drop"):
+            return False
+        if held is not None and held.contributors != offer.contributors:
+            return False
+        return joint_width((self.state.shown, self.state.shown), offer.interval) <= settings.tolerance_units
 
     def _hold(self, certificate: Certificate | None) -> None:
         if certificate is not self.state.certificate:
+            before = self._held
             self.state = replace(self.state, certificate=certificate)
+            if self._held != before:  # R91
+                self.holders = 1 << self.settings.index if self._held else 0
             self._heed_certificate()
 
     def _closed(self, name: str) -> Message:

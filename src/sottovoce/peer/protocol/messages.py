@@ -122,6 +122,9 @@ class Message:
         Who is missing, as far as the sender knows (R90).
     present
         Of a topic without an answer: who has contributed, one bit each, as far as the sender has heard (R90).
+    held, holders
+        The set in the certificate that the sender is bound by; the members that are known to be, or to have been, bound
+        by one with the same set (R91). 0 where there is none, or where the answer is declared.
     checked
         Nothing that travels: for how many members all of it but the length of vectors was checked on arrival; 0: it was
         not.
@@ -147,6 +150,8 @@ class Message:
     closed: int = 0
     absences: tuple[Absence, ...] = ()
     present: int = 0
+    held: int = 0
+    holders: int = 0
     checked: int = 0
 
     @property
@@ -199,8 +204,8 @@ def check_message(m: Message, *, dimension: int | None, members: int) -> None:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: topic must have 16 bytes and a digest 32")
     if m.terms is not None:
         _check_terms(m, m.terms)
-    _check_set(m, "closed", m.closed, members)
-    _check_set(m, "present", m.present, members)
+    for name in ("closed", "present", "held", "holders"):
+        _check_set(m, name, getattr(m, name), members)
     _check_absences(m, members)
     if m.topic == DEFAULT_TOPIC and (m.closed or m.kind is Kind.CLOSED):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: the standing average is never closed")

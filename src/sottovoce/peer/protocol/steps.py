@@ -39,7 +39,7 @@ def kept_within(amount: Vector, flow: Vector, limit: int) -> Vector:
     array([ 9,  3, -9,  3])
     """
     (least, most), (down, up) = extremes(amount), extremes(flow)
-    if max(most, up + most) <= limit and min(least, down + least) >= -limit:  # of most exchanges, and no array is made
+    if max(most, up + most) <= limit and min(least, down + least) >= -limit:  # as in most exchanges: no array is made
         return amount
     lowest = np.maximum(-limit, np.minimum(-limit - flow, 0))
     highest = np.minimum(limit, np.maximum(limit - flow, 0))

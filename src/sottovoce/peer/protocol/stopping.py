@@ -52,7 +52,7 @@ from .closing import Agreement
 from .messages import Stop
 from .units import Vector
 
-__all__ = ["REACH", "Interval", "RangeRule"]
+__all__ = ["REACH", "Interval", "RangeRule", "joint_width"]
 
 Interval = tuple[Vector, Vector]
 
@@ -61,6 +61,9 @@ REACH = 2
 
 FARTHEST = 2**48
 """R48: no peer enters at a later round; one a millisecond takes nine thousand years to get there."""
+
+NO_ROUND = FARTHEST + 1
+"""R92: what a peer that has the answer says to one that is in no round yet."""
 
 
 class RangeRule:
@@ -178,12 +181,10 @@ class RangeRule:
         self._final_version = self._previous_version if known else self._version
 
     def _final_word(self, name: str) -> Stop | None:
-        """R84: the answer, in the round of ``name``; nothing if it is in none."""
+        """R84: the answer, in the round of ``name``; R92: in no round if it is in none."""
         self._told[name] = self.round
-        if name not in self._seen:
-            return None
-        number = self._seen[name]
-        low, high, version = self._told_to(name, self._final, self._final_version, spreading=self._spreads(number))
+        number = self._seen.get(name, NO_ROUND)
+        low, high, version = self._told_to(name, self._final, self._final_version, spreading=True)
         return Stop(number, low, high, contributors=self.only, ready=self.only, version=version)
 
     def _note_round(self, name: str, stop: Stop | None) -> None:
@@ -371,6 +372,11 @@ class RangeRule:
         self._allowed = -1
         self._taken.clear()
         self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}
+
+
+def joint_width(one: Interval, other: Interval) -> int:
+    """The width of the least interval that holds both."""
+    return _width((np.minimum(one[0], other[0]), np.maximum(one[1], other[1])))
 
 
 def _width(interval: Interval) -> int:

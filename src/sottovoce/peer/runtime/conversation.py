@@ -24,6 +24,9 @@ from .talking import Talker
 
 __all__ = ["Conversation", "Surroundings"]
 
+_GREETINGS = 3
+"""How often a neighbour that does not answer is greeted before it counts as silent for good."""
+
 
 @dataclass(frozen=True)
 class Surroundings:
@@ -96,11 +99,18 @@ class Conversation:
         unreachable = filter(self._around.contacts.unreachable, self.protocol.state.active)
         return sorted({*self.protocol.missing, *unreachable})
 
+    async def surely_silent(self) -> list[str]:
+        """Those that are silent although they were greeted again: one lost message is no reason to leave one out."""
+        for _ in range(_GREETINGS):
+            doubtful = [name for name in self.silent if self.protocol.has_contributed(name)]
+            await asyncio.gather(*map(self.talker.greet, doubtful))
+        return self.silent
+
     def look_around(self) -> None:
         """R90: note whom this peer misses, so that others are told."""
         contacts, now, protocol = self._around.contacts, self._around.clock.now(), self.protocol
         seen = {
-            name: Sight(not protocol.state.edges[name].blank, contacts.silence(name, now))
+            name: Sight(protocol.has_contributed(name), contacts.silence(name, now))
             for name in self.silent
             if name not in protocol.ended
         }

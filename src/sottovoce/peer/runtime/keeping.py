@@ -17,8 +17,8 @@ from ..transport.base import Observer
 
 __all__ = ["Keeper"]
 
-_FLUSH_DELAY = 0.05
-"""Seconds after which an input that nothing was sent for is stored on its own."""
+_FLUSH_DELAY = 0.2
+"""Seconds after which an input that nothing was sent for is stored on its own; mostly something is sent before."""
 
 
 class Keeper:

@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from ...errors import InvalidParameter, PeerError, TopicClosed, TopicMismatch, TopicUnfinished
+from ...errors import PeerError, TopicClosed, TopicMismatch, TopicUnfinished
 from ...privacy.gaussian.account import Account
 from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
@@ -27,6 +25,7 @@ from ..protocol.settings import TopicSettings
 from ..protocol.status import TopicStatus
 from ..protocol.units import Vector
 from ..store.base import Store, TopicRecord
+from .asking import check_patience, check_same, check_secret
 from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
@@ -165,6 +164,9 @@ class Topics:
         if record is None and self._elsewhere.note(told):
             for other in self._open.values():
                 other.keeper.tell()
+        if record is not None and not record.ended:  # it goes on in a moment: this peer is just starting
+            answer.set_result(None)
+            return answer
         contributors = None if record is None else record.contributors
         answer.set_result(answer_without_topic(told, self._around.config(), contributors))
         return answer
@@ -173,11 +175,13 @@ class Topics:
 
     async def average(self, name: str, value: Vector, *, missing: str, secret: str, patience: float | None) -> Answer:
         """Contribute, and wait for the answer; see :meth:`sottovoce.peer.Peer.average`."""
+        check_patience(patience)
+        check_secret(secret)
         topic = topic_id(name)
         record = self._records.get(topic)
         if record is None or not record.ended:
             conversation = self._open.get(topic) or self._contribute(name, value, missing, secret)
-            _check_same(self._records[topic], conversation.protocol.state.value, value, missing)
+            check_same(self._records[topic], conversation.protocol.state.value, value, missing)
             await self._wait(name, conversation, patience)
         return self._answer(self._records[topic], self._open.get(topic))
 
@@ -233,8 +237,8 @@ class Topics:
                     await conversation.keeper.until(ended)
             except TimeoutError:
                 protocol.follow()
-                if protocol.settings.missing == "drop":
-                    self._leave_out(conversation, conversation.silent)
+                if protocol.settings.missing == "drop" and not protocol.bound:
+                    self._leave_out(conversation, await conversation.surely_silent())
             if ended():
                 break
         conversation.keeper.commit()
@@ -389,12 +393,3 @@ class Topics:
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:
     return TopicSettings.of(config, dimension=record.dimension, missing=record.missing, topic=record.name)
-
-
-def _check_same(record: TopicRecord, contributed: Vector, value: Vector, missing: str) -> None:
-    if not np.array_equal(contributed, value):
-        raise InvalidParameter(
-            f"topic {record.name!r} has another contribution of this peer already; a contribution cannot be changed"
-        )
-    if record.missing != missing:
-        raise InvalidParameter(f"missing must be {record.missing!r} for topic {record.name!r}, got {missing!r}")

@@ -40,6 +40,7 @@ _STOP_TAG = _tag(pb.Message, "stop")
 _INTERVAL_TAGS = [
     (f"{when}low", f"{when}high", _tag(pb.Stop, f"{when}low"), _tag(pb.Stop, f"{when}span")) for when in _INTERVALS
 ]
+_SETS = ("closed", "present", "held", "holders")
 _STOP_NUMBERS = ("round", "version", "previous_version", "taken")
 _STOP_SETS = ("contributors", "previous_contributors", "ready", "previous_ready")
 _KINDS = {int(kind): kind for kind in Kind}
@@ -79,7 +80,7 @@ class Codec:
 
     @property
     def max_bytes(self) -> int:
-        """No valid message is longer: seven vectors, six sets of members, their absences and the header."""
+        """No valid message is longer: seven vectors, eight sets of members, their absences and the header."""
         return 7 * WORD * self.longest + 33 * self.members + 4096
 
     @property
@@ -96,10 +97,10 @@ class Codec:
             fields["terms"] = pb.Terms(**message.terms._asdict())
         if message.stop is not None:
             fields["stop"] = _stop_to_wire(message.stop)
-        if message.closed:
-            fields["closed"] = _set_to_bytes(message.closed)
-        if message.present:
-            fields["present"] = _set_to_bytes(message.present)
+        for name in _SETS:
+            members = getattr(message, name)
+            if members:
+                fields[name] = _set_to_bytes(members)
         if message.absences:
             fields["absences"] = [pb.Absence(**one._asdict()) for one in message.absences]
         wire = pb.Message(kind=int(message.kind), roster_digest=message.digest, **fields)  # type: ignore[arg-type]
@@ -169,14 +170,8 @@ class Codec:
             fields["stop"] = self._stop(wire.stop)
         if wire.absences:
             fields["absences"] = tuple(_absence(one) for one in wire.absences)
-        return Message(
-            kind,
-            digest=wire.roster_digest,
-            closed=_set_from_bytes(wire.closed),
-            present=_set_from_bytes(wire.present),
-            checked=self.members,  # below, before anybody sees it
-            **fields,
-        )
+        fields |= {name: _set_from_bytes(getattr(wire, name)) for name in _SETS}
+        return Message(kind, digest=wire.roster_digest, checked=self.members, **fields)  # below, before anybody sees it
 
     def _stop(self, wire: pb.Stop) -> Stop:
         fields: dict[str, Any] = {name: _set_from_bytes(getattr(wire, name)) for name in _STOP_SETS}

@@ -26,7 +26,7 @@ NOT_YET: Kind
 CLOSED: Kind
 
 class Message(_message.Message):
-    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest", "terms", "closed", "absences", "present")
+    __slots__ = ("kind", "src", "dst", "src_sid", "dst_sid", "blank", "s", "f", "r", "g", "xid", "x", "stop", "topic", "roster", "roster_digest", "terms", "closed", "absences", "present", "held", "holders")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SRC_FIELD_NUMBER: _ClassVar[int]
     DST_FIELD_NUMBER: _ClassVar[int]
@@ -47,6 +47,8 @@ class Message(_message.Message):
     CLOSED_FIELD_NUMBER: _ClassVar[int]
     ABSENCES_FIELD_NUMBER: _ClassVar[int]
     PRESENT_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    HOLDERS_FIELD_NUMBER: _ClassVar[int]
     kind: Kind
     src: str
     dst: str
@@ -67,7 +69,9 @@ class Message(_message.Message):
     closed: bytes
     absences: _containers.RepeatedCompositeFieldContainer[Absence]
     present: bytes
-    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ..., closed: _Optional[bytes] = ..., absences: _Optional[_Iterable[_Union[Absence, _Mapping[str, object]]]] = ..., present: _Optional[bytes] = ...) -> None: ...
+    held: bytes
+    holders: bytes
+    def __init__(self, kind: _Optional[_Union[Kind, str]] = ..., src: _Optional[str] = ..., dst: _Optional[str] = ..., src_sid: _Optional[int] = ..., dst_sid: _Optional[int] = ..., blank: bool = ..., s: _Optional[int] = ..., f: _Optional[bytes] = ..., r: _Optional[int] = ..., g: _Optional[bytes] = ..., xid: _Optional[int] = ..., x: _Optional[bytes] = ..., stop: _Optional[_Union[Stop, _Mapping[str, object]]] = ..., topic: _Optional[bytes] = ..., roster: _Optional[int] = ..., roster_digest: _Optional[bytes] = ..., terms: _Optional[_Union[Terms, _Mapping[str, object]]] = ..., closed: _Optional[bytes] = ..., absences: _Optional[_Iterable[_Union[Absence, _Mapping[str, object]]]] = ..., present: _Optional[bytes] = ..., held: _Optional[bytes] = ..., holders: _Optional[bytes] = ...) -> None: ...
 
 class Absence(_message.Message):
     __slots__ = ("member", "witness", "contributed", "since", "age")

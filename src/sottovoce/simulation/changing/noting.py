@@ -7,14 +7,15 @@ from typing import Any
 from numba.extending import register_jitable
 
 from ..compiling import compiled
-from ..recording import term, two_sum
+from ..recording import keep, term, two_sum
 
 __all__ = ["note_all_counted", "note_counted"]
 
 
 @register_jitable
 def note_counted(sheet: Any, row: Any, r: Any, c: Any, nodes: Any, counted: Any) -> None:
-    """Fill a row by summing over the nodes that are counted."""
+    """Fill a row by summing over the nodes that are counted, and keep what is asked for of all."""
+    keep(sheet, row, r, c, nodes)
     total, total_lost, mass, mass_lost = 0.0, 0.0, 0.0, 0.0
     for i in range(len(counted)):
         if counted[i]:

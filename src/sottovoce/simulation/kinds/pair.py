@@ -25,6 +25,7 @@ from ..recording import (
     as_they_are,
     exchanged,
     good_enough,
+    keep,
     note,
     outstanding_field,
     summed,
@@ -81,7 +82,7 @@ def drive(  # noqa: C901  (one loop)
     draws = np.zeros((AHEAD, 2, WINDOW))
     ends = np.empty((AHEAD, 2, WINDOW), dtype=np.uint32)
     touched = np.empty(WINDOW)
-    steps = sheet.steps
+    steps, keeping = sheet.steps, len(sheet.places) > 0
     for r in active:
         for c in range(first_coordinate, last_coordinate):
             nodes, mean, kept = tables[r, c], sheet.means[c], sheet.carried[r, c]
@@ -146,6 +147,8 @@ def drive(  # noqa: C901  (one loop)
                                 total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
                             largest, since = total, float(due)
                         squared[row], masses[row] = total + lost, mass + mass_lost
+                        if keeping:
+                            keep(sheet, row, r, c, nodes)
                         carrying = going_on
                     row += 1
                     due = steps[row]

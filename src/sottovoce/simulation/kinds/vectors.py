@@ -20,7 +20,7 @@ from numba.extending import register_jitable
 from ...methods.base import VALUE, PairMethod
 from ..compiling import compiled
 from ..random.kernels import WINDOW, fill_draws_at, fill_edges, fill_words
-from ..recording import exchanged, good_enough, term, two_sum, worth_carrying
+from ..recording import exchanged, good_enough, keep, term, two_sum, worth_carrying
 from .ends import count_of, ends_of
 
 __all__ = ["acting", "drive", "note_rows"]
@@ -98,6 +98,16 @@ def sum_slab(kept: Any, rows: Any, means: Any, low: Any, high: Any, mass_field: 
         add_squares(kept[0, low:high], kept[1, low:high], rows[node, VALUE, low:high], means[low:high])
         owed = rows[node, outstanding, low:high] if outstanding >= 0 else nothing
         add_mass(kept[2, low:high], kept[3, low:high], rows[node, mass_field, low:high], owed)
+
+
+@register_jitable
+def table_of(rows: Any, common: Any, coordinate: Any) -> Any:
+    """``(n, fields)`` the node table of one coordinate, as methods see it: a copy."""
+    own = rows.shape[1]
+    table = np.empty((rows.shape[0], own + common.shape[1]))
+    table[:, :own] = rows[:, :, coordinate]
+    table[:, own:] = common
+    return table
 
 
 @compiled
@@ -203,6 +213,8 @@ def drive(  # noqa: C901  (one loop)
                             kept[4, c], kept[5, c] = kept[0, c], due
                         sheet.squared[row, r, c] = kept[0, c] + kept[1, c]
                         sheet.masses[row, r, c] = kept[2, c] + kept[3, c]
+                        if len(sheet.places) > 0:
+                            keep(sheet, row, r, c, table_of(rows, common, c))
                     carrying = 1.0 if worth_carrying(sheet.steps[row + 1] - due, n) else 0.0
                     row += 1
                     due = sheet.steps[row]

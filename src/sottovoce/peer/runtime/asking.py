@@ -1,0 +1,56 @@
+"""What a call for an average must say: checked before anything is contributed, because that cannot be taken back."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...errors import InvalidParameter
+from ..protocol.terms import LONGEST_NAME
+from ..protocol.units import Vector
+from ..store.base import TopicRecord
+
+__all__ = ["check_patience", "check_same", "check_secret"]
+
+
+def check_patience(patience: object) -> None:
+    """Refuse a time-out that is no time.
+
+    Raises
+    ------
+    InvalidParameter
+        Neither a finite number of at least 0 nor ``None``.
+    """
+    if patience is None:
+        return
+    if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
+        raise InvalidParameter(f"timeout must be a finite number of seconds, at least 0, or None, got {patience!r}")
+
+
+def check_secret(secret: object) -> None:
+    """Refuse a secret without a name.
+
+    Raises
+    ------
+    InvalidParameter
+        Not printable text of a bounded length.
+    """
+    if not isinstance(secret, str) or not 1 <= len(secret) <= LONGEST_NAME or not secret.isprintable():
+        raise InvalidParameter(f"secret must be printable text of 1 to {LONGEST_NAME} characters, got {secret!r:.80}")
+
+
+def check_same(record: TopicRecord, contributed: Vector, value: Vector, missing: str) -> None:
+    """Refuse to change what was contributed, or the rule for who is missing.
+
+    Raises
+    ------
+    InvalidParameter
+        This call says something else than the first one for the same topic.
+    """
+    if not np.array_equal(contributed, value):
+        raise InvalidParameter(
+            f"topic {record.name!r} has another contribution of this peer already; a contribution cannot be changed"
+        )
+    if record.missing != missing:
+        raise InvalidParameter(f"missing must be {record.missing!r} for topic {record.name!r}, got {missing!r}")
