@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,9 +38,6 @@ EXECUTABLES = {
     "chromium": _found("SOTTOVOCE_BROWSER", "chromium", "chromium-browser", "google-chrome"),
     "firefox": _found("SOTTOVOCE_FIREFOX", "firefox-esr", "firefox"),
 }
-
-recorded = partial(pytest.approx, rel=1e-13, abs=0.0)
-"""Errors of a run as the page recorded it, in pieces: sums of the same values, rounded in another order."""
 
 NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 METHOD = "method=noise-insertion:noise_std~1,noise_decay~0.9"

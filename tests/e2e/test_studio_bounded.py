@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .browsers import Visit, engine, new_context, recorded
+from .browsers import Visit, engine, new_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -114,7 +114,7 @@ def test_four_greedy_pages_and_a_fifth_that_still_answers(
         fifth = Visit(server, context.new_page()).open("#graph=cycle:10&steps=200")
         fifth.run_to_end()
         fifth.page.locator(".threshold").wait_for(state="visible")
-        assert fifth.error() == recorded(engine(200).relative_error[-1])
+        assert fifth.error() == engine(200).relative_error[-1]
         fifth.page.close()
     assert max(waits) <= 2 * len(greedy)
     for page in greedy:
@@ -140,7 +140,7 @@ def test_every_printed_address_opens_in_a_browser(browsers: Callable[[str], Brow
             at: Any = SimpleNamespace(address=url.removeprefix("http://").rstrip("/"))
             visit = Visit(at, context.new_page()).open("#graph=cycle:10&steps=200")
             visit.run_to_end()
-            assert visit.error() == recorded(engine(200).relative_error[-1])
+            assert visit.error() == engine(200).relative_error[-1]
             assert visit.page.url.startswith(url)
             visit.page.get_by_role("button", name="Link").click()
             assert visit.page.input_value("#text-body").startswith(url)

@@ -187,7 +187,7 @@ def test_a_server_that_hangs_up_is_not_asked_for_ever(visit: Visit) -> None:
 def test_a_thousand_nodes_are_drawn_without_asking_the_style_sheet_for_each(visit: Visit) -> None:
     """Colours are read once for a picture; all nodes are drawn, and a node is found under the pointer by its place."""
     visit.open("#graph=rgg:1000:seed=1&steps=2000")
-    visit.wait("studio.lanes[0].network.places?.length === 1000 && studio.lanes[0].network.picture")
+    visit.wait("studio.lanes[0].network.places?.length === 1000")
     asked = visit.page.evaluate(
         """() => {
         const own = window.getComputedStyle;

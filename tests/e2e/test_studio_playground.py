@@ -13,7 +13,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.scenario.values import uniform
 
-from .browsers import METHOD, engine, recorded
+from .browsers import METHOD, engine
 
 if TYPE_CHECKING:
     from .browsers import Visit
@@ -26,7 +26,7 @@ def test_a_newcomer_opens_the_page_and_watches_a_run_to_its_end(visit: Visit) ->
     visit.page.get_by_role("button", name="Run").click()
     visit.settle(600)
     run = engine(600)
-    assert visit.error() == recorded(run.relative_error[-1])
+    assert visit.error() == run.relative_error[-1]
     assert visit.values() == run.values.tolist()
     assert "After 600 steps" in visit.page.inner_text("#narrator")
     assert all(url.startswith(f"http://{visit.server.address}/") for url in visit.requests)
@@ -92,7 +92,7 @@ def test_copied_python_gives_the_numbers_of_the_page(visit: Visit) -> None:
     namespace: dict[str, Any] = {"print": lambda *_: None}
     exec(visit.page.input_value("#text-body"), namespace)
     runs = namespace["runs"]
-    assert [visit.error(0), visit.error(1)] == recorded([run.relative_error[-1] for run in runs])
+    assert [run.relative_error[-1] for run in runs] == [visit.error(0), visit.error(1)]
     assert visit.values() == runs[0].values.tolist()
 
 
@@ -156,8 +156,8 @@ def test_methods_are_compared_in_step(visit: Visit) -> None:
     visit.page.click("#add-method")
     visit.wait("studio.lanes.length === 2 && studio.lanes[1].picture")
     visit.run_to_end()
-    assert visit.error(0) == recorded(engine(300).relative_error[-1])
-    assert visit.error(1) == recorded(engine(300, method=sv.StandardGossip()).relative_error[-1])
+    assert visit.error(0) == engine(300).relative_error[-1]
+    assert visit.error(1) == engine(300, method=sv.StandardGossip()).relative_error[-1]
 
 
 def test_methods_are_compared_by_messages(visit: Visit) -> None:
@@ -200,7 +200,7 @@ def test_large_graphs_are_shown_as_distributions(visit: Visit) -> None:
     assert visit.page.evaluate("studio.problemShown.drawn") is False
     visit.run_to_end()
     run = engine(30000, graph=sv.graphs.torus(60, 50))
-    assert visit.error() == recorded(run.relative_error[-1])
+    assert visit.error() == run.relative_error[-1]
     assert visit.page.evaluate("studio.lanes[0].picture.valueBins.counts.reduce((a, b) => a + b)") == 3000
 
 
