@@ -99,7 +99,10 @@ def test_processes_settle_on_the_true_mean_and_show_no_value(make_stage: MakeSta
 
 
 def test_a_kill_and_a_lost_disk_change_nothing(make_stage: MakeStage) -> None:
-    """kill -9 in the middle and a wiped database: the mean is still exact and nothing was lost."""
+    """kill -9 in the middle and a wiped database: the mean is still exact and nothing was lost.
+
+    Meanwhile the member two hops away says who is missing, and who told it (R90).
+    """
     stage = make_stage(graphs.path(3), [10.0, 20.0, 60.0])
     stage.start()
     stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)
@@ -107,6 +110,10 @@ def test_a_kill_and_a_lost_disk_change_nothing(make_stage: MakeStage) -> None:
     stage.start("p02")
     stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT)
     stage.kill("p03")
+    stage.wait_until(
+        lambda status: [(one["name"], one["witness"]) for one in status["missing"]] == [("p03", "p02")],
+        seconds=WAIT, names=["p01"],
+    )  # fmt: skip
     stage.wipe("p03")
     stage.start("p03")
     stage.wait_until(agreed(30.0), seconds=WAIT)

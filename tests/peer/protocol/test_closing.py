@@ -9,6 +9,7 @@ import pytest
 
 from sottovoce.peer.protocol.closing import Agreement, Certificate, followed, renewed
 from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.openings import closed
 from sottovoce.testing import SimulatedNetwork
 
 NAMES = ["ada", "bob", "cyd", "dan"]
@@ -66,6 +67,50 @@ def test_who_is_bound_follows_a_neighbour_that_has_declared() -> None:
         assert protocol.declared
 
 
+@pytest.mark.parametrize("counted", [True, False])
+def test_who_lost_its_disk_is_held_by_what_others_count_on(counted: bool) -> None:
+    """R91: it gets its ledger back from one that is bound to a set with it, and drops nobody; of another set it may."""
+    net = ring("drop")
+    assert net.run(300.0, until=lambda: all(protocol.bound for protocol in protocols(net)))
+    ada = net.peers["ada"]
+    ada.crash(lose_disk=True)
+    ada.start()
+    bob = net.peers["bob"].protocol
+    assert ada.protocol is not None
+    assert bob is not None
+    bob.receive(ada.protocol.greet("bob"))
+    word = bob.greet("ada")
+    assert word.held == 0b1111
+    ada.protocol.receive(word if counted else replace(word, held=0b1110))
+    assert not ada.protocol.state.edges["bob"].blank
+    assert ada.protocol.bound == counted
+
+
+@pytest.mark.parametrize(
+    ("second", "believed"),
+    [
+        (Certificate(0b1111, np.array([8]), 2), True),
+        (Certificate(0b1111, np.array([8_000_000]), 2), False),
+        (Certificate(0b0111, np.array([8]), 2), False),
+        (None, True),
+    ],
+)
+def test_an_answer_is_taken_back_only_if_all_who_closed_tell_the_same(
+    second: Certificate | None, believed: bool
+) -> None:
+    """R93: after a lost disk; a neighbour that tells another answer, or another set, keeps it from being believed."""
+    net = ring("drop")
+    ada = net.peers["ada"].protocol
+    assert ada is not None
+    first = Certificate(0b1111, np.array([8]), 2)
+    for name, told in (("bob", first), ("dan", second)):
+        members = 0b1111 if told is None else told.contributors
+        word = closed(replace(ada.settings, name=name), "ada", members, topic=ada.topic, answer=told)
+        ada.receive(word)
+    assert ada.declared == believed
+    assert ada.state.certificate is None or ada.state.certificate.twice.tolist() == [8]
+
+
 def test_an_answer_is_taken_over_only_where_nothing_is_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """R92: one neighbour missing, all others with the answer, this peer in it, its own value there; not otherwise."""
     net = ring("wait")
@@ -76,7 +121,7 @@ def test_an_answer_is_taken_over_only_where_nothing_is_against_it(monkeypatch: p
     right = Certificate(0b1111, 2 * one.state.shown, 2, declared=True)
 
     def takes(offer: Certificate | None) -> bool:
-        one._offered = offer
+        one._offers = {} if offer is None else {one.state.active[0]: offer}
         one.follow()
         return one.declared
 

@@ -414,6 +414,37 @@ def test_a_disk_that_is_lost_after_the_answer_keeps_it_from_nobody() -> None:
 
 
 @virtually
+async def test_who_lost_its_disk_is_told_the_answer_by_those_who_closed() -> None:
+    """R93: after a lost disk the same call gives the same answer, also for another value; a late one gets nothing."""
+    names = ["ada", "bob", "cyd", "dan"]
+    async with LocalNetwork(names) as net:
+        calls = [
+            net[name].average(1.0 * k, topic="t", missing="drop", timeout=10.0) for k, name in enumerate(names[:3])
+        ]
+        first = await asyncio.gather(*calls)
+        await asyncio.sleep(10.0)
+        with pytest.raises(TopicClosed, match="was closed with ada, bob, cyd"):
+            await net["dan"].average(5.0, topic="t", missing="drop", timeout=10.0)
+        for dan_is_there in (True, False):
+            await net.kill("cyd", lose_disk=True)
+            if not dan_is_there:
+                await net.kill("dan")
+            again = await (await net.start("cyd")).average(77.0, topic="t", missing="drop", timeout=30.0)
+            assert (again.mean, again.contributors) == (first[2].mean, ("ada", "bob", "cyd"))
+
+
+@virtually
+async def test_who_is_alone_is_told_whom_it_left_out() -> None:
+    """With "drop" and no neighbour that contributes: no answer, and the error says who was missing."""
+    async with LocalNetwork(["ada", "bob", "cyd"], [("ada", "bob"), ("bob", "cyd")]) as net:
+        why = r"nobody is left to average with; it left out bob \(not contributed for 10 s, last heard 10 s ago\)"
+        with pytest.raises(TopicClosed, match=why):
+            await net["ada"].average(1.0, topic="t", missing="drop", timeout=10.0)
+        with pytest.raises(TopicClosed, match="has ended with nobody left to average with"):
+            await net["ada"].average(1.0, topic="t", missing="drop", timeout=10.0)
+
+
+@virtually
 async def test_one_lost_message_leaves_nobody_out() -> None:
     """With "drop", a neighbour whose last heartbeat was lost is greeted again at the time-out, and stays in it."""
     here = town()

@@ -71,8 +71,8 @@ class Core:
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
-        self._offered: Certificate | None = None
-        """R92: the last certificate of an answer that a neighbour has told."""
+        self._offers: dict[str, Certificate] = {}
+        """R92, R93: the answers that neighbours have told."""
         self._to_tell: set[str] = set()
         self.absences = no_absences(settings)
         """R90: who is missing, as far as this peer knows."""

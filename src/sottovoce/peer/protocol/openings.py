@@ -1,15 +1,18 @@
 """Topics before they open and after they end: their ids, and what a peer says about one that it takes no part in.
 
-Rules R80, R81 and R85. A topic that is under way is a :class:`.machine.Protocol` of its own.
+Rules R80, R81, R85 and R93. A topic that is under way is a :class:`.machine.Protocol` of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 from ...errors import InvalidParameter
-from .messages import DEFAULT_TOPIC, Kind, Message
+from .closing import Certificate
+from .messages import DEFAULT_TOPIC, Kind, Message, Stop
 from .settings import Settings
+from .stopping import NO_ROUND
 from .terms import LONGEST_NAME
 
 __all__ = ["answer_without_topic", "closed", "topic_id"]
@@ -29,7 +32,9 @@ def topic_id(name: str) -> bytes:
     return hashlib.sha256(name.encode("utf-8")).digest()[: len(DEFAULT_TOPIC)]
 
 
-def answer_without_topic(m: Message, settings: Settings, contributors: int | None) -> Message | None:
+def answer_without_topic(
+    m: Message, settings: Settings, contributors: int | None, answer: Certificate | None = None
+) -> Message | None:
     """R81, R85: what to answer to a message about a topic that does not run here.
 
     Parameters
@@ -40,6 +45,8 @@ def answer_without_topic(m: Message, settings: Settings, contributors: int | Non
         Of this peer.
     contributors
         Who took part, if the topic has ended here; ``None``: this peer has not contributed.
+    answer
+        R93: the answer, if it is kept here and the sender was among them: one that has lost its disk is told.
     """
     if m.kind in (Kind.NOT_YET, Kind.CLOSED):
         return None
@@ -48,12 +55,19 @@ def answer_without_topic(m: Message, settings: Settings, contributors: int | Non
         return _say(Kind.BYE, settings, m.src, topic=m.topic, dst_sid=m.src_sid) if asked else None
     if contributors is None:
         return _say(Kind.NOT_YET, settings, m.src, topic=m.topic)
-    return closed(settings, m.src, contributors, topic=m.topic)
+    told = answer if m.kind is Kind.HELLO and m.blank and not m.closed else None
+    return closed(settings, m.src, contributors, topic=m.topic, answer=told)
 
 
-def closed(settings: Settings, dst: str, contributors: int, *, topic: bytes) -> Message:
-    """R85: this topic has ended here, with these members."""
-    return _say(Kind.CLOSED, settings, dst, topic=topic, closed=contributors)
+def closed(
+    settings: Settings, dst: str, contributors: int, *, topic: bytes, answer: Certificate | None = None
+) -> Message:
+    """R85: this topic has ended here, with these members; R93: and this answer."""
+    said = _say(Kind.CLOSED, settings, dst, topic=topic, closed=contributors)
+    if answer is None:
+        return said
+    low, high = answer.interval
+    return replace(said, stop=Stop(NO_ROUND, low, high, contributors=contributors, ready=contributors, version=1))
 
 
 def _say(kind: Kind, settings: Settings, dst: str, *, topic: bytes, dst_sid: int = 0, closed: int = 0) -> Message:

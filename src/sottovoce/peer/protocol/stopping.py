@@ -52,7 +52,7 @@ from .closing import Agreement
 from .messages import Stop
 from .units import Vector
 
-__all__ = ["REACH", "Interval", "RangeRule", "joint_width"]
+__all__ = ["NO_ROUND", "REACH", "Interval", "RangeRule", "joint_width"]
 
 Interval = tuple[Vector, Vector]
 

@@ -18,6 +18,7 @@ from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.absences import Missing
+from ..protocol.closing import Certificate
 from ..protocol.messages import Message
 from ..protocol.noise import account_for
 from ..protocol.openings import answer_without_topic, topic_id
@@ -30,7 +31,7 @@ from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
 from .releasing import cost_of
-from .waiting import why_waiting
+from .waiting import why_alone, why_waiting
 
 __all__ = ["LINGER", "Answer", "Sources", "Topics"]
 
@@ -168,7 +169,8 @@ class Topics:
             answer.set_result(None)
             return answer
         contributors = None if record is None else record.contributors
-        answer.set_result(answer_without_topic(told, self._around.config(), contributors))
+        kept = None if record is None or name not in self._names(record.contributors) else _kept(record)
+        answer.set_result(answer_without_topic(told, self._around.config(), contributors, kept))
         return answer
 
     # -- averaging ------------------------------------------------------------------------------
@@ -226,7 +228,7 @@ class Topics:
 
     async def _wait(self, name: str, conversation: Conversation, patience: float | None) -> None:
         """Until there is an answer; with "drop", who is missing is left out after ``patience``."""
-        protocol, began = conversation.protocol, self._around.clock.now()
+        protocol, began, left_out = conversation.protocol, self._around.clock.now(), ""
 
         def ended() -> bool:
             return protocol.declared or protocol.without_us or self._mismatch(name, protocol) is not None
@@ -238,7 +240,9 @@ class Topics:
             except TimeoutError:
                 protocol.follow()
                 if protocol.settings.missing == "drop" and not protocol.bound:
-                    self._leave_out(conversation, await conversation.surely_silent())
+                    silent = await conversation.surely_silent()
+                    left_out = why_alone([one for one in self._missing(conversation) if one.name in silent])
+                    self._leave_out(conversation, silent)
             if ended():
                 break
         conversation.keeper.commit()
@@ -247,6 +251,8 @@ class Topics:
             return
         if protocol.without_us:
             await self._end(topic_id(name), conversation)
+            if not protocol.state.active and left_out:
+                raise TopicClosed(f"topic {name!r} has no answer for this peer: {left_out}")
             return
         mismatch = self._mismatch(name, protocol)
         if mismatch is not None:
@@ -348,8 +354,8 @@ class Topics:
         if record.twice is None and self._around.config().name in names:
             raise TopicClosed(f"topic {record.name!r} has ended, and its answer is kept here no more")
         if record.twice is None:
-            who = f"with {', '.join(names)}" if names else "by all neighbours"
-            raise TopicClosed(f"topic {record.name!r} was closed {who}, without an answer for this peer")
+            who = f"was closed with {', '.join(names)}," if names else "has ended with nobody left to average with,"
+            raise TopicClosed(f"topic {record.name!r} {who} without an answer for this peer")
         return Answer(record.name, record.twice, record.width, tuple(names))
 
     def _names(self, members: int) -> list[str]:
@@ -389,6 +395,11 @@ class Topics:
     def names(self) -> dict[str, str]:
         """Every topic this peer knows of, and whether it is ``open`` or ``closed``."""
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
+
+
+def _kept(record: TopicRecord) -> Certificate | None:
+    """The answer of a topic that has ended, as long as it is kept."""
+    return None if record.twice is None else Certificate(record.contributors, record.twice, record.width, declared=True)
 
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:

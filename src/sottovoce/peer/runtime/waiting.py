@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..protocol.absences import Missing
 
-__all__ = ["why_waiting"]
+__all__ = ["why_alone", "why_waiting"]
 
 _NAMED = 8
 """Members that one part of the sentence names; the others are counted."""
@@ -43,6 +43,19 @@ s, cyd said 3 s ago); no word of eve in 30 s
     ]
     said = "; ".join(filter(None, parts))
     return said or "all were heard of and nobody is known to be missing; agreement takes longer"
+
+
+def why_alone(left_out: Sequence[Missing]) -> str:
+    """Who was left out, where that may be everybody else.
+
+    Examples
+    --------
+    >>> print(why_alone([Missing("bob", contributed=False, seconds=30.0, last_heard=2.0)]))
+    nobody is left to average with; it left out bob (not contributed for 30 s, last heard 2 s ago)
+    >>> why_alone([])
+    ''
+    """
+    return f"nobody is left to average with; it left out {_list([str(one) for one in left_out])}" if left_out else ""
 
 
 def _list(names: Sequence[str]) -> str:
