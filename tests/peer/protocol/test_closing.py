@@ -114,7 +114,7 @@ def test_an_answer_is_taken_back_only_if_all_who_closed_tell_the_same(
 def test_an_answer_is_taken_over_only_where_nothing_is_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """R92: one neighbour missing, all others with the answer, this peer in it, its own value there; not otherwise."""
     net = ring("wait")
-    monkeypatch.setattr("sottovoce.peer.protocol.machine.renewed", lambda before, _found, **_how: before)
+    monkeypatch.setattr("sottovoce.peer.protocol.ending.renewed", lambda before, _found, **_how: before)
     net.run(120.0)
     one = protocols(net)[0]
     near, lost = (one._links[name] for name in one.state.active)
@@ -176,7 +176,7 @@ def test_a_topic_asks_for_no_exchange_that_would_change_nothing(monkeypatch: pyt
     """Values that agree are not shown again and again while the answer is waited for; the answer comes all the same."""
     net = ring("wait")
     with monkeypatch.context() as patch:
-        patch.setattr("sottovoce.peer.protocol.machine.renewed", lambda before, _found, **_how: before)
+        patch.setattr("sottovoce.peer.protocol.ending.renewed", lambda before, _found, **_how: before)
         net.run(120.0)
         shown = [protocol.state.requests for protocol in protocols(net)]
         net.run(60.0)
