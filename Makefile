@@ -90,7 +90,7 @@ wheel: $(VENV)/.dev  ## what users install, in dist/
 newcomer: wheel  ## follow the pages from the wheel, in an empty home, and compare what is printed with what they show
 	$(BIN)/python -m tests.newcomer dist/*.whl $(NEWCOMER)
 
-# benchmarks/gpu.py needs an NVIDIA device and the extra `gpu`: run it by hand.
+# The part on GPUs needs an NVIDIA device and the extra `gpu`; where there is none it is skipped, and said so.
 BENCH ?=
 bench: $(VENV)/.dev  ## speed and memory in one run, and the page that shows them; ten minutes
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -20,7 +20,7 @@ import numpy as np
 from rows import main
 
 import sottovoce as sv
-from sottovoce.experiments.bench import NOISY, PLAIN, Measurement, Way, in_turns, measure, running, without_start
+from sottovoce.experiments.bench import NOISY, PLAIN, Measurement, Way, in_turns, measure, running
 
 MEMORY = """
 import numpy as np, sottovoce as sv
@@ -36,6 +36,14 @@ from sottovoce.graphs.circulant import Circulant
 graph, before = Circulant.random(10**7, 8, seed=1), peak_bytes()
 sv.simulate(graph, np.random.default_rng(0).random(10**7), sv.NoiseInsertion(1.0, 0.9), num_steps=10**7, seed=1)
 print((peak_bytes() - before) / graph.num_nodes)
+"""
+LAPTOP = """
+import numpy as np, sottovoce as sv
+from rows import peak_bytes
+from sottovoce.graphs.circulant import Circulant
+values = np.random.default_rng(0).random(10**8)
+sv.simulate(Circulant.random(10**8, 8, seed=1), values, sv.StandardGossip(), num_steps=10**7, seed=1, record=1)
+print(peak_bytes() / 1e9)
 """
 MODELS = """
 import json, time, numpy as np, sottovoce as sv
@@ -94,7 +102,8 @@ def numpy_rows(graph: sv.Graph, coordinates: int, num_steps: int) -> Way:
 def records() -> Iterator[Measurement]:
     """What is left of the bare kernel's speed without noise, and where all steps of a large network are recorded."""
     small = sv.graphs.random_geometric(100, seed=1)
-    bare, called = running(small, PLAIN, 1_000_000), running(small, PLAIN, 50_000, record=None, threads=None)
+    bare = running(small, PLAIN, 1_000_000)
+    called = running(small, PLAIN, 50_000, times=20, record=None, threads=None)
     found = in_turns({"bare": bare, "called": called})
     yield Measurement(
         "RGG(100), standard gossip as people call it, 50 000 steps", *found["called"],
@@ -103,17 +112,54 @@ def records() -> Iterator[Measurement]:
     for n in (100, 10**4, 10**6):
         graph = small if n == small.num_nodes else sv.graphs.random_regular(n, 16, seed=1)
         for steps in (200_000, 4_000_000):
-            found = without_start(graph, NOISY, steps, record=steps)
-            name = f"{n:,} nodes, every step recorded, {steps:,} steps without the start"
-            yield Measurement(name, *found, wanted="< 50 ns")
+            yield from every_step(graph, steps)
+    yield from kept(small)
+
+
+def every_step(graph: sv.Graph, steps: int) -> Iterator[Measurement]:
+    """Every step recorded, and how much of it is due to the recording."""
+    name = f"{graph.num_nodes:,} nodes, every step recorded, {steps:,} steps"
+    for method in (PLAIN, NOISY):
+        ways = {
+            "every": running(graph, method, steps, record=steps),
+            "none": running(graph, method, steps),
+            "start": running(graph, method, 1),
+        }
+        for way in ways.values():  # the system hands out memory, which the later runs use again
+            way.work()
+        found = in_turns(ways, rounds=3)
+        start, none = found["start"][0] / steps, found["none"][0]
+        best, worst = found["every"]
+        yield Measurement(f"{name}, {method.name}, without the start", best - start, worst - start, wanted="< 50 ns")
+        yield Measurement(f"{name}, {method.name}: what recording adds", best - none, worst - none, wanted="< 50 ns")
+
+
+def spread(nodes: np.ndarray) -> float:
+    """A statistic as a user writes it."""
+    return nodes[:, 0].max() - nodes[:, 0].min()
+
+
+def kept(graph: sv.Graph, steps: int = 50_000, rows: int = 500) -> Iterator[Measurement]:
+    """What values at chosen steps and a statistic of one's own add to a run with so many records."""
+    ways = {
+        "none": running(graph, PLAIN, steps),
+        "errors alone": running(graph, PLAIN, steps, record=rows),
+        "values": running(graph, PLAIN, steps, record=rows, record_values=rows),
+        "a statistic of one's own": running(graph, PLAIN, steps, record=rows, statistic=spread),
+    }
+    found = {name: [each * steps / rows / 1e3 for each in times] for name, times in in_turns(ways, rounds=20).items()}
+    for name, before in zip(list(found)[1:], ("none", "errors alone", "errors alone"), strict=True):
+        best, worst = (each - found[before][0] for each in found[name])
+        yield Measurement(f"RGG(100), each of {rows} records: {name}", best, worst, unit="µs more")
 
 
 def vectors() -> Iterator[Measurement]:
     """Nanoseconds a step and coordinate, beside NumPy on whole rows; with noise, beside a run of numbers."""
     graph = sv.graphs.random_geometric(100, seed=1)
-    for d in (4, 16, 64, 1_000):
-        steps = 4_000_000 // d
-        ways = {"numpy": numpy_rows(graph, d, min(steps, 20_000)), "ours": running(graph, PLAIN, steps, coordinates=d)}
+    for d in (4, 16, 64, 1_000, 100_000):
+        steps = max(1_000, 4_000_000 // d)
+        those = graph if d <= 1_000 else sv.graphs.complete(20)
+        ways = {"numpy": numpy_rows(those, d, min(steps, 20_000)), "ours": running(those, PLAIN, steps, coordinates=d)}
         found = in_turns(ways, rounds=3)
         yield Measurement(
             f"standard gossip, vectors of {d:,}", *found["ours"], unit="ns a step and coordinate",
@@ -145,7 +191,10 @@ def memory() -> Iterator[Measurement]:
     """A graph of 10⁷ nodes and 4·10⁷ edges, made, checked and run; and one whose edges need no memory."""
     peak, each = fresh("-c", MEMORY), fresh("-c", CIRCULANT)
     yield Measurement("10⁷ nodes, 4·10⁷ edges, made and run: peak memory", peak, peak, unit="GB")
-    yield Measurement("a circulant graph of 10⁷ nodes, run: memory", each, each, unit="bytes a node")
+    yield Measurement("a circulant graph of 10⁷ nodes, noise insertion: memory", each, each, unit="bytes a node")
+    whole = fresh("-c", LAPTOP)
+    name = "a circulant graph of 10⁸ nodes, standard gossip, 10⁷ steps: peak memory"
+    yield Measurement(name, whole, whole, unit="GB", wanted="< 8")
 
 
 def first_call(rounds: int = 3) -> Iterator[Measurement]:

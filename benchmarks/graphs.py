@@ -1,4 +1,4 @@
-"""Time, memory and accuracy of making large graphs and finding their algebraic connectivity.
+"""Time, memory and accuracy of making and reading large graphs and finding their algebraic connectivity.
 
     python benchmarks/graphs.py                    all of it, about ten minutes
     python benchmarks/graphs.py cycle grid         some of it
@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -54,9 +55,62 @@ MAKING: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
+READING: dict[str, tuple[str, str]] = {
+    "read-spaces": ("read 10⁷ edges, two numbers a line", " "),
+    "read-commas": ("read 10⁷ edges, separated by commas", ","),
+}
+ZOO: dict[str, tuple[str, bool]] = {
+    "zoo": ("the zoo: trees, hubs, bottlenecks, weights", True),
+    "zoo-without": ("the zoo without pyamg", False),
+}
+"""The graphs on which the tests try to make the solvers fail, and whether multigrid may help."""
+EVERY = (*MAKING, *READING, *CONNECTIVITY, *ZOO)
+
+
+def read(case: str, num_edges: int = 10**7) -> dict[str, Any]:
+    """Read a list of edges; writing it is not counted."""
+    from sottovoce import Graph, graphs
+
+    label, between = READING[case]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("edges.csv" if between == "," else "edges.txt")
+        edges = graphs.cycle(num_edges).edges
+        with path.open("w", encoding="utf-8") as file:
+            for start in range(0, num_edges, 10**6):
+                file.writelines(f"{i}{between}{j}\n" for i, j in edges[start : start + 10**6].tolist())
+        wall, cpu = time.perf_counter(), time.process_time()
+        graph = Graph.from_file(path)
+        spent = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+    assert graph.num_edges == num_edges
+    return {"case": case, "what": label, **spent, "peak_gb": peak_bytes() / 1e9}
+
+
+def zoo(case: str, num_nodes: int = 10_000) -> dict[str, Any]:
+    """The algebraic connectivity of all of them; the digits are those of the worst."""
+    from sottovoce import graphs
+    from sottovoce.graphs.spectrum import solvers
+
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from tests.graphs.zoo import ZOO as SPECIMENS
+
+    label, multigrid = ZOO[case]
+    if not multigrid:
+        solvers.has_multigrid = lambda: False
+    made = [make(num_nodes) for make in SPECIMENS.values()]
+    wall, cpu = time.perf_counter(), time.process_time()
+    digits = [graphs.connectivity(graph, weights).digits for graph, weights in made]
+    spent = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+    found = f"{len(made)} graphs of {num_nodes:,} nodes, at least {min(digits)} digits"
+    return {"case": case, "what": label, **spent, "peak_gb": peak_bytes() / 1e9, "found": found}
+
+
 def measure(case: str) -> dict[str, Any]:
     from sottovoce import Graph, graphs
 
+    if case in READING:
+        return read(case)
+    if case in ZOO:
+        return zoo(case)
     label, make = (CONNECTIVITY | MAKING)[case]
     wall, cpu = time.perf_counter(), time.process_time()
     graph = make(graphs)
@@ -85,29 +139,29 @@ def in_own_process(case: str) -> dict[str, Any]:
 
 def line(row: dict[str, Any]) -> str:
     if "failed" in row:
-        return f"{row['what']:<32} failed: {row['failed']}"
-    text = f"{row['what']:<32}{row['wall_s']:>8.1f} s{row['cpu_s']:>8.1f} s{row['peak_gb']:>7.2f} GB"
+        return f"{row['what']:<44} failed: {row['failed']}"
+    text = f"{row['what']:<44}{row['wall_s']:>8.1f} s{row['cpu_s']:>8.1f} s{row['peak_gb']:>7.2f} GB"
     if "value" in row:
         true = "" if row["true_error"] is None else f"  true error {row['true_error']:.0e}"
         text += f"  {row['solver']:<11} {row['value']:.10g} to {row['digits']} digits{true}"
-    return text
+    return text + f"  {row.get('found', '')}".rstrip()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("cases", nargs="*", help=f"some of {', '.join(CONNECTIVITY | MAKING)}")
+    parser.add_argument("cases", nargs="*", help=f"some of {', '.join(EVERY)}")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--one", metavar="CASE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(measure(arguments.one)))
         return
-    unknown = set(arguments.cases) - set(CONNECTIVITY | MAKING)
+    unknown = set(arguments.cases) - set(EVERY)
     if unknown:
         parser.error(f"unknown cases: {', '.join(sorted(unknown))}")
-    print(f"{'':<32}{'wall':>10}{'cpu':>10}{'peak':>10}")
+    print(f"{'':<44}{'wall':>10}{'cpu':>10}{'peak':>10}")
     rows = []
-    for case in arguments.cases or [*MAKING, *CONNECTIVITY]:
+    for case in arguments.cases or EVERY:
         rows.append(in_own_process(case))
         print(line(rows[-1]), flush=True)
     if arguments.json:

@@ -52,8 +52,8 @@ def render(numbers: dict[str, Any]) -> str:
     parts += [STARTING, _peersim()]
     parts += _section(numbers, "sweeps", _measurements, "## Sweeps\n")
     parts += _section(numbers, "graphs", _graphs, "## Graphs and their algebraic connectivity\n")
-    parts += [_gpu()]
-    for name, title in (("theory", "Theory"), ("privacy", "Privacy"), ("peer", "Peers")):
+    parts += [_gpu(numbers.get("gpu"))]
+    for name, title in (("theory", "Theory"), ("privacy", "Privacy"), ("peer", "Peers"), ("topics", "Topics")):
         parts += _section(numbers, name, _printed, f"## {title}\n")
     return "\n".join(parts)
 
@@ -84,7 +84,7 @@ def _graphs(rows: list[dict[str, Any]]) -> str:
     def cells(row: dict[str, Any]) -> list[str]:
         if "failed" in row:
             return [row["what"], "", "", f"failed: {row['failed']}"]
-        found = f"{row['solver']}, {row['digits']} digits" if "solver" in row else ""
+        found = f"{row['solver']}, {row['digits']} digits" if "solver" in row else row.get("found", "")
         return [row["what"], f"{row['cpu_s']:.1f} s", f"{row['peak_gb']:.2f} GB", found]
 
     note = "Each in a process of its own, on one core. {doc}`../how-to/large-graphs` explains.\n"
@@ -102,14 +102,16 @@ def _peersim() -> str:
     return PEERSIM.format(how=content["how"]) + "\n" + table
 
 
-def _gpu() -> str:
-    content = json.loads((HERE / "results" / "gpu-h200.json").read_text(encoding="utf-8"))
+def _gpu(measured: dict[str, Any] | None) -> str:
+    """The rows of this run, or of a run of its own if there was no device."""
+    content = measured or json.loads((HERE / "results" / "gpu-h200.json").read_text(encoding="utf-8"))
     rows = [
-        [row["what"], f"{row['steps_per_second'] / 1e9:.2f}·10⁹", ""]
+        [row["what"], f"{row['steps_per_second'] / 1e9:.2f}·10⁹", f"wanted {row['wanted']}" if "wanted" in row else ""]
         for row in content["rows"]
         if "steps_per_second" in row
     ]
-    note = f"By `benchmarks/gpu.py` on an {content['device']}, in a run of its own; {{doc}}`../how-to/gpu` explains.\n"
+    where = "" if measured else ", in a run of its own: the machine of the other figures has none"
+    note = f"By `benchmarks/gpu.py` on an {content['device']}{where}; {{doc}}`../how-to/gpu` explains.\n"
     return "## Simulation on a GPU\n\n" + note + "\n" + _table(["what", "steps a second", ""], rows)
 
 

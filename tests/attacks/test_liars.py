@@ -54,7 +54,12 @@ def recovers(net: SimulatedNetwork) -> None:
     assert net.asymmetric_edges() == []
 
 
-@pytest.mark.parametrize("what", LIARS)
+LONG = "lives from the future"  # honest peers wait for them
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=pytest.mark.slow) if what == LONG else what for what in LIARS]
+)
 def test_dropping_a_liar_restores_the_honest_mean(what: str) -> None:
     """Whatever it said for 30 seconds: within its bound while it stayed, and nothing of it afterwards (R47, R48)."""
     net = network(seed=1)

@@ -175,7 +175,7 @@ def test_a_new_founder_takes_over_while_the_network_runs(make_stage: MakeStage, 
     founder = SignedRoster.load(roster).roster.founder_fingerprint
     for number, name in enumerate(stage.names):
         said = sottovoce("peer", "roster", stage.configs[name], roster, "--founder", founder)
-        assert "restart the peer to use it" in said
+        assert "restart the peer to use it" in " ".join(said.split())
         stage.stop(name)
         stage.start(name)
         stage.wait_until(lambda status: status["exchanges"] > 3, seconds=WAIT, names=[name])

@@ -417,8 +417,8 @@ NAMED = (
     Named(
         "the wanted error is compared with the unscaled error",
         "sottovoce.simulation.running.advance",
-        "runner.watched_span(at, until, stop_at * state.setup.scale)",
-        "runner.watched_span(at, until, stop_at)",
+        "runner.watched_span(at, end, stop_at * state.setup.scale)",
+        "runner.watched_span(at, end, stop_at)",
         _STOPPING,
     ),
     Named(

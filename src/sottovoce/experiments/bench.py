@@ -98,17 +98,20 @@ def in_turns(
     return {name: (min(each), max(each)) for name, each in times.items()}
 
 
-def running(graph: Graph, method: Method, num_steps: int, *, coordinates: int = 1, **keywords: Any) -> Way:
-    """A run of ours, already compiled; by default nothing is recorded, on one core."""
+def running(
+    graph: Graph, method: Method, num_steps: int, *, coordinates: int = 1, times: int = 1, **keywords: Any
+) -> Way:
+    """A run of ours, already compiled, or several one after the other; by default nothing is recorded, on one core."""
     shape = graph.num_nodes if coordinates == 1 else (graph.num_nodes, coordinates)
     values = np.random.default_rng(0).random(shape)
     given: dict[str, Any] = {"record": [], "threads": 1, "seed": 1, "progress": False} | keywords
 
     def work(steps: int = num_steps) -> None:
-        uninterrupted(simulate(graph, values, method, num_steps=steps, **given))
+        for _ in range(times):
+            uninterrupted(simulate(graph, values, method, num_steps=steps, **given))
 
     work(1)  # compile
-    return Way(work, float(num_steps) * coordinates * given.get("replicas", 1))
+    return Way(work, float(num_steps) * coordinates * given.get("replicas", 1) * times)
 
 
 def measure(*, large: bool = False) -> Iterator[Measurement]:
@@ -148,11 +151,15 @@ def _public_call(graph: Graph) -> Iterator[Measurement]:
     bare = "bare kernel, 10⁶ steps"
     ways = {
         bare: running(graph, NOISY, 1_000_000),
-        "simulate as people call it, 50 000 steps": running(graph, NOISY, 50_000, record=None, threads=None),
+        "simulate as people call it, 50 000 steps": running(graph, NOISY, 50_000, times=20, record=None, threads=None),
         "every step recorded, 200 000 steps": running(graph, NOISY, 200_000, record=200_000),
         "watched for stop_at, 10⁶ steps": running(graph, NOISY, 1_000_000, stop_at=1e-300),
     }
-    wanted = {"simulate as people call it, 50 000 steps": "≤ 3", "every step recorded, 200 000 steps": "< 50 ns"}
+    wanted = {
+        "simulate as people call it, 50 000 steps": "≤ 3",
+        "every step recorded, 200 000 steps": "< 50 ns",
+        "watched for stop_at, 10⁶ steps": "< 50 ns",
+    }
     found = in_turns(ways)
     for name, (best, worst) in found.items():
         compared = "" if name == bare else "the bare kernel"

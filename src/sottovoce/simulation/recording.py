@@ -4,9 +4,8 @@ A sum over all nodes costs as much as the steps of a few of them, so where recor
 carries the sums from step to step (:func:`exchanged`): the terms of the two nodes that act are taken out and put in
 again. A term is rounded in the same way when it comes and when it goes, so that nothing is left of those that have
 gone; only the sum rounds, and what it loses is kept in a second number. Before a fall of the error could bring that
-forth, all is summed again.
-
-A sum that is not carried on is a plain one over pieces of the nodes; of the sums of pieces nothing is lost.
+forth, all is summed again. Of a sum over all nodes nothing is lost, either: so both round to the same number, and
+what is recorded does not depend on how a run is cut into pieces.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ __all__ = [
     "summed",
     "summed_block",
     "summed_blocks",
-    "summed_exactly",
     "term",
     "two_sum",
     "worth_carrying",
@@ -56,9 +54,8 @@ LONGEST = 10**7
 """… or after so many steps."""
 BLOCK = 2**14
 """Nodes that are summed by one thread at a time."""
-PIECE = 128
-"""Nodes whose terms are added plainly. Each is rounded 65 times at most, so that the error, a sum of positive terms, is
-exact to 1e−14 for any number of nodes."""
+PIECE = 64
+"""Nodes whose masses are added plainly."""
 NUM_CARRIED = 7
 """Numbers in :attr:`Sheet.carried`: error and what rounding lost of it, mass and likewise, largest error and step since
 all was summed, and 1 if they are carried on."""
@@ -119,34 +116,6 @@ def term(nodes: Any, i: Any, mean: Any, mass_field: Any, outstanding: Any) -> An
 
 
 @register_jitable
-def summed_piece(nodes: Any, first: Any, last: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
-    """Error and mass over at most :data:`PIECE` nodes, plainly: two sums each, which a core makes at the same time."""
-    error, mass, other_error, other_mass = 0.0, 0.0, 0.0, 0.0
-    for pair in range((last - first) // 2):
-        i = u64(first + 2 * pair)
-        square, held = term(nodes, i, mean, mass_field, outstanding)
-        error, mass = error + square, mass + held
-        square, held = term(nodes, i + u64(1), mean, mass_field, outstanding)
-        other_error, other_mass = other_error + square, other_mass + held
-    if (last - first) % 2 == 1:
-        square, held = term(nodes, u64(last - 1), mean, mass_field, outstanding)
-        error, mass = error + square, mass + held
-    return error + other_error, mass + other_mass
-
-
-@register_jitable
-def summed_block(nodes: Any, block: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
-    """Error and mass over the nodes of one block, each with what rounding lost of it: piece by piece."""
-    total, total_lost, mass, mass_lost = 0.0, 0.0, 0.0, 0.0
-    end = min((block + 1) * BLOCK, nodes.shape[0])
-    for first in range(block * BLOCK, end, PIECE):
-        error, held = summed_piece(nodes, first, min(first + PIECE, end), mean, mass_field, outstanding)
-        total, total_lost = _joined(total, total_lost, error, 0.0)
-        mass, mass_lost = _joined(mass, mass_lost, held, 0.0)
-    return total, total_lost, mass, mass_lost
-
-
-@register_jitable
 def _joined(total: Any, lost: Any, more: Any, more_lost: Any) -> Any:
     """Two sums and what rounding lost of them, together."""
     total, lost_now = two_sum(total, more)
@@ -154,17 +123,21 @@ def _joined(total: Any, lost: Any, more: Any, more_lost: Any) -> Any:
 
 
 @register_jitable
-def summed_exactly(nodes: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
-    """The same as :func:`summed` with what rounding loses of every node's terms: for sums that will be carried on.
+def summed_block(nodes: Any, block: Any, mean: Any, mass_field: Any, outstanding: Any) -> Any:
+    """Error and mass over the nodes of one block, each with what rounding lost of it.
 
-    When the error falls, what is wrong with a carried sum stays as large as it was.
+    Of the error nothing is lost. The mass is exact to some ulps of its largest part: pieces are added plainly.
     """
-    total, lost, mass, mass_lost = 0.0, 0.0, 0.0, 0.0
-    for i in range(nodes.shape[0]):
-        square, held = term(nodes, i, mean, mass_field, outstanding)
-        total, lost = _joined(total, lost, square, 0.0)
+    error, lost, mass, mass_lost = 0.0, 0.0, 0.0, 0.0
+    end = min((block + 1) * BLOCK, nodes.shape[0])
+    for first in range(block * BLOCK, end, PIECE):
+        held = 0.0
+        for i in range(first, min(first + PIECE, end)):
+            square, more = term(nodes, u64(i), mean, mass_field, outstanding)
+            error, lost = _joined(error, lost, square, 0.0)
+            held += more
         mass, mass_lost = _joined(mass, mass_lost, held, 0.0)
-    return total, lost, mass, mass_lost
+    return error, lost, mass, mass_lost
 
 
 @register_jitable

@@ -29,7 +29,6 @@ from ..recording import (
     note,
     outstanding_field,
     summed,
-    summed_exactly,
     term,
     worth_carrying,
 )
@@ -141,10 +140,7 @@ def drive(  # noqa: C901  (one loop)
                     else:
                         going_on = worth_carrying(steps[row + 1] - due, nodes.shape[0])
                         if not (carrying and good_enough(total, largest, due - since)):
-                            if going_on:
-                                total, lost, mass, mass_lost = summed_exactly(nodes, mean, mass_field, outstanding)
-                            else:
-                                total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
+                            total, lost, mass, mass_lost = summed(nodes, mean, mass_field, outstanding)
                             largest, since = total, float(due)
                         squared[row], masses[row] = total + lost, mass + mass_lost
                         if keeping:
