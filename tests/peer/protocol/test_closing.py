@@ -67,6 +67,24 @@ def test_who_is_bound_follows_a_neighbour_that_has_declared() -> None:
         assert protocol.declared
 
 
+def test_the_word_of_who_is_bound_to_another_set_does_not_count() -> None:
+    """R91: it may have let somebody in or out since; for the same set it counts, and all of them make it final."""
+    net = ring("drop")
+    assert net.run(300.0, until=lambda: all(protocol.bound for protocol in protocols(net)))
+    ada, bob = protocols(net)[:2]
+    assert not ada.declared
+    ada.holders = 0b0001
+    word = bob.greet("ada")
+    ada.receive(replace(word, held=0b0111, holders=0b1111))
+    assert ada.holders == 0b0001
+    ada.receive(replace(word, held=0b1111, holders=0b0110))
+    ada.follow()
+    assert not ada.declared
+    ada.receive(replace(word, held=0b1111, holders=0b1110))
+    ada.follow()
+    assert ada.declared
+
+
 @pytest.mark.parametrize("counted", [True, False])
 def test_who_lost_its_disk_is_held_by_what_others_count_on(counted: bool) -> None:
     """R91: it gets its ledger back from one that is bound to a set with it, and drops nobody; of another set it may."""
