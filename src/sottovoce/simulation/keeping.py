@@ -21,9 +21,21 @@ if TYPE_CHECKING:
     from .records import Plan
     from .state import State
 
-__all__ = ["Keeper", "Kept", "Statistic", "StatisticKeeper", "check_room", "keep_statistic", "keep_values"]
+__all__ = [
+    "Keeper",
+    "Kept",
+    "Statistic",
+    "StatisticKeeper",
+    "check_room",
+    "keep_statistic",
+    "keep_values",
+    "places_of_kept",
+    "room_for_kept",
+    "with_kept",
+]
 
 Steps = npt.NDArray[np.int64]
+NO_PLACES = np.empty((0, 2), dtype=np.int64)
 Statistic = Callable[[Any], float]
 """What of a user's becomes compiled: the node table of one replica and coordinate → a number."""
 
@@ -124,6 +136,36 @@ def keep_statistic(state: State, plan: Plan, statistic: Statistic) -> StatisticK
         return out
 
     return StatisticKeeper(plan, shape, look, name=name, function=function, failed=failed)
+
+
+# -- what a runner asks ------------------------------------------------------------------------------
+
+
+def room_for_kept(state: State) -> tuple[Any, ...]:
+    """The last four of a :class:`~sottovoce.simulation.recording.Sheet`; empty for what is not kept."""
+    values = np.empty((0, 0, 0, 0)) if state.values is None else state.values.rows
+    if state.statistic is None:
+        return values, np.empty((0, 0, 0)), 0, np.zeros(1, dtype=np.int64)
+    return values, *state.statistic.place
+
+
+def places_of_kept(state: State, steps: Steps) -> Steps:
+    """``(rows, 2)`` where values and statistics of these steps are kept, or no rows if nothing is."""
+    if state.values is None and state.statistic is None:
+        return NO_PLACES
+    keepers = state.values, state.statistic
+    return np.stack([np.full(len(steps), -1) if k is None else k.plan.places(steps) for k in keepers], axis=1)
+
+
+def with_kept(state: State, steps: Steps, first: int, last: int) -> Steps:
+    """These steps after ``first``, and those up to ``last`` at which values are kept."""
+    if state.values is None:
+        return steps
+    plan = state.values.plan
+    return np.union1d(steps, plan.part(plan.passed(first), plan.passed(last)))
+
+
+# -- beforehand --------------------------------------------------------------------------------------
 
 
 def check_room(name: str, rows: int, shape: tuple[int, ...]) -> None:

@@ -24,6 +24,7 @@ from ..foundation.interrupting import Interrupt
 from ..foundation.progress import Progress, Report
 from ..methods.base import Array
 from .crew import Crew
+from .keeping import places_of_kept, room_for_kept, with_kept
 from .kinds import kind_of
 from .records import NEVER
 from .solution import Solution
@@ -43,7 +44,6 @@ ROWS = 2**15
 """Rows that are recorded in a span at most: so many, and a list of their steps, stay in the cache of a core."""
 
 Indices = npt.NDArray[np.int64]
-NO_PLACES = np.empty((0, 2), dtype=np.int64)
 Rows = tuple[Indices, Array, Array]
 """The first three of a :class:`~sottovoce.simulation.recording.Sheet`."""
 
@@ -125,11 +125,7 @@ class Runner:
 
         nothing = np.empty((0, replicas, coordinates))
         self.no_records = np.array([NEVER]), nothing, nothing
-        values, statistic = state.values, state.statistic
-        self.kept = (
-            np.empty((0, 0, 0, 0)) if values is None else values.rows,
-            *((nothing, 0, np.zeros(1, dtype=np.int64)) if statistic is None else statistic.place),
-        )
+        self.kept = room_for_kept(state)
         self.team = team_for(state, together, crew)
         self.notes_first = kind.notes_first and not (self.beside or setup.stages or self.team or state.keepers)
         if self.team is not None:
@@ -140,14 +136,7 @@ class Runner:
         """Where a kernel is to record: a :class:`~sottovoce.simulation.recording.Sheet`."""
         field = self.state.setup.method.mass_field
         sums = self.carried, self.means, field, self.outstanding
-        return self.new_sheet(steps, squared, masses, *sums, self._places(steps[:-1]), *self.kept)
-
-    def _places(self, steps: Indices) -> Indices:
-        """``(rows, 2)`` where values and statistics of these steps are kept, or no rows if nothing is."""
-        keepers = self.state.values, self.state.statistic
-        if keepers == (None, None):
-            return NO_PLACES
-        return np.stack([np.full(len(steps), -1) if k is None else k.plan.places(steps) for k in keepers], axis=1)
+        return self.new_sheet(steps, squared, masses, *sums, places_of_kept(self.state, steps[:-1]), *self.kept)
 
     def load(self) -> None:
         """Have the kernel, its last arguments and the average that errors are measured from."""
@@ -191,7 +180,7 @@ class Runner:
         until = self._until(at, end, max(1, min(steps, self._room())))
         looks = np.arange(at + self.look_every - at % self.look_every, until + 1, self.look_every)
         recorded = self.plan.part(self.plan.passed(at), self.plan.passed(until))
-        rows = looks if self.look_every == 1 else np.union1d(looks, self._with_values(recorded, at, until))
+        rows = looks if self.look_every == 1 else np.union1d(looks, with_kept(state, recorded, at, until))
         before = state.tables[active], None if state.common is None else state.common[active]
         squared, masses = self._measured(active, at, until, np.append(rows, until + self.look_every))
         below = (squared if rows is looks else squared[np.searchsorted(rows, looks)]) <= wanted
@@ -273,7 +262,7 @@ class Runner:
 
     def _recorded(self, active: Indices, first: int, last: int, steps: Indices) -> None:
         """Make steps; all rows go to the recorder."""
-        rows = self._with_values(steps[:-1], first, last)
+        rows = with_kept(self.state, steps[:-1], first, last)
         if len(rows) > len(steps) - 1:
             self._picked(active, first, last, rows, steps)
             return
@@ -287,13 +276,6 @@ class Runner:
             return
         squared[:, active], masses = self._measured(active, first, last, steps)
         drifts[:, active] = self.drift(masses[:, active])
-
-    def _with_values(self, steps: Indices, first: int, last: int) -> Indices:
-        """These steps after ``first``, and those up to ``last`` at which values are kept."""
-        if self.state.values is None:
-            return steps
-        plan = self.state.values.plan
-        return np.union1d(steps, plan.part(plan.passed(first), plan.passed(last)))
 
     def _picked(self, active: Indices, first: int, last: int, rows: Indices, steps: Indices) -> None:
         """Make steps with a record at all of ``rows``, of which ``steps`` go to the recorder."""
