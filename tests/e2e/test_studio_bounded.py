@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from ..studio.helpers import Studio
 
 GREEDY = "#graph=torus:150x150&steps=100000000&method=synchronous&method=synchronous&method=synchronous"
 """10⁸ rounds of 22 500 nodes, three times: days."""
@@ -99,32 +98,31 @@ def test_a_page_that_is_closed_or_left_stops_a_method_in_rounds(visit_each: Visi
 
 
 def test_four_greedy_pages_and_a_fifth_that_still_answers(
-    server: Studio, browsers: Callable[[str], Browser], slices: list[int], waits: list[int]
+    visit_each: Visit, browser: Browser, slices: list[int], waits: list[int]
 ) -> None:
-    """A fifth page is set up, runs to its end and marks its threshold, in either browser, while four others run.
+    """A fifth page is set up, runs to its end and marks its threshold while four others run.
 
     It is counted, not timed: whoever asks for a slice waits for no more than one of every other page. The greedy pages
     say that they are working, and all computing ends with them.
     """
-    contexts = {name: new_context(browsers(name)) for name in ("chromium", "firefox")}
-    greedy = [be_greedy(Visit(server, context.new_page())) for context in contexts.values() for _ in range(2)]
+    context, fifth = new_context(browser), visit_each
+    greedy = [be_greedy(Visit(fifth.server, context.new_page())) for _ in range(4)]
     wait_for_more(slices, greedy[0], 8)
     waits.clear()
-    for context in contexts.values():
-        fifth = Visit(server, context.new_page()).open("#graph=cycle:10&steps=200")
-        fifth.run_to_end()
-        fifth.page.locator(".threshold").wait_for(state="visible")
-        assert fifth.error() == engine(200).relative_error[-1]
-        fifth.page.close()
+    fifth.open("#graph=cycle:10&steps=200")
+    fifth.run_to_end()
+    fifth.page.locator(".threshold").wait_for(state="visible")
+    assert fifth.error() == engine(200).relative_error[-1]
+    fifth.page.close()
     assert max(waits) <= 2 * len(greedy)
     for page in greedy:
         page.wait("document.querySelector('#working').textContent.startsWith('working: running')")
-    for context in contexts.values():
-        context.close()
+    context.close()
     assert_nothing_is_computed(slices)
 
 
-def test_every_printed_address_opens_in_a_browser(browsers: Callable[[str], Browser]) -> None:
+@pytest.mark.parametrize("name", ["chromium", pytest.param("firefox", marks=pytest.mark.slow)])
+def test_every_printed_address_opens_in_a_browser(name: str, browsers: Callable[[str], Browser]) -> None:
     """Listening everywhere: at each address that the command prints, the page runs to its end."""
     from ..studio.test_command import start
 
@@ -135,7 +133,7 @@ def test_every_printed_address_opens_in_a_browser(browsers: Callable[[str], Brow
         while not text.strip().endswith("}"):
             text += process.stdout.readline()
         urls = json.loads(text)["urls"]
-        for url, name in [*((url, "chromium") for url in urls), (urls[-1], "firefox")]:
+        for url in urls:
             context = new_context(browsers(name))
             at: Any = SimpleNamespace(address=url.removeprefix("http://").rstrip("/"))
             visit = Visit(at, context.new_page()).open("#graph=cycle:10&steps=200")

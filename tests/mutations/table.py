@@ -380,6 +380,27 @@ NAMED = (
         ("tests/peer/protocol/test_stopping.py",),
     ),
     Named(
+        "the word of who is bound to another set counts",
+        "sottovoce.peer.protocol.ending.Ending._conclude",
+        "m.held and m.held == self._held",
+        "m.held",
+        ("tests/peer/protocol/test_closing.py",),
+    ),
+    Named(
+        "an answer is taken over although the own value lies elsewhere",
+        "sottovoce.peer.protocol.ending.Ending._taken_over",
+        "return offer if joint_width((own, own), offer.interval) <= settings.tolerance_units else held",
+        "return offer",
+        ("tests/peer/protocol/test_closing.py",),
+    ),
+    Named(
+        "a claim that comes round is heard by its own witness",
+        "sottovoce.peer.protocol.absences.Absences.hear",
+        "self._place == one.witness or now - said > self._lifetime",
+        "now - said > self._lifetime",
+        ("tests/peer/protocol/test_absences.py",),
+    ),
+    Named(
         "two that met a large difference do not find out whether they agree now",
         "sottovoce.peer.protocol.machine.Protocol._has_said_enough",
         "not settings.missing or link.disagreement > settings.tolerance_units",

@@ -67,6 +67,24 @@ def test_who_is_bound_follows_a_neighbour_that_has_declared() -> None:
         assert protocol.declared
 
 
+def test_the_word_of_who_is_bound_to_another_set_does_not_count() -> None:
+    """R91: it may have let somebody in or out since; for the same set it counts, and all of them make it final."""
+    net = ring("drop")
+    assert net.run(300.0, until=lambda: all(protocol.bound for protocol in protocols(net)))
+    ada, bob = protocols(net)[:2]
+    assert not ada.declared
+    ada.holders = 0b0001
+    word = bob.greet("ada")
+    ada.receive(replace(word, held=0b0111, holders=0b1111))
+    assert ada.holders == 0b0001
+    ada.receive(replace(word, held=0b1111, holders=0b0110))
+    ada.follow()
+    assert not ada.declared
+    ada.receive(replace(word, held=0b1111, holders=0b1110))
+    ada.follow()
+    assert ada.declared
+
+
 @pytest.mark.parametrize("counted", [True, False])
 def test_who_lost_its_disk_is_held_by_what_others_count_on(counted: bool) -> None:
     """R91: it gets its ledger back from one that is bound to a set with it, and drops nobody; of another set it may."""
@@ -114,7 +132,7 @@ def test_an_answer_is_taken_back_only_if_all_who_closed_tell_the_same(
 def test_an_answer_is_taken_over_only_where_nothing_is_against_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """R92: one neighbour missing, all others with the answer, this peer in it, its own value there; not otherwise."""
     net = ring("wait")
-    monkeypatch.setattr("sottovoce.peer.protocol.machine.renewed", lambda before, _found, **_how: before)
+    monkeypatch.setattr("sottovoce.peer.protocol.ending.renewed", lambda before, _found, **_how: before)
     net.run(120.0)
     one = protocols(net)[0]
     near, lost = (one._links[name] for name in one.state.active)
@@ -176,7 +194,7 @@ def test_a_topic_asks_for_no_exchange_that_would_change_nothing(monkeypatch: pyt
     """Values that agree are not shown again and again while the answer is waited for; the answer comes all the same."""
     net = ring("wait")
     with monkeypatch.context() as patch:
-        patch.setattr("sottovoce.peer.protocol.machine.renewed", lambda before, _found, **_how: before)
+        patch.setattr("sottovoce.peer.protocol.ending.renewed", lambda before, _found, **_how: before)
         net.run(120.0)
         shown = [protocol.state.requests for protocol in protocols(net)]
         net.run(60.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.peer.protocol import machine
+from sottovoce.peer.protocol import ending
 from sottovoce.peer.protocol.closing import renewed
 
 from .closing_model import ClosingModel, Limits
@@ -86,7 +86,7 @@ def at_once(*arguments: Any, **keywords: Any) -> Any:
 
 def test_the_check_finds_answers_without_a_second_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a certificate were the answer, a member that dies would be in it for one peer and not for another."""
-    monkeypatch.setattr(machine, "renewed", at_once)
+    monkeypatch.setattr(ending, "renewed", at_once)
     with pytest.raises(Violation, match="share a member"):
         ClosingModel(Limits(rounds=9, deaths=1, drops=1, lost=1), **PATH).explore()
 

@@ -1,0 +1,113 @@
+"""How a topic ends at one peer: what it makes of agreement, and of what neighbours say. R82 to R85, R91 to R93.
+
+What a certificate is, and why the answer is the same for all, is in :mod:`.closing`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .closing import Certificate, followed, renewed
+from .members import Membership
+from .messages import Kind, Message
+from .openings import closed
+from .stopping import joint_width
+
+__all__ = ["Ending"]
+
+
+class Ending(Membership):
+    """A protocol's certificate, and the answers that neighbours have told."""
+
+    def _conclude(self, m: Message, *, adopted: bool = False) -> None:
+        """R82 to R84, R91: an epoch may have ended in agreement, or a neighbour is bound, or has declared.
+
+        ``adopted``: this end had lost its ledger. A set with this peer in it may be counted on by others since then.
+        """
+        held, found = self.state.certificate, self.rule.agreement()
+        if found is not None:
+            self.rule.early |= (
+                self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members
+            )
+            held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
+        if m.held and m.held == self._held:  # R91
+            self.holders |= m.holders
+        self.rule.bound |= adopted and bool(m.held >> self.settings.index & 1)
+        self._note_offer(m)
+        if m.closed:
+            self.declared_elsewhere = self._links[m.src].closed = m.closed
+            self.rule.bound = self.settings.missing == "drop"  # whoever has declared it has counted on us
+        self._hold(held)
+
+    def _heed_end(self, m: Message) -> None:
+        """R81, R85: the neighbour has not contributed yet; or it holds no ledger any more, because the topic is over.
+
+        Who is bound to the same set has its answer by that. Who has none comes too late, or has lost it.
+        """
+        if m.kind is Kind.NOT_YET or not self.settings.missing:
+            return
+        self._links[m.src].closed = m.closed
+        self._hold(followed(self.state.certificate, m.closed))
+        self._note_offer(m)
+        if not self.declared:
+            self.ended[m.src] = m.closed
+            if all(name in self.ended for name in self.state.active):
+                self._hold(self._taken_back())
+
+    def _note_offer(self, m: Message) -> None:
+        """R92, R93: a neighbour has told an answer."""
+        if m.closed and m.stop is not None and m.stop.low is not None and m.stop.high is not None:
+            width = int((m.stop.high - m.stop.low).max())
+            self._offers[m.src] = Certificate(m.closed, m.stop.low + m.stop.high, width, declared=True)
+
+    def _taken_back(self) -> Certificate | None:
+        """R93: the answer that this peer had before it lost its disk: what those tell who have closed with it.
+
+        Other neighbours may have none to tell: they have not contributed, or were closed out like that.
+        """
+        held, told = self.state.certificate, [one for name, one in self._offers.items() if name in self.ended]
+        if held is not None or not told or not told[0].contributors >> self.settings.index & 1:
+            return held
+        first, limit = told[0], self.settings.tolerance_units
+        same = all(joint_width(one.interval, first.interval) <= limit for one in told)
+        one_set = {*(one.contributors for one in told), *self.ended.values()} == {first.contributors}
+        blank = all(self.state.edges[name].blank for name in self.state.active)
+        return first if same and one_set and blank else held
+
+    def follow(self) -> None:
+        """R84, R91: the rounds do not go on. The set that this peer is bound to may be final all the same."""
+        self._hold(followed(self.state.certificate, self.declared_elsewhere, self.holders))
+        if not self.declared:
+            self._hold(self._taken_over())
+        if not self.declared:
+            self._hold(self._taken_back())
+
+    def _taken_over(self) -> Certificate | None:
+        """R92: the answer that neighbours have told, if it is this peer's, too, although one of them is missing."""
+        held, settings = self.state.certificate, self.settings
+        there = [name for name in self.state.active if name not in self.missing and not self.absences.misses(name)]
+        offer = next((self._offers[name] for name in there if name in self._offers), None)
+        if offer is None or len(there) == len(self.state.active):
+            return held
+        if any(self._links[name].closed != offer.contributors for name in there):
+            return held
+        everybody = offer.contributors.bit_count() == settings.members
+        if not offer.contributors >> settings.index & 1 or not (everybody or settings.missing == "drop"):
+            return held
+        if held is not None and held.contributors != offer.contributors:
+            return held
+        own = self.state.shown
+        return offer if joint_width((own, own), offer.interval) <= settings.tolerance_units else held
+
+    def _hold(self, certificate: Certificate | None) -> None:
+        if certificate is not self.state.certificate:
+            before = self._held
+            self.state = replace(self.state, certificate=certificate)
+            if self._held != before:  # R91
+                self.holders = 1 << self.settings.index if self._held else 0
+            self._heed_certificate()
+
+    def _closed(self, name: str) -> Message:
+        """R83: what a newcomer is told."""
+        held = self.state.certificate
+        return closed(self.settings, name, 0 if held is None else held.contributors, topic=self.topic)
