@@ -22,6 +22,8 @@ ROOT = Path(__file__).parent.parent
 FILE = Path(__file__).with_name("seconds.json")
 SECONDS: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
 UNKNOWN = 1.0
+_LEFT_OUT = re.compile(r"/_.*/|/__main__\.py$")
+"""What is generated, and what runs when it is imported."""
 TOO_LONG = 120.0
 
 
@@ -55,7 +57,7 @@ def files_of(asked: str, root: Path = ROOT) -> list[str]:
     number, of = _parsed(asked)
     kinds = ("tests/**/test_*.py", "docs/**/*.md", "src/**/*.py")
     found = (sorted(path.relative_to(root).as_posix() for path in root.glob(kind)) for kind in kinds)
-    ours = ([name for name in names if "/_" not in str(Path(name).parent)] for names in found)
+    ours = ([name for name in names if not _LEFT_OUT.search(name)] for names in found)
     return [name for names in ours for name in names[number - 1 :: of]]
 
 

@@ -68,6 +68,7 @@ def test_every_file_with_tests_is_in_exactly_one_part() -> None:
     assert together == sorted(files_of("1/1"))
     assert len(together) == len(set(together))
     assert {"tests/test_parts.py", "docs/contributing.md", "src/sottovoce/errors.py"} <= set(together)
+    assert "src/sottovoce/__main__.py" not in together  # pytest would run it
     assert max(map(len, parts)) - min(map(len, parts)) <= 3
 
 
