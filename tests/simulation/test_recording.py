@@ -64,9 +64,9 @@ def test_sums_made_anew_are_what_keeps_them_exact():
 
 
 def test_nothing_is_carried_after_the_last_record():
-    """Sums are carried over fewer steps than a 32nd of the nodes; after the last record no other one follows."""
-    assert recording.worth_carrying(3, 100)
-    assert not recording.worth_carrying(4, 100)
+    """Sums are carried over fewer steps than a sixteenth of the nodes; after the last record no other one follows."""
+    assert recording.worth_carrying(6, 100)
+    assert not recording.worth_carrying(7, 100)
     assert not recording.worth_carrying(NEVER - 10, 100)
 
 

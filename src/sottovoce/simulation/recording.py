@@ -46,7 +46,7 @@ __all__ = [
     "worth_carrying",
 ]
 
-CARRYING = 32
+CARRYING = 16
 """Carrying the sums over a step costs as much as summing so many nodes."""
 FALL = 1e6
 """All is summed again once the error has fallen by this factor …"""
