@@ -41,7 +41,7 @@ from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network
 from sottovoce.peer.protocol import noise
-from sottovoce.peer.runtime.randomness import system_normal
+from sottovoce.peer.runtime.randomness import system_noise
 from sottovoce.peer.store import MemoryStore
 from sottovoce.peer.transport.base import SilentObserver
 from sottovoce.peer.transport.codec import Codec
@@ -186,12 +186,13 @@ async def floor(
 
 
 def noise_seconds(dimension: int) -> float:
-    """Processor seconds of one draw of noise."""
-    noise.whole_noise(dimension, 1.0, system_normal)
+    """Processor seconds of a draw of noise, on average over the sizes that a topic's draws have, seals included."""
+    size = NETWORK["noise_std"] / float(NETWORK["unit"])
+    sizes = [size, size, *(size * NETWORK["noise_decay"] ** t for t in range(21))]
     began = time.process_time()
-    for _ in range(20):
-        noise.whole_noise(dimension, 1.0, system_normal)
-    return (time.process_time() - began) / 20
+    for one in sizes:
+        system_noise(dimension, one)
+    return (time.process_time() - began) / len(sizes)
 
 
 async def call_seconds(configs: list[PeerConfig]) -> dict[str, float]:

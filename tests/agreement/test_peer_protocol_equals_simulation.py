@@ -12,6 +12,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.peer.protocol import PeerState, Protocol
 from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.noise import rounded as rounded_noise
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
 
@@ -32,9 +33,8 @@ class Ensemble:
                 name(node), dimension=len(values[node]), bucket_burst=1e9, bucket_refill=1e9, **noise
             )
             state = PeerState(values[node], Account(noise_std, noise_decay))
-            self.peers.append(
-                Protocol(settings, state, draw=lambda _: self.next_draw, coin=lambda _: self.next_coin, stamp=lambda: 1)
-            )
+            sources = {"draw": rounded_noise(lambda _: self.next_draw), "coin": lambda _: self.next_coin}
+            self.peers.append(Protocol(settings, state, stamp=lambda: 1, **sources))
         self.seals = {}
         rng = np.random.default_rng(11)
         for i, j in graph.edges.tolist():

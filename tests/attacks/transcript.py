@@ -18,6 +18,7 @@ import numpy.typing as npt
 import sottovoce as sv
 from sottovoce.peer.protocol import PeerState, Protocol
 from sottovoce.peer.protocol.messages import Kind, Message
+from sottovoce.peer.protocol.noise import rounded
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
 
@@ -67,7 +68,7 @@ class Watched:
                 self.known.add(column)  # its own noise, or the seal of one of its edges
             return np.eye(1, count, column)[0]
 
-        return draw
+        return rounded(draw)
 
     def talk(self, message: Message | None) -> Message | None:
         """Deliver until nobody has anything to say; the first answer."""

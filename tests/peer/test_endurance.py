@@ -11,7 +11,7 @@ import pytest
 
 from sottovoce.peer.protocol import PeerState, Protocol
 from sottovoce.peer.protocol.messages import Message
-from sottovoce.peer.protocol.noise import account_for
+from sottovoce.peer.protocol.noise import account_for, rounded
 from sottovoce.peer.store import Identity
 from sottovoce.peer.store.sqlite import SqliteStore
 from sottovoce.testing import balance
@@ -32,7 +32,7 @@ class Triangle:
             state = PeerState(np.array([VALUES[name]]), account_for(1.0, 0.9999, None))
             settings = some_settings(name, bucket_burst=1e9, bucket_refill=1e9, noise_decay=0.9999)
             self.peers[name] = Protocol(
-                settings, state, draw=rng.standard_normal, coin=lambda count: rng.integers(2, size=count),
+                settings, state, draw=rounded(rng.standard_normal), coin=lambda count: rng.integers(2, size=count),
                 stamp=lambda: next(stamps),
             )  # fmt: skip
         for a, b in itertools.permutations(NAMES, 2):

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from ..errors import ProtocolViolation
 from ..peer.protocol import PeerState, Protocol, Settings
 from ..peer.protocol.messages import DEFAULT_TOPIC, Message
+from ..peer.protocol.noise import rounded
 from ..peer.protocol.openings import topic_id
 from ..peer.protocol.settings import TopicSettings
 from ..peer.protocol.units import Unit, Vector
@@ -301,8 +302,8 @@ class SimulatedNetwork:
 
     def _make(self, settings: Settings, state: PeerState, *, recovering: bool) -> Protocol:
         protocol = Protocol(
-            settings, state, draw=self._draws.standard_normal, coin=lambda count: self._draws.integers(2, size=count),
-            stamp=self._stamp, recovering=recovering,
+            settings, state, draw=rounded(self._draws.standard_normal),
+            coin=lambda count: self._draws.integers(2, size=count), stamp=self._stamp, recovering=recovering,
             topic=topic_id("simulated") if settings.missing else DEFAULT_TOPIC,
         )  # fmt: skip
         protocol.align(self._neighbours(settings.name))  # an operator may have dropped some while the peer was down

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..peer.protocol.noise import Draw, rounded
 from ..peer.runtime.node import Peer
 
 __all__ = ["SeededPeer", "VirtualClock", "run_virtually"]
@@ -87,8 +88,8 @@ class SeededPeer(Peer):
         super().__init__(*arguments, **keywords)
         self._generator = np.random.default_rng(seed)
 
-    def _draw(self) -> Callable[[int], Any]:
-        return self._generator.standard_normal
+    def _draw(self) -> Draw:
+        return rounded(self._generator.standard_normal)
 
     async def _aside(self, work: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         return work(*arguments, **keywords)  # virtual time would run away while a thread computes

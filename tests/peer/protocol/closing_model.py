@@ -31,6 +31,7 @@ import numpy as np
 from sottovoce.peer.protocol import PeerState, Protocol
 from sottovoce.peer.protocol.closing import Certificate, followed
 from sottovoce.peer.protocol.messages import Message
+from sottovoce.peer.protocol.noise import rounded
 from sottovoce.peer.protocol.openings import answer_without_topic, topic_id
 from sottovoce.peer.protocol.settings import TopicSettings
 from sottovoce.privacy.gaussian.account import Account
@@ -105,7 +106,7 @@ class ClosingModel:
     def contribute(self, name: str, stored: PeerState | None = None) -> Protocol:
         protocol = Protocol.resume(
             self.settings[name], stored, value=np.zeros(1, dtype=np.int64), account=Account(1.0, 0.5),
-            neighbours=self.around[name] if stored is None else stored.edges, topic=TOPIC, draw=np.zeros,
+            neighbours=self.around[name] if stored is None else stored.edges, topic=TOPIC, draw=rounded(np.zeros),
             coin=np.zeros, stamp=lambda: 0,
         )  # fmt: skip
         zero = np.zeros(1, dtype=np.int64)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.peer.protocol import PeerState, Protocol, Settings
 from sottovoce.peer.protocol.messages import Message
+from sottovoce.peer.protocol.noise import rounded
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
 
@@ -28,7 +29,8 @@ class Watched(Protocol):
 
 def started(settings: Settings, state: PeerState, **more: Any) -> Watched:
     """A protocol that draws zeros and whose coins show zero, unless told otherwise."""
-    return Watched(settings, state, **({"draw": np.zeros, "coin": np.zeros, "stamp": lambda: next(STAMP)} | more))
+    sources = {"draw": rounded(np.zeros), "coin": np.zeros, "stamp": lambda: next(STAMP)}
+    return Watched(settings, state, **(sources | more))
 
 
 def vector(*numbers: float) -> np.ndarray:
@@ -40,7 +42,7 @@ def peer(name: str, value: float = 1.0, *, budget: float = np.inf, **more: Any) 
     rng = np.random.default_rng(ord(name[0]))
     state = PeerState(vector(*[value] * more.get("dimension", 1)), Account(1.0, 0.5, budget=budget))
     settings = some_settings(name, bucket_refill=100.0, **more)
-    return started(settings, state, draw=rng.standard_normal, coin=lambda count: rng.integers(2, size=count))
+    return started(settings, state, draw=rounded(rng.standard_normal), coin=lambda count: rng.integers(2, size=count))
 
 
 def talk(a: Protocol, b: Protocol, message: Message | None) -> list[Message]:

@@ -10,7 +10,7 @@ import pytest
 from sottovoce.errors import ConfigError, ProtocolViolation
 from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import DEFAULT_TOPIC, Kind, Stop
-from sottovoce.peer.protocol.noise import account_for, noise_in_place
+from sottovoce.peer.protocol.noise import account_for, noise_in_place, rounded
 from sottovoce.peer.protocol.steps import half, kept_within
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
@@ -147,7 +147,7 @@ def test_a_greeting_is_not_repeated() -> None:
 def resumed(stored: PeerState | None, value: float | None, neighbours: list[str]) -> Watched:
     return Watched.resume(
         some_settings(), stored, value=None if value is None else vector(value), account=account_for(2.0, 0.5, 0.1),
-        neighbours=neighbours, draw=np.zeros, coin=np.zeros, stamp=lambda: 2**57,
+        neighbours=neighbours, draw=rounded(np.zeros), coin=np.zeros, stamp=lambda: 2**57,
     )  # fmt: skip
 
 

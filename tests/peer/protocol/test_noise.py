@@ -17,6 +17,7 @@ from sottovoce.peer.protocol.noise import (
     draw_seal,
     may_draw,
     rearm,
+    rounded,
 )
 from sottovoce.peer.protocol.units import Unit
 from sottovoce.privacy.gaussian.account import Account
@@ -29,7 +30,8 @@ def test_noise_is_the_draw_times_an_amplitude_that_decays() -> None:
     """σ, then σφ, then σφ², in every coordinate; after re-arming σ again, with the old noise until then (R14, R25)."""
 
     def drawn(state: PeerState) -> PeerState:
-        return draw_if_needed(replace(state, fresh=False), lambda count: np.arange(1.0, 1.0 + count), Unit("0.25"))
+        draw = rounded(lambda count: np.arange(1.0, 1.0 + count))
+        return draw_if_needed(replace(state, fresh=False), draw, Unit("0.25"))
 
     state = PeerState(np.array([7, 8]), account_for(3.0, 0.5, None))
     for size in (12, 6, 3):
@@ -37,7 +39,7 @@ def test_noise_is_the_draw_times_an_amplitude_that_decays() -> None:
         assert state.noise is not None
         assert state.noise.tolist() == [size, 2 * size]
         assert state.fresh
-        assert draw_if_needed(state, np.zeros, Unit("0.25")) is state
+        assert draw_if_needed(state, rounded(np.zeros), Unit("0.25")) is state
     armed = rearm(state)
     assert armed.noise is state.noise
     assert not armed.fresh
@@ -132,7 +134,7 @@ def test_noise_is_whole_and_rounded_from_a_gaussian() -> None:
     """u = round(σφ^t/h · N), per coordinate, from the draws given (R45)."""
     rng = np.random.default_rng(5)
     state = PeerState(np.zeros(1000, dtype=np.int64), Account(1.0, 0.5, messages=2))
-    drawn = draw_if_needed(state, rng.standard_normal, Unit("0.001"))
+    drawn = draw_if_needed(state, rounded(rng.standard_normal), Unit("0.001"))
     expected = np.rint(np.random.default_rng(5).standard_normal(1000) * 250.0)
     assert drawn.noise is not None
     assert drawn.noise.dtype == np.int64
@@ -144,7 +146,7 @@ def test_noise_below_a_sixteenth_of_a_unit_is_none() -> None:
     unit, account = Unit("1"), Account(1.0, 0.5)
     assert [amplitude(account, t, unit) for t in (3, 4, 5)] == [0.125, 0.0625, 0.0]
     state = PeerState(vector(1.0), replace(account, messages=5))
-    silent = draw_if_needed(state, lambda _: pytest.fail("nothing is drawn"), unit)
+    silent = draw_if_needed(state, lambda *_: pytest.fail("nothing is drawn"), unit)
     assert silent.noise is not None
     assert silent.noise.tolist() == [0]
 
@@ -152,4 +154,4 @@ def test_noise_below_a_sixteenth_of_a_unit_is_none() -> None:
 def test_a_seal_has_the_size_that_was_agreed() -> None:
     """One rounded Gaussian number per coordinate, of deviation seal_std/h (R46)."""
     settings = some_settings(dimension=3, seal_std=2.0)
-    assert draw_seal(settings, lambda count: np.array([1.0, -0.5, 1e-7])).tolist() == [2 * UNIT, -UNIT, 0]
+    assert draw_seal(settings, rounded(lambda count: np.array([1.0, -0.5, 1e-7]))).tolist() == [2 * UNIT, -UNIT, 0]

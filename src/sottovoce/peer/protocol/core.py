@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from .absences import Absences, Missing, Sight
 from .closing import Certificate
 from .disclosure import live_sealed_edges, own_interval, own_margins
 from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
-from .noise import draw_seal
+from .noise import Draw, draw_seal
 from .parting import farewell
 from .settings import Settings
 from .state import Link, PeerState, Pending
@@ -39,7 +38,7 @@ class Core:
         settings: Settings,
         state: PeerState,
         *,
-        draw: Callable[[int], Any],
+        draw: Draw,
         coin: Callable[[int], Vector],
         stamp: Callable[[], int],
         recovering: bool = False,

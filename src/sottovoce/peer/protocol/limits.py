@@ -31,8 +31,8 @@ __all__ = ["NOISE_REACH", "RESOLUTION", "Limits", "check_resolution", "limits"]
 
 RESOLUTION = 2.0**-32
 """The unit is at least this share of σ and of the seal. Neighbouring normal numbers that the generator can make differ
-by about 10⁻¹⁵, so each whole number of units then has about 2¹⁷ preimages or more in each of the two directions, and no
-value can be ruled out by its last bits."""
+by less than 10⁻¹⁵, so each whole number of units can then come about in 2²⁰ ways or more, and no value can be ruled out
+by its last bits."""
 
 NOISE_REACH = 10.0
 """Deviations that a limit allows for seals and noise; a draw exceeds it once in 10²³."""

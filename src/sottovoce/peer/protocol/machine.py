@@ -49,7 +49,8 @@ class Protocol(Ending):
     state
         The durable state: loaded (R2), or a new one (R3).
     draw
-        ``draw(d)`` gives d independent standard normal numbers. In a real peer they come from the operating system.
+        ``draw(d, size)`` gives d independent normal numbers of deviation ``size``, rounded (R45). In a real peer they
+        come from the operating system.
     coin
         ``coin(d)`` gives d independent fair bits, 0 or 1, as whole numbers; from the operating system, too (R44).
     stamp

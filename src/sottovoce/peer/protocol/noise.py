@@ -20,6 +20,7 @@ from .units import Unit, Vector
 
 __all__ = [
     "CUT_OFF",
+    "Draw",
     "account_for",
     "amplitude",
     "begin_afresh",
@@ -28,7 +29,11 @@ __all__ = [
     "may_draw",
     "noise_in_place",
     "rearm",
+    "rounded",
 ]
+
+Draw = Callable[[int, float], Vector]
+"""Where noise comes from: ``draw(count, size)`` gives normal numbers of deviation ``size`` units, rounded (R45)."""
 
 CUT_OFF = 1.0 / 16.0
 """R45: noise of a smaller deviation, in units, is zero. Rounded, it would be anything else once in 10¹⁵ draws."""
@@ -74,25 +79,32 @@ def noise_in_place(state: PeerState, unit: Unit) -> float:
     return amplitude(state.account, max(state.account.messages - 1, 0), unit)
 
 
-def whole_noise(count: int, size: float, draw: Callable[[int], Any]) -> Vector:
+def whole_noise(count: int, size: float, draw: Draw) -> Vector:
     """R45: rounded Gaussian noise of deviation ``size`` units.
 
     c + round(size·N) = round(c + size·N) for a whole number c: what is shown is a function of the Gaussian message of
     the paper, so nothing learned from it exceeds what is proved about that one.
     """
-    if not size:
-        return np.zeros(count, dtype=np.int64)
-    scaled = draw(count) * size
-    whole: Vector = np.rint(scaled, out=scaled).astype(np.int64)
-    return whole
+    return draw(count, size) if size else np.zeros(count, dtype=np.int64)
 
 
-def draw_seal(settings: Settings, draw: Callable[[int], Any]) -> Vector:
+def rounded(normal: Callable[[int], Any]) -> Draw:
+    """A source of noise made from one of standard normal numbers, for simulations and tests.
+
+    Examples
+    --------
+    >>> rounded(lambda count: np.linspace(-1.0, 1.0, count))(3, 2.6)
+    array([-3,  0,  3])
+    """
+    return lambda count, size: np.rint(size * normal(count)).astype(np.int64)
+
+
+def draw_seal(settings: Settings, draw: Draw) -> Vector:
     """R46: what an end that opens an edge starts its register at."""
     return whole_noise(settings.dimension, settings.seal_std / settings.units.number, draw)
 
 
-def draw_if_needed(state: PeerState, draw: Callable[[int], Any], unit: Unit) -> PeerState:
+def draw_if_needed(state: PeerState, draw: Draw, unit: Unit) -> PeerState:
     """R14: the state with noise ready for one exchange. Call only when :func:`may_draw` says so.
 
     Parameters
@@ -100,7 +112,7 @@ def draw_if_needed(state: PeerState, draw: Callable[[int], Any], unit: Unit) -> 
     state
         The durable state.
     draw
-        Gives that many independent standard normal numbers.
+        Where noise comes from.
     unit
         Of the network.
     """

@@ -20,7 +20,7 @@ from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.calling import Contacts
 from ..protocol.messages import DEFAULT_TOPIC, Message
-from ..protocol.noise import account_for
+from ..protocol.noise import Draw, account_for
 from ..protocol.state import PeerState, check_value
 from ..protocol.units import LONG, Vector
 from ..store import Identity, MemoryStore, Store
@@ -29,7 +29,7 @@ from .clock import Clock, SystemClock
 from .conversation import Conversation, Surroundings
 from .following import Follower
 from .keeping import Keeper
-from .randomness import system_coins, system_normal
+from .randomness import system_coins, system_noise
 from .topics import Sources, Topics
 
 __all__ = ["Living"]
@@ -244,9 +244,9 @@ class Living:
         if self._store is not None:
             self._store.close()
 
-    def _draw(self) -> Callable[[int], Any]:
+    def _draw(self) -> Draw:
         """Where noise comes from: the operating system, always. (The seeded peer in ``testing`` replaces this.)"""
-        return system_normal
+        return system_noise
 
     def _coin(self) -> Callable[[int], Any]:
         """Where fair coins come from: likewise."""

@@ -20,7 +20,7 @@ from ..protocol import Protocol
 from ..protocol.absences import Missing
 from ..protocol.closing import Certificate
 from ..protocol.messages import Message
-from ..protocol.noise import account_for
+from ..protocol.noise import Draw, account_for
 from ..protocol.openings import answer_without_topic, topic_id
 from ..protocol.settings import TopicSettings
 from ..protocol.status import TopicStatus
@@ -48,7 +48,7 @@ _WENT_BACK = "store went back: it knows less of what topics have shown than the 
 class Sources:
     """Where noise and coins come from; see :class:`~sottovoce.peer.protocol.machine.Protocol`."""
 
-    draw: Callable[[int], Any]
+    draw: Draw
     coin: Callable[[int], Any]
 
 
