@@ -87,7 +87,7 @@ def as_message(sent: Sent, sender: int, omitted: int) -> Message:
     s, r = (0, 0) if e.blank else (e.s, e.r)
     return Message(
         Kind.HELLO, NAMES[sender], NAMES[1 - sender], e.sid, e.psid, e.blank,
-        s=s, f=None if omitted == 2 else e.f, r=r, g=None if omitted else e.g,
+        s=s, f=None if omitted == 2 else e.f, r=r, g=None if omitted or r == 0 else e.g,
     )  # fmt: skip
 
 
@@ -169,7 +169,7 @@ class Model:
         if edge.blank or replace(after, heard=None, owed=False) != edge:
             return 0
         told = self.rules.compose(after, Kind.HELLO, "x", "y")
-        return (told.f is None) + (told.g is None)
+        return (told.f is None) + (told.g is None and (after.r > 0 or after.heard is not None))
 
     # -- transitions ----------------------------------------------------------------------------
 

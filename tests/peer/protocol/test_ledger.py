@@ -242,6 +242,31 @@ def test_an_ordinary_exchange_carries_one_vector_each_way() -> None:
         assert (request.vectors, reply.vectors) == (1, 1)
 
 
+def test_a_greeting_after_an_exchange_does_not_repeat_it() -> None:
+    """It presumes that the reply arrived; where that was lost, the register is asked for and sent (R37, R39)."""
+    a, b = acquainted(dimension=100)
+    exchange(a, b)
+    exchange(a, b)
+    assert b.greet("ada").vectors == 0
+    b.tick(None)
+    b.receive(asks(a, b))  # its reply is lost
+    a.give_up()
+    said = talk(b, a, b.greet("ada"))
+    assert [(message.kind, message.vectors) for message in said] == [(Kind.HELLO, 0), (Kind.HELLO, 0), (Kind.HELLO, 1)]
+    assert (a.state.edges["bob"].flow == -b.state.edges["ada"].flow).all()
+
+
+def test_a_register_that_was_never_written_does_not_travel() -> None:
+    """Opening an edge takes one vector, the seal: the other end's register is zero, and its counter says so (R38)."""
+    a, b = peer("ada", 1.0, dimension=100), peer("bob", 5.0, dimension=100)
+    b.add("ada")
+    said = talk(a, b, a.add("bob"))
+    assert sum(message.vectors for message in said) == 1
+    assert not a.state.edges["bob"].blank
+    assert not b.state.edges["ada"].blank
+    assert (a.state.edges["bob"].flow == -b.state.edges["ada"].flow).all()
+
+
 @pytest.mark.parametrize(
     ("dimension", "expected"), [(100, [Kind.REQ, Kind.HELLO, Kind.HELLO]), (1, [Kind.REQ, Kind.REP])]
 )

@@ -12,6 +12,7 @@ from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import DEFAULT_TOPIC, Kind, Stop
 from sottovoce.peer.protocol.noise import account_for, noise_in_place, rounded
 from sottovoce.peer.protocol.steps import half, kept_within
+from sottovoce.peer.protocol.units import LONG
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
 
@@ -418,6 +419,49 @@ def test_news_are_paid_from_a_bucket() -> None:
         assert told <= before
         assert told >= before - b.rule.epoch_rounds - 1
     assert b.news() == []
+
+
+def test_of_two_neighbours_one_tells_the_other_answers() -> None:
+    """The first in the alphabet greets at once, the other when it is greeted, or waited for (R62)."""
+    a, b = acquainted()
+    for one in (a, b):
+        one.rule._may_tell = lambda: True
+        one.rule.joined, one.rule.round, one.rule._news_round = True, 1, 1
+        for link in one._links.values():
+            link.news = 100.0
+    assert a.has_news("bob")
+    assert not b.has_news("ada")
+    assert b.has_news("ada", asked=True)
+    b.rule._seen["ada"] = 1
+    assert b.has_news("ada")
+    b.rule._seen["ada"], b.speaks_first = 0, lambda _name: True
+    assert b.has_news("ada")
+
+
+def test_what_has_arrived_is_not_told_again_at_once() -> None:
+    """Who only waits greets a neighbour that knows its round after two calls to each, and not before (R88)."""
+    a, _ = acquainted()
+    a._has_said_enough = lambda _name: True  # type: ignore[method-assign]
+    a.rule.joined = True
+    hello = a.tick("bob")
+    assert hello is not None
+    assert a.tick("bob") is not None  # nobody has said that it arrived
+    a._still = (0, 0)
+    a.delivered(hello)
+    assert [a.tick("bob") is None for _ in range(3)] == [True, False, False]
+    a._still, a.rule.round = (0, 0), 1
+    assert a.tick("bob") is not None
+
+
+def test_long_vectors_are_not_sent_to_who_cannot_take_them_yet() -> None:
+    """The first request waits until the own bucket, and so the other's, has filled (R28)."""
+    a, b = acquainted(dimension=LONG)
+    for one in (a, b):
+        one.settings = replace(one.settings, bucket_refill=1.0)
+        one._links["bob" if one is a else "ada"].tokens = 0.0
+    b.settings = replace(b.settings, dimension=LONG - 1)
+    assert [a.tick("bob") is None for _ in range(2)] == [True, False]
+    assert b.tick("ada") is not None  # the price of a short one is nothing
 
 
 def test_a_large_difference_unsettles() -> None:

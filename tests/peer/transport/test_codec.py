@@ -176,6 +176,8 @@ def packed(number: int) -> bytes:
         wire(stop=pb.Stop(low=packed(0))),
         wire(stop=pb.Stop(low=packed(0), span=packed(-1))),
         wire(stop=pb.Stop(low=packed(0), span=packed(2**62))),
+        wire(stop=pb.Stop(low=b"\1\1\1", span=packed(2**60))),
+        wire(stop=pb.Stop(low=b"\1\1\1", span=b"\xff\xff\1")),
         wire(stop=pb.Stop(low=packed(2**60), span=packed(2**63 - 1))),
         wire(stop=pb.Stop(low=packed(0), span=bytes(8) + b"\x08")),
         wire(stop=pb.Stop(round=2**62)),

@@ -186,9 +186,10 @@ def _merge(edge: Edge, m: Message, new_sid: Callable[[], int], seal: Callable[[]
             edge = replace(edge, blank=False, s=SEAL, f=drawn, r=0, g=drawn - drawn)
         return Reaction(replace(edge, heard=None, owed=False), answer=Kind.HELLO, new_life=new_life, moved=opens)
     if edge.blank:  # R11, R26, R39
-        if m.f is None or m.g is None:
+        own = m.f - m.f if m.g is None and m.f is not None and m.r == 0 else m.g
+        if m.f is None or own is None:
             return Reaction(edge, answer=Kind.HELLO, new_life=new_life, event="incomplete")
-        edge = replace(edge, blank=False, s=m.r, f=m.g, r=m.s, g=m.f, heard=m.r)
+        edge = replace(edge, blank=False, s=m.r, f=own, r=m.s, g=m.f, heard=m.r)
         return Reaction(edge, proceed=True, new_life=new_life, event="adopted", moved=True)
     if m.r > edge.s:  # R12
         return _give_up(edge, Edge(sid=_next(edge, new_sid)), Kind.HELLO, "store-went-back")
@@ -228,13 +229,14 @@ def compose(
 ) -> Message:
     """A message that shows ``edge``, with the registers that the receiver may need (R37, R38).
 
-    ``presume``: a REQ need not repeat what the last reply carried. Wrong after a lost reply, and then a HELLO asks.
+    ``presume``: REQ and HELLO need not repeat what the last reply carried. Wrong after a lost reply; then a HELLO asks.
+    A register whose counter is 0 has never been written: it is zero, and does not travel.
     ``more``: other fields of the message.
     """
     sure = edge.heard is not None
-    presumed = presume and kind is Kind.REQ and not edge.owed
+    presumed = presume and kind in (Kind.REQ, Kind.HELLO) and not edge.owed
     f = None if edge.blank or (sure and (presumed or edge.heard == edge.s)) else edge.f
-    g = None if edge.blank or sure else edge.g
+    g = None if edge.blank or sure or edge.r == 0 else edge.g
     counters = (0, 0) if edge.blank else (edge.s, edge.r)
     return Message(
         kind, src, dst, edge.sid, edge.psid, edge.blank,

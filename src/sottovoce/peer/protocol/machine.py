@@ -20,20 +20,24 @@ import numpy as np
 
 from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
+from .bounds import Movement, bounds_of
 from .calling import exponential, own_rate, rest
 from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
 from .ending import Ending
 from .ledger import Reaction, meet, step
-from .messages import Kind, Message, Vector, check_arrived, within
+from .messages import Kind, Message, Vector, check_arrived, extremes, farthest, within
 from .noise import begin_afresh, draw_if_needed, noise_in_place, rearm
 from .settings import Settings
 from .state import Link, PeerState, Pending
-from .steps import half, kept_within, reach
+from .steps import half, kept_within, reach, reach_of_half
 from .terms import dispute
-from .units import LARGEST
+from .units import LARGEST, LONG
 
 __all__ = ["WAITS_AFTER", "Protocol"]
+
+REPEATS_AFTER = 2
+"""R88: own calls to each neighbour in one round after which those that only wait are greeted again."""
 
 WAITS_AFTER = 20
 """R88: own calls in one round after which a peer that has nothing to ask only waits."""
@@ -120,11 +124,15 @@ class Protocol(Ending):
         edge = self.state.edges[name]
         if name in self.ended or (edge.blank and self._links[name].not_yet):  # R81, R85
             return None
-        if edge.blank or edge.psid == 0 or self._has_said_enough(name):
+        if edge.blank or edge.psid == 0:
             return self.greet(name)
+        if self._has_said_enough(name):
+            return None if self._was_told_just_now(name) else self.greet(name)
         self.recovering = self.recovering and any(self.state.edges[other].blank for other in active)
         if self.recovering:  # R3
             return None
+        if self.settings.dimension >= LONG and not edge.exchanged and self._links[name].tokens < 1.5:
+            return None  # R28: its bucket is as empty as the one here, and a request that it refuses is as dear as any
         if not may_show(self.state, self._links, self.settings):
             self._count("nothing-to-show", name)
             return self.greet(name)  # nothing about the value, but the ledger and the rounds go on
@@ -148,6 +156,11 @@ class Protocol(Ending):
         near = settings.tolerance_units / (4 * settings.diameter)
         stays = noise_is_held(self.state, self._links) or noise_in_place(self.state, settings.units) == 0.0
         return self.declared or (link.moved <= near and stays)
+
+    def _was_told_just_now(self, name: str) -> bool:
+        """R88: whether a greeting would only repeat what has arrived: this round, which has not lasted long."""
+        young = self._still[1] < REPEATS_AFTER * len(self.state.active)
+        return young and self._links[name].delivered == self.rule.round and not self.declared
 
     @property
     def quiet(self) -> bool:
@@ -187,6 +200,12 @@ class Protocol(Ending):
             self._count("given-up", self.pending.peer)
             self.pending = None
 
+    def delivered(self, message: Message) -> None:
+        """R88: ``message`` has arrived, as far as whoever carried it knows."""
+        link = self._links.get(message.dst)
+        if link is not None:
+            link.delivered = -1 if message.stop is None else message.stop.round
+
     def reached(self, name: str) -> None:
         """R30: ``name`` is there: it has said something, or has at least taken what was said to it."""
         link = self._links.get(name)
@@ -222,11 +241,11 @@ class Protocol(Ending):
             self._count("opened-too-often", m.src)  # R53
             return None
         reaction = meet(edge, m, self._new_sid, self._seal)
-        self._check_flow(m, reaction)
+        movement = self._check_flow(m, reaction)
         if edge.blank and not reaction.edge.blank and not self._links[m.src].openings.take(self._seconds()):
             self._stay_parted(m.src, edge)
             return None
-        self._accept(m.src, reaction)
+        self._accept(m.src, reaction, movement)
         if reaction.answer is Kind.BYE:  # R52
             return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
@@ -271,16 +290,26 @@ class Protocol(Ending):
             raise ProtocolViolation(self.disputes[m.src])
         return True
 
-    def _check_flow(self, m: Message, reaction: Reaction) -> None:
+    def _check_flow(self, m: Message, reaction: Reaction) -> Movement:
         """R42, R47: twice the limit, because our own last step may be new to the neighbour."""
-        edge, limit = reaction.edge, self.settings.edge_limit(m.src)
-        if reaction.moved and not within(edge.f - edge.g, 2 * limit):
+        edge, limit, known = reaction.edge, 2 * self.settings.edge_limit(m.src), self._links[m.src].bounds
+        if not reaction.moved:
+            return Movement(None, 0, known)
+        moved = None if reaction.previous is None else reaction.previous - edge.g
+        step = 0 if moved is None else farthest(moved)
+        if moved is not None and known is not None and known.of(self.state.edges[m.src]):
+            known = known.copied(edge, step)
+            if known.flow <= limit:
+                return Movement(moved, step, known)
+        found = bounds_of(edge)
+        if found.flow > limit:
             raise ProtocolViolation(
-                f"{m.kind.name} from {m.src}: the flow of an edge must stay within {2 * limit} units of "
+                f"{m.kind.name} from {m.src}: the flow of an edge must stay within {limit} units of "
                 f"{self.settings.unit}"
             )
+        return Movement(moved, step, found)
 
-    def _accept(self, name: str, reaction: Reaction) -> None:
+    def _accept(self, name: str, reaction: Reaction, movement: Movement) -> None:
         """Make the outcome of the ledger rules ours."""
         edge = reaction.edge
         if reaction.event:
@@ -291,8 +320,7 @@ class Protocol(Ending):
         if edge is self.state.edges[name]:
             return
         opened = self.state.edges[name].blank and not edge.blank
-        moved = None if reaction.previous is None else reaction.previous - edge.g
-        self._put(name, edge, moved)
+        self._put(name, edge, movement.vector)
         if reaction.replaced:
             self._unlock(name)
             before = self._links[name]
@@ -301,16 +329,16 @@ class Protocol(Ending):
             self.state = rearm(self.state)
         if reaction.forgotten or opened:
             self.rule.disturbed()
-        if moved is not None:  # R13: a request of ours was applied
+        self._links[name].bounds = movement.bounds
+        if movement.vector is not None:  # R13: a request of ours was applied
             self.state = replace(self.state, fresh=self.state.fresh and noise_is_held(self.state, self._links))
-            step = max(reach(moved))
-            self._exchanged(name, 2 * step, step)
+            self._exchanged(name, 2 * movement.step, movement.step)
 
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
             return self._respond(m)
         if m.kind is Kind.HELLO:  # R22, R62
-            if self.has_news(m.src):
+            if self.has_news(m.src, asked=True):
                 return self._tell_news(m.src)
             return self._say(Kind.HELLO, m.src) if m.r < self.state.edges[m.src].s else None
         if self.pending is not None and self.pending.peer == m.src and self.pending.message.xid == m.xid:  # R21
@@ -349,18 +377,23 @@ class Protocol(Ending):
     def _apply(self, m: Message, theirs: Vector, link: Link) -> str:
         """R20: the exchange happens here and nowhere else. Returns why not, or nothing."""
         state = draw_if_needed(self.state, self._draw, self.settings.units)
-        edge, difference = state.edges[m.src], theirs - state.shown
-        wanted = half(difference, self._coin)
-        amount = kept_within(wanted, edge.flow, self.settings.edge_limit(m.src))
+        edge, difference, limit = state.edges[m.src], theirs - state.shown, self.settings.edge_limit(m.src)
+        least, most = extremes(difference)
+        wanted, reached = half(difference, self._coin), reach_of_half(least, most)
+        known = link.bounds if link.bounds is not None and link.bounds.of(edge) else bounds_of(edge)
+        near = known.flow + max(reached) > limit
+        amount = kept_within(wanted, edge.flow, limit) if near else wanted
         changed = step(edge, amount)
-        if not within(changed.f, LARGEST):
+        far = near or known.register + max(reached) > LARGEST
+        bounds = bounds_of(changed) if far else known.stepped(changed, max(reached))
+        if bounds.register > LARGEST:
             return "register-full"
         if amount is not wanted:
             self._count("flow-limit", m.src)
         link.tokens -= 1.0
-        link.step = reach(amount)
+        link.bounds, link.step = bounds, reached if amount is wanted else reach(amount)
         held = noise_is_held(state, self._links)
         self.state = replace(state.with_edge(m.src, changed, amount), fresh=held)
         self._count("applied", m.src)
-        self._exchanged(m.src, max(reach(difference)), max(link.step))
+        self._exchanged(m.src, max(most, -least), max(link.step))
         return ""

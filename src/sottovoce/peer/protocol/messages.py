@@ -32,6 +32,7 @@ __all__ = [
     "check_arrived",
     "check_message",
     "extremes",
+    "farthest",
     "within",
 ]
 
@@ -183,12 +184,13 @@ def _same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def check_message(m: Message, *, dimension: int | None, members: int) -> None:
+def check_message(m: Message, *, dimension: int | None, members: int, numbers: bool = True) -> None:
     """Rule R31: refuse a message whose numbers could harm, before any of it is believed.
 
     Vectors are whole numbers of at most 2⁶⁰ units here; what an edge may move is checked when the ledgers have been
     merged (R47), and the size of the noisy value ``x`` by the responder (R19). Without a ``dimension`` only the topic's
     own protocol knows how long a vector must be: :func:`check_arrived` asks for that, and looks at nothing twice.
+    Without ``numbers`` those inside vectors are not looked at: whoever has unpacked them has done so.
 
     Raises
     ------
@@ -210,9 +212,9 @@ def check_message(m: Message, *, dimension: int | None, members: int) -> None:
     if m.topic == DEFAULT_TOPIC and (m.closed or m.kind is Kind.CLOSED):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: the standing average is never closed")
     for name in ("f", "g", "x"):
-        _check_vector(m, name, getattr(m, name), dimension)
+        _check_vector(m, name, getattr(m, name), dimension, numbers=numbers)
     if m.stop is not None:
-        _check_stop(m, m.stop, dimension, members)
+        _check_stop(m, m.stop, dimension, members, numbers=numbers)
 
 
 def check_arrived(m: Message, *, dimension: int, members: int) -> None:
@@ -237,12 +239,12 @@ def _check_terms(m: Message, terms: Terms) -> None:
         )
 
 
-def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int | None) -> None:
+def _check_vector(m: Message, name: str, vector: Vector | None, dimension: int | None, *, numbers: bool) -> None:
     if vector is None:
         return
     if dimension is not None:
         _check_length(m, name, vector, dimension)
-    if vector.dtype != np.int64 or not within(vector, LARGEST):
+    if numbers and (vector.dtype != np.int64 or not within(vector, LARGEST)):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be whole numbers within 2**60")
 
 
@@ -268,7 +270,7 @@ def _check_absences(m: Message, members: int) -> None:
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: ages of absences must be below 2**40 ms")
 
 
-def _check_stop(m: Message, stop: Stop, dimension: int | None, members: int) -> None:
+def _check_stop(m: Message, stop: Stop, dimension: int | None, members: int, *, numbers: bool) -> None:
     for name in ("round", "version", "previous_version", "taken"):
         if not 0 <= getattr(stop, name) < COUNTER_LIMIT:
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name} must be in [0, 2**62)")
@@ -279,9 +281,9 @@ def _check_stop(m: Message, stop: Stop, dimension: int | None, members: int) -> 
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low and stop.{name}high come together")
         if low is None or high is None:
             continue
-        _check_vector(m, f"stop.{name}low", low, dimension)
-        _check_vector(m, f"stop.{name}high", high, dimension)
-        if low.shape != high.shape or not bool((low <= high).all()):
+        _check_vector(m, f"stop.{name}low", low, dimension, numbers=numbers)
+        _check_vector(m, f"stop.{name}high", high, dimension, numbers=numbers)
+        if low.shape != high.shape or (numbers and not bool((low <= high).all())):
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low must not exceed stop.{name}high")
 
 
@@ -295,6 +297,18 @@ def within(vector: Vector, limit: int) -> bool:
     """
     least, most = extremes(vector)
     return -limit <= least and most <= limit
+
+
+def farthest(vector: Vector) -> int:
+    """How far the largest coordinate is from zero.
+
+    Examples
+    --------
+    >>> farthest(np.array([3, -7]))
+    7
+    """
+    least, most = extremes(vector)
+    return max(most, -least)
 
 
 def extremes(vector: Vector) -> tuple[int, int]:

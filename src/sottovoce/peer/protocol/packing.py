@@ -60,7 +60,10 @@ def pack(vector: Vector, usual: int) -> tuple[bytes | memoryview, bytes]:
 
 
 def unpack(content: bytes) -> Vector | None:
-    """The vector in ``content``, which nobody can write to; ``None`` if there is none."""
+    """The vector in ``content``, which nobody can write to; ``None`` if there is none.
+
+    Numbers of fewer than eight bytes are within 2⁵⁵, whatever they are: only those of eight can be too large.
+    """
     width, size = (content[-1], len(content) - 1) if content else (0, 0)
     if not 1 <= width <= WORD or size % width:
         return None

@@ -7,11 +7,15 @@ neighbour may answer greetings and no requests.
 from __future__ import annotations
 
 from .settings import Settings
+from .units import LONG
 
-__all__ = ["Patience", "first_wait"]
+__all__ = ["Patience", "first_wait", "travel_time"]
 
 _SECONDS_PER_COORDINATE = 1e-6
 """What a wait is lengthened by, so that a million coordinates have time to travel and to be stored."""
+
+_SECONDS_PER_LONG_COORDINATE = 5e-6
+"""The same for one message of a topic, whose neighbours' round trips were perhaps learned from shorter ones."""
 
 _LEAST_SHARE = 0.2
 """The shortest wait, as a share of the first: a disk that pauses for a moment is no lost message."""
@@ -30,6 +34,18 @@ def first_wait(settings: Settings) -> float:
     0.5
     """
     return settings.timeout + _SECONDS_PER_COORDINATE * settings.dimension
+
+
+def travel_time(settings: Settings) -> float:
+    """R70: what a wait is lengthened by where vectors are long: to send one again costs more than to wait for it.
+
+    Examples
+    --------
+    >>> from sottovoce.testing.settings import some_settings
+    >>> travel_time(some_settings(dimension=100_000)), travel_time(some_settings(dimension=100))
+    (0.5, 0.0)
+    """
+    return _SECONDS_PER_LONG_COORDINATE * settings.dimension if settings.dimension >= LONG else 0.0
 
 
 class Patience:

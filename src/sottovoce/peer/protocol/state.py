@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ...errors import InvalidValues
 from ...foundation.bucket import TokenBucket
 from ...privacy.gaussian.account import Account
+from .bounds import Bounds
 from .closing import Certificate
 from .ledger import Edge
 from .messages import Message, Vector
@@ -191,5 +192,9 @@ class Link:
     """R81: it said that it has not contributed, and has not greeted since."""
     closed: int = 0
     """R84: the set that it has declared as this topic's answer; 0: it has not."""
+    delivered: int = -1
+    """R88: the last round of ours that it is known to have been told of."""
+    bounds: Bounds | None = None
+    """How far the registers of the edge reach; ``None``: nobody has looked yet."""
     openings: TokenBucket = field(default_factory=lambda: TokenBucket(OPENINGS_PER_HOUR / 3600.0, FIRST_OPENINGS))
     """R53: how often this edge may be opened. One that is lost starts the noise afresh, so each is paid for before."""

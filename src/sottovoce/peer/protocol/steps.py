@@ -8,7 +8,7 @@ import numpy as np
 
 from .messages import Vector, extremes
 
-__all__ = ["half", "kept_within", "reach"]
+__all__ = ["half", "kept_within", "reach", "reach_of_half"]
 
 
 def half(difference: Vector, coin: Callable[[int], Vector]) -> Vector:
@@ -51,3 +51,14 @@ def reach(vector: Vector) -> tuple[int, int]:
     """How far it goes up and down in any coordinate."""
     least, most = extremes(vector)
     return max(most, 0), max(-least, 0)
+
+
+def reach_of_half(least: int, most: int) -> tuple[int, int]:
+    """The same of half a vector that goes from ``least`` to ``most``, whatever the coins say.
+
+    Examples
+    --------
+    >>> reach_of_half(-5, 3), reach_of_half(1, 4)
+    ((2, 3), (2, 0))
+    """
+    return max((most + 1) >> 1, 0), max(-(least >> 1), 0)

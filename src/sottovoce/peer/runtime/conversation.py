@@ -7,7 +7,7 @@ same transport, and the same memory of who answers.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Container, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..protocol import Protocol
 from ..protocol.absences import Missing, Sight
 from ..protocol.calling import Contacts, jittered
 from ..protocol.messages import Kind, Message
+from ..protocol.patience import first_wait, travel_time
 from ..transport.base import Observer, Transport
 from .clock import Clock
 from .keeping import Keeper
@@ -128,14 +129,35 @@ class Conversation:
 
     # -- life -----------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Say HELLO to everybody, and start the clock."""
+    def begin(self, awaited: Container[str] = ()) -> None:
+        """Say HELLO to everybody, and start the clock.
+
+        Where a topic opens, of two neighbours one speaks first (R62), and the other only if it hears nothing: otherwise
+        each edge would be opened from both ends at once, and that is two vectors each way. ``awaited``: by these it was
+        heard before.
+        """
         self.look_around()
-        self.greet(list(self.protocol.state.edges))
+        protocol = self.protocol
+        if self._around.config().listen is None:
+            protocol.speaks_first = lambda _name: True
+        second = {
+            name
+            for name, edge in protocol.state.edges.items()
+            if edge.blank and protocol.settings.missing and name not in awaited and not protocol.speaks_first(name)
+        }
+        self.greet(name for name in protocol.state.edges if name not in second)
+        if second:
+            self.spawn(self._greet_if_unheard, second)
         self.spawn(self._patience)
         self._clockwork = self.spawn(self._keep_time)
         self.spawn(self._spread_news)
         self.spawn(self._finish_partings)
+
+    async def _greet_if_unheard(self, names: Iterable[str]) -> None:
+        settings = self.protocol.settings
+        await self._around.clock.sleep(first_wait(settings) + travel_time(settings))
+        edges = self.protocol.state.edges
+        self.greet(name for name in names if name in edges and edges[name].blank)
 
     def greet(self, names: Iterable[str]) -> None:
         """Say HELLO, in the background."""

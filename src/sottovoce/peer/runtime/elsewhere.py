@@ -30,6 +30,10 @@ class Elsewhere:
         opened.append(m.terms.topic)
         return True
 
+    def has_opened(self, name: str, topic: str) -> bool:
+        """Whether a neighbour has greeted for this topic."""
+        return topic in self._opened.get(name, ())
+
     def opened_by(self, name: str, known: set[bytes]) -> list[str]:
         """The topics of a neighbour that are not among the known ones."""
         return [topic for topic in self._opened.get(name, ()) if topic_id(topic) not in known]

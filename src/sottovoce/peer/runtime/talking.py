@@ -10,6 +10,7 @@ from ...errors import PeerError, ProtocolViolation
 from ..protocol import Protocol
 from ..protocol.calling import LONGEST_TALK, Contacts, jittered
 from ..protocol.messages import Kind, Message
+from ..protocol.patience import travel_time
 from ..transport.base import CallFailed, Observer, Quiet, Transport
 from .clock import Clock
 from .keeping import Keeper
@@ -117,7 +118,8 @@ class Talker:
         while message is not None:
             sent = self._clock.now()
             try:
-                reply = await self._transport.call(name, message, self._contacts.wait(name, kind, repeated))
+                wait = self._contacts.wait(name, kind, repeated) + travel_time(self._protocol.settings)
+                reply = await self._transport.call(name, message, wait)
             except CallFailed as failure:
                 self._failed(failure)
                 repeated += 1
@@ -128,6 +130,7 @@ class Talker:
                 if kind is Kind.REQ:
                     self._silent.discard(name)
                 self._protocol.reached(name)
+                self._protocol.delivered(message)
                 self._heard(name)
                 return reply
         if late:
@@ -172,6 +175,7 @@ class Talker:
         self._heard(name)
         if reply is not None:
             self._keeper.commit()
+            self._protocol.delivered(reply)
         else:
             self._keeper.commit_soon()
         if was_settled != self._protocol.settled and not self._protocol.settings.missing:

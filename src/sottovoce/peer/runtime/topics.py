@@ -222,7 +222,7 @@ class Topics:
         keeper = Keeper(protocol, store, self._around.observer, self._failed)
         keeper.commit()
         conversation = self._open[topic] = Conversation(keeper, self._around)
-        conversation.begin()
+        conversation.begin({name for name in self._neighbours if self._elsewhere.has_opened(name, record.name)})
         conversation.spawn(self._close_when_over, topic, conversation)
         return conversation
 

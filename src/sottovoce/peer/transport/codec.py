@@ -17,9 +17,10 @@ from google.protobuf.message import DecodeError
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
 from ..protocol.absences import Absence
-from ..protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop, Vector, check_message
+from ..protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop, Vector, check_message, within
 from ..protocol.packing import WORD, bytes_for, pack, unpack
 from ..protocol.terms import Terms
+from ..protocol.units import LARGEST
 from . import sottovoce_pb2 as pb
 
 __all__ = ["Codec"]
@@ -153,7 +154,7 @@ class Codec:
         if (message.src, message.dst) != (src, dst):
             raise ProtocolViolation("the names in the message contradict the certificates")
         standing = message.topic == DEFAULT_TOPIC
-        check_message(message, dimension=self.dimension if standing else None, members=self.members)
+        check_message(message, dimension=self.dimension if standing else None, members=self.members, numbers=False)
         return message
 
     def _message(self, wire: pb.Message) -> Message:
@@ -165,7 +166,7 @@ class Codec:
             terms = fields["terms"] = Terms(*(getattr(wire.terms, name) for name in Terms._fields))
             if terms.dimension != self.dimension and wire.topic == DEFAULT_TOPIC:
                 return Message(kind, **fields)  # R60: refused for its terms, which say more than a length
-        fields |= {name: self._vector(wire, name) for name in _VECTORS if wire.HasField(name)}
+        fields |= {name: self._vector(name, getattr(wire, name)) for name in _VECTORS if wire.HasField(name)}
         if wire.HasField("stop"):
             fields["stop"] = self._stop(wire.stop)
         if wire.absences:
@@ -178,19 +179,20 @@ class Codec:
         for when in _INTERVALS:
             low, span = f"{when}low", f"{when}span"
             if wire.HasField(low):
-                fields[low] = self._vector(wire, low)
+                fields[low] = self._vector(low, getattr(wire, low))
             if wire.HasField(low) and wire.HasField(span):
-                fields[f"{when}high"] = self._high(fields[low], self._vector(wire, span))
+                fields[f"{when}high"] = self._high(fields[low], self._vector(span, getattr(wire, span)))
         return Stop(**{name: getattr(wire, name) for name in _STOP_NUMBERS}, **fields)
 
-    def _vector(self, wire: pb.Message | pb.Stop, name: Any) -> Vector:
-        content: bytes = getattr(wire, name)
+    def _vector(self, name: str, content: bytes) -> Vector:
         vector = unpack(content) if len(content) <= WORD * self.longest + 1 else None
         if vector is None or len(vector) > self.longest:
             raise ProtocolViolation(
                 f"{name} must have 1 to {WORD} bytes for each of at most {self.longest} coordinates, and a last byte "
                 "that says how many"
             )
+        if content[-1] == WORD and not within(vector, LARGEST):  # with fewer bytes they are
+            raise ProtocolViolation(f"{name} must be whole numbers within 2**60")
         return vector
 
     @staticmethod
@@ -199,7 +201,12 @@ class Codec:
             raise ProtocolViolation(
                 f"an interval must be as wide as it is long, got {low.size} and {span.size} numbers"
             )
-        return low + span
+        if span.size and int(span.min()) < 0:
+            raise ProtocolViolation("the width of an interval must not be negative")
+        high: Vector = low + span
+        if span.size and int(high.max()) > LARGEST:
+            raise ProtocolViolation("an interval must end within 2**60")
+        return high
 
 
 def _field(tag: bytes, *content: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
