@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,13 @@ def writes(text: str) -> Callable[[Path], object]:
     return lambda path: path.write_text(text)
 
 
-def open_files(folder: Path) -> list[str]:
+def open_files(folder: Path) -> list[Path]:
     """Those of the folder only: what an earlier test forgot may be collected at any moment."""
     found = []
-    for number in os.listdir("/proc/self/fd"):
-        try:
-            found.append(os.readlink(f"/proc/self/fd/{number}"))
-        except FileNotFoundError:  # closed since, by a thread or by the listing itself
-            continue
-    return [name for name in found if name.startswith(str(folder))]
+    for link in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since, by a thread or by the listing itself
+            found.append(link.readlink())
+    return [path for path in found if path.is_relative_to(folder)]
 
 
 def mode_of(path: Path) -> int:
@@ -41,7 +40,7 @@ def test_a_new_file_and_its_folders_are_made_and_an_old_one_is_replaced(tmp_path
     assert [each.name for each in path.parent.iterdir()] == ["run.txt"]
     assert not open_files(tmp_path)
     with path.open():
-        assert open_files(tmp_path) == [str(path)]  # the check sees what is open
+        assert open_files(tmp_path) == [path]  # the check sees what is open
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()], ids=["failure", "Ctrl-C"])

@@ -67,13 +67,14 @@ def others(folder: Path, wheel: Path, only: list[str] | None) -> list[Reader]:
     """The lesson that installs first, then the other tutorials, then all pages that have commands."""
     home = Home(folder / "home", sys.executable)
     first = followed(home, "clone", wheel, [FIRST], activated=None)
-    readers = [first]
-    for story in stories():
-        if story not in ([FIRST], [README]) and (only is None or set(story) & set(only)):
-            own = LIGHT in story
-            environment = home.folder / "sottovoce" if own else home.folder / "clone" / ".venv"
-            readers.append(followed(home, Path(story[0]).stem, wheel, story, activated=environment))
-    return readers
+
+    def told(story: list[str]) -> Reader:
+        environment = home.folder / "sottovoce" if LIGHT in story else home.folder / "clone" / ".venv"
+        return followed(home, Path(story[0]).stem, wheel, story, activated=environment)
+
+    wanted = [s for s in stories() if s not in ([FIRST], [README]) and (only is None or set(s) & set(only))]
+    with ThreadPoolExecutor(2) as pool:  # peers and downloads are waited for half of the time
+        return [first, *pool.map(told, wanted)]
 
 
 def stories() -> list[list[str]]:
