@@ -223,6 +223,28 @@ def test_unknown_fields_are_ignored() -> None:
     assert decode(wire() + b"\xf8\x06\x01") == decode(wire())
 
 
+def outcome(content: bytes) -> Message | str | None:
+    """What becomes of bytes: a message, none, or the reason of a refusal."""
+    try:
+        return decode(content)
+    except ProtocolViolation as refused:
+        return str(refused)
+
+
+@settings(max_examples=300)
+@given(messages(), messages(), st.sampled_from(CODECS), st.data())
+def test_taking_vectors_out_changes_nothing(first: Message, second: Message, codec: Codec, data: st.DataObject) -> None:
+    """Whole, mutated and joined messages end in the same way with protobuf alone, which copies vectors, and without."""
+    content = bytearray(codec.encode(first) + (codec.encode(second) if data.draw(st.booleans()) else b""))
+    for _ in range(data.draw(st.integers(0, 3))):
+        position = data.draw(st.integers(0, max(0, len(content) - 1)))
+        content[position : position + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=3))
+    expected = outcome(bytes(content))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sottovoce.peer.transport.codec._LONG", 0)
+        assert outcome(bytes(content)) == expected
+
+
 def test_a_vector_is_a_view_of_what_arrived() -> None:
     """What is decoded is one block that nobody can write to, aligned, with nothing else of the message in it."""
     big = Codec(1_000_000, MEMBERS)

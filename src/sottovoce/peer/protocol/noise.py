@@ -16,7 +16,7 @@ import numpy as np
 from ...privacy.gaussian.account import Account
 from .settings import Settings
 from .state import PeerState
-from .units import Unit, Vector
+from .units import Unit, Vector, nothing
 
 __all__ = [
     "CUT_OFF",
@@ -85,7 +85,7 @@ def whole_noise(count: int, size: float, draw: Draw) -> Vector:
     c + round(size·N) = round(c + size·N) for a whole number c: what is shown is a function of the Gaussian message of
     the paper, so nothing learned from it exceeds what is proved about that one.
     """
-    return draw(count, size) if size else np.zeros(count, dtype=np.int64)
+    return draw(count, size) if size else nothing(count)
 
 
 def rounded(normal: Callable[[int], Any]) -> Draw:

@@ -59,7 +59,7 @@ def pack(vector: Vector, usual: int) -> tuple[bytes | memoryview, bytes]:
     return words[:, :width].tobytes(), last
 
 
-def unpack(content: bytes) -> Vector | None:
+def unpack(content: bytes | memoryview) -> Vector | None:
     """The vector in ``content``, which nobody can write to; ``None`` if there is none.
 
     Numbers of fewer than eight bytes are within 2⁵⁵, whatever they are: only those of eight can be too large.

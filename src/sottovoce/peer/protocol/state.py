@@ -23,6 +23,7 @@ from .closing import Certificate
 from .ledger import Edge
 from .messages import Message, Vector
 from .parting import Parting
+from .units import is_nothing
 
 __all__ = ["FIRST_OPENINGS", "OPENINGS_PER_HOUR", "Link", "PeerState", "Pending", "check_value"]
 
@@ -96,7 +97,9 @@ class PeerState:
     @property
     def shown(self) -> Vector:
         """x = c + u + Σ flows."""
-        return self.without_noise if self.noise is None else self.without_noise + self.noise
+        if self.noise is None or is_nothing(self.noise):  # of a long vector every sum counts
+            return self.without_noise
+        return self.without_noise + self.noise
 
     def with_edge(self, name: str, edge: Edge, moved: Vector | None = None) -> PeerState:
         """The state with another record for one neighbour; ``moved``: what that adds to the value, if it is known.

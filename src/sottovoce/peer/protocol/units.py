@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ...errors import ConfigError, InvalidValues
 
-__all__ = ["LARGEST", "LONG", "Unit", "Vector", "bounds_in_units", "exactly"]
+__all__ = ["LARGEST", "LONG", "Unit", "Vector", "bounds_in_units", "exactly", "is_nothing", "nothing"]
 
 Vector = npt.NDArray[np.int64]
 
@@ -110,6 +110,22 @@ class Unit:
         (3, 3)
         """
         return int(exactly(length) / self.size)
+
+
+def nothing(count: int) -> Vector:
+    """So many zeros, which take no memory and nobody can write to."""
+    return np.broadcast_to(np.int64(0), (count,))
+
+
+def is_nothing(vector: Vector) -> bool:
+    """Whether it was made by :func:`nothing`, so that nobody need look at it.
+
+    Examples
+    --------
+    >>> is_nothing(nothing(3)), is_nothing(np.zeros(3, dtype=np.int64)), nothing(3)
+    (True, False, array([0, 0, 0]))
+    """
+    return vector.strides == (0,)
 
 
 def exactly(number: float) -> Fraction:

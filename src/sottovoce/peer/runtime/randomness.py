@@ -67,13 +67,7 @@ def system_noise(count: int, size: float) -> Vector:
     if count == 1:  # the common case of a single number, without the cost of arrays
         return np.array([_one(int.from_bytes(os.urandom(16), "little"), size)])
     first = _words("<u2", count)
-    if count >= FEW and size < SMALL:
-        return _by_table(first, size)
-    noise = np.empty(count, dtype=np.int64)
-    for start in range(0, count, BLOCK):
-        block = first[start : start + BLOCK]
-        noise[start : start + BLOCK] = _from_second_digits(block, size)
-    return noise
+    return _by_table(first, size) if count >= FEW and size < SMALL else _from_second_digits(first, size)
 
 
 def _words(kind: str, count: int) -> Digits:
@@ -123,11 +117,18 @@ def _by_table(first: Digits, size: float) -> Vector:
 def _from_second_digits(first: Digits, size: float) -> Vector:
     """Noise from the first digits, 16 more, and the rest where those do not decide."""
     second = _words("<u2", first.size)
-    if size >= LARGE:
-        return _all_digits(first, second, size)
-    amount, unknown = second_guess(first & CELLS - 1, second, size)
-    noise = _signed(amount, first)
-    noise[unknown] = _all_digits(first[unknown], second[unknown], size)
+    noise, unknown = np.empty(first.size, dtype=np.int64), []
+    for start in range(0, first.size, BLOCK):
+        block = slice(start, start + BLOCK)
+        if size >= LARGE:
+            noise[block] = _all_digits(first[block], second[block], size)
+        else:
+            amount, more = second_guess(first[block] & CELLS - 1, second[block], size)
+            noise[block] = _signed(amount, first[block])
+            unknown.append(more + start)
+    if unknown:  # together: of a few numbers, not computing takes the time
+        left = np.concatenate(unknown)
+        noise[left] = _all_digits(first[left], second[left], size)
     return noise
 
 

@@ -9,7 +9,7 @@ width travel.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -22,6 +22,7 @@ from ..protocol.packing import WORD, bytes_for, pack, unpack
 from ..protocol.terms import Terms
 from ..protocol.units import LARGEST
 from . import sottovoce_pb2 as pb
+from .splitting import Split, split, varint
 
 __all__ = ["Codec"]
 
@@ -41,6 +42,8 @@ _STOP_TAG = _tag(pb.Message, "stop")
 _INTERVAL_TAGS = [
     (f"{when}low", f"{when}high", _tag(pb.Stop, f"{when}low"), _tag(pb.Stop, f"{when}span")) for when in _INTERVALS
 ]
+_LONG = 2**16
+"""Bytes of a message from which on its vectors are worth taking out."""
 _SETS = ("closed", "present", "held", "holders")
 _STOP_NUMBERS = ("round", "version", "previous_version", "taken")
 _STOP_SETS = ("contributors", "previous_contributors", "ready", "previous_ready")
@@ -122,7 +125,7 @@ class Codec:
                 parts += _field(low_tag, *pack(low, self._value_bytes))
             if low is not None and high is not None:
                 parts += _field(span_tag, *pack(high - low, self._width_bytes))
-        return [_STOP_TAG, _varint(sum(map(_size, parts))), *parts] if parts else []
+        return [_STOP_TAG, varint(sum(map(_size, parts))), *parts] if parts else []
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
@@ -142,22 +145,23 @@ class Codec:
         if len(content) > self.max_bytes:
             raise ProtocolViolation(f"a message has at most {self.max_bytes} bytes, got {len(content)}")
         wire = pb.Message()
+        parts = split(content) if len(content) >= _LONG else None
         try:
-            wire.ParseFromString(content)
+            wire.ParseFromString(content if parts is None else parts.rest)
         except DecodeError:
             raise ProtocolViolation("not a message: the bytes do not follow sottovoce.proto") from None
         if wire.kind == pb.NOTHING:
             if content:
                 raise ProtocolViolation(_NO_KIND)
             return None
-        message = self._message(wire)
+        message = self._message(wire, parts or _vectors_of(wire))
         if (message.src, message.dst) != (src, dst):
             raise ProtocolViolation("the names in the message contradict the certificates")
         standing = message.topic == DEFAULT_TOPIC
         check_message(message, dimension=self.dimension if standing else None, members=self.members, numbers=False)
         return message
 
-    def _message(self, wire: pb.Message) -> Message:
+    def _message(self, wire: pb.Message, parts: Split) -> Message:
         kind = _KINDS.get(wire.kind)
         if kind is None:
             raise ProtocolViolation(_NO_KIND)
@@ -166,32 +170,33 @@ class Codec:
             terms = fields["terms"] = Terms(*(getattr(wire.terms, name) for name in Terms._fields))
             if terms.dimension != self.dimension and wire.topic == DEFAULT_TOPIC:
                 return Message(kind, **fields)  # R60: refused for its terms, which say more than a length
-        fields |= {name: self._vector(name, getattr(wire, name)) for name in _VECTORS if wire.HasField(name)}
+        fields |= {name: self._vector(name, content) for name, content in parts.outer.items()}
         if wire.HasField("stop"):
-            fields["stop"] = self._stop(wire.stop)
+            fields["stop"] = self._stop(wire.stop, parts.inner)
         if wire.absences:
             fields["absences"] = tuple(_absence(one) for one in wire.absences)
         fields |= {name: _set_from_bytes(getattr(wire, name)) for name in _SETS}
         return Message(kind, digest=wire.roster_digest, checked=self.members, **fields)  # below, before anybody sees it
 
-    def _stop(self, wire: pb.Stop) -> Stop:
+    def _stop(self, wire: pb.Stop, vectors: Mapping[str, memoryview]) -> Stop:
         fields: dict[str, Any] = {name: _set_from_bytes(getattr(wire, name)) for name in _STOP_SETS}
         for when in _INTERVALS:
-            low, span = f"{when}low", f"{when}span"
-            if wire.HasField(low):
-                fields[low] = self._vector(low, getattr(wire, low))
-            if wire.HasField(low) and wire.HasField(span):
-                fields[f"{when}high"] = self._high(fields[low], self._vector(span, getattr(wire, span)))
+            low, span = vectors.get(f"{when}low"), vectors.get(f"{when}span")
+            if low is not None:
+                fields[f"{when}low"] = self._vector(f"{when}low", low)
+            if low is not None and span is not None:
+                fields[f"{when}high"] = self._high(fields[f"{when}low"], self._vector(f"{when}span", span))
         return Stop(**{name: getattr(wire, name) for name in _STOP_NUMBERS}, **fields)
 
-    def _vector(self, name: str, content: bytes) -> Vector:
-        vector = unpack(content) if len(content) <= WORD * self.longest + 1 else None
+    def _vector(self, name: str, content: memoryview) -> Vector:
+        wide = len(content) > 0 and content[-1] == WORD  # not copied below: so here, and nothing else with it
+        vector = unpack(bytes(content) if wide else content) if len(content) <= WORD * self.longest + 1 else None
         if vector is None or len(vector) > self.longest:
             raise ProtocolViolation(
                 f"{name} must have 1 to {WORD} bytes for each of at most {self.longest} coordinates, and a last byte "
                 "that says how many"
             )
-        if content[-1] == WORD and not within(vector, LARGEST):  # with fewer bytes they are
+        if wide and not within(vector, LARGEST):  # with fewer bytes they are
             raise ProtocolViolation(f"{name} must be whole numbers within 2**60")
         return vector
 
@@ -209,8 +214,16 @@ class Codec:
         return high
 
 
+def _vectors_of(wire: pb.Message) -> Split:
+    """As :func:`.splitting.split`, of a message that is parsed already."""
+    outer = {name: memoryview(getattr(wire, name)) for name in _VECTORS if wire.HasField(name)}
+    names = [f"{when}{end}" for when in _INTERVALS for end in ("low", "span")] if wire.HasField("stop") else []
+    inner = {name: memoryview(getattr(wire.stop, name)) for name in names if wire.stop.HasField(name)}
+    return Split(b"", outer, inner)
+
+
 def _field(tag: bytes, *content: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
-    return tag, _varint(sum(map(_size, content))), *content
+    return tag, varint(sum(map(_size, content))), *content
 
 
 def _size(content: bytes | memoryview) -> int:
@@ -225,22 +238,6 @@ def _stop_to_wire(stop: Stop) -> pb.Stop:
 
 def _absence(wire: pb.Absence) -> Absence:
     return Absence(wire.member, wire.witness, wire.contributed, wire.since, wire.age)
-
-
-def _varint(number: int) -> bytes:
-    r"""A whole number as the format writes it: seven bits a byte, the last byte below 128.
-
-    Examples
-    --------
-    >>> _varint(5), _varint(8_000_000)
-    (b'\x05', b'\x80\xa4\xe8\x03')
-    """
-    found = bytearray()
-    while number >= 128:
-        found.append(number & 127 | 128)
-        number >>= 7
-    found.append(number)
-    return bytes(found)
 
 
 def _set_to_bytes(members: int) -> bytes:
