@@ -454,7 +454,7 @@ def test_what_has_arrived_is_not_told_again_at_once() -> None:
 
 
 def test_long_vectors_are_not_sent_to_who_cannot_take_them_yet() -> None:
-    """The first request waits until the own bucket, and so the other's, has filled (R28)."""
+    """A request waits until the own bucket, and so the other's, has filled; also where it holds little (R28)."""
     a, b = acquainted(dimension=LONG)
     for one in (a, b):
         one.settings = replace(one.settings, bucket_refill=1.0)
@@ -462,6 +462,9 @@ def test_long_vectors_are_not_sent_to_who_cannot_take_them_yet() -> None:
     b.settings = replace(b.settings, dimension=LONG - 1)
     assert [a.tick("bob") is None for _ in range(2)] == [True, False]
     assert b.tick("ada") is not None  # the price of a short one is nothing
+    a.give_up()
+    a.settings, a._links["bob"].tokens = replace(a.settings, bucket_burst=0.5), 0.0
+    assert a.tick("bob") is not None
 
 
 def test_a_large_difference_unsettles() -> None:

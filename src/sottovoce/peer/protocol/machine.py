@@ -36,6 +36,9 @@ from .units import LARGEST, LONG
 
 __all__ = ["WAITS_AFTER", "Protocol"]
 
+ENOUGH_TOKENS = 1.5
+"""R28: what is in the own bucket for a neighbour where it is worth while to ask it for an exchange of long vectors."""
+
 REPEATS_AFTER = 2
 """R88: own calls to each neighbour in one round after which those that only wait are greeted again."""
 
@@ -131,7 +134,9 @@ class Protocol(Ending):
         self.recovering = self.recovering and any(self.state.edges[other].blank for other in active)
         if self.recovering:  # R3
             return None
-        if self.settings.dimension >= LONG and not edge.exchanged and self._links[name].tokens < 1.5:
+        if self.settings.dimension >= LONG and self._links[name].tokens < min(
+            ENOUGH_TOKENS, self.settings.bucket_burst
+        ):
             return None  # R28: its bucket is as empty as the one here, and a request that it refuses is as dear as any
         if not may_show(self.state, self._links, self.settings):
             self._count("nothing-to-show", name)
