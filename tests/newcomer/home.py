@@ -34,7 +34,7 @@ class Answer:
 
 
 class Home:
-    """A folder that is HOME, with a ``python3`` of the wanted version first on the path; `uv` installs in place of pip."""
+    """A folder that is HOME, with a ``python3`` of the wanted version first on the path; `uv`, if given, installs."""
 
     def __init__(self, folder: Path, python: str, uv: str = "") -> None:
         self.folder, self.uv = folder, uv

@@ -140,7 +140,12 @@ def test_the_wheel_is_installed_by_what_the_home_has(
     text = "```console\n$ .venv/bin/pip install -c pins.txt '.[simulate]' && pip list\n```\n"
     monkeypatch.setattr("tests.newcomer.playing.read", lambda page: list(parts(page, text)))
     lines: list[str] = []
-    monkeypatch.setattr(Shell, "run", lambda _, line: lines.append(line) or Answer(0, "", ""))
+
+    def noted(_: Shell, line: str) -> Answer:
+        lines.append(line)
+        return Answer(0, "", "")
+
+    monkeypatch.setattr(Shell, "run", noted)
     home = Home(tmp_path / "home", sys.executable, uv)
     Reader(home, home.clone("a"), Path("x.whl")).follow("p.md", python=False)
     assert lines == [f"{typed} -c pins.txt 'x.whl[simulate]' && pip list"]
