@@ -421,23 +421,6 @@ def test_news_are_paid_from_a_bucket() -> None:
     assert b.news() == []
 
 
-def test_of_two_neighbours_one_tells_the_other_answers() -> None:
-    """The first in the alphabet greets at once, the other when it is greeted, or waited for (R62)."""
-    a, b = acquainted()
-    for one in (a, b):
-        one.rule._may_tell = lambda: True
-        one.rule.joined, one.rule.round, one.rule._news_round = True, 1, 1
-        for link in one._links.values():
-            link.news = 100.0
-    assert a.has_news("bob")
-    assert not b.has_news("ada")
-    assert b.has_news("ada", asked=True)
-    b.rule._seen["ada"] = 1
-    assert b.has_news("ada")
-    b.rule._seen["ada"], b.speaks_first = 0, lambda _name: True
-    assert b.has_news("ada")
-
-
 def test_what_has_arrived_is_not_told_again_at_once() -> None:
     """Who only waits greets a neighbour that knows its round after two calls to each, and not before (R88)."""
     a, _ = acquainted()

@@ -83,8 +83,6 @@ class Core:
         """R88: the present round, and how often the own clock has rung in it."""
         self.holders = 1 << settings.index if self._held else 0
         self._heed_certificate()
-        self.speaks_first: Callable[[str], bool] = lambda name: settings.name < name
-        """R62: whether this peer greets that neighbour, where both have the same to say to each other."""
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
         self._stamp = stamp
@@ -95,11 +93,10 @@ class Core:
         """R22: a HELLO, which may be sent at any time."""
         return self._say(Kind.HELLO, name)
 
-    def has_news(self, name: str, *, asked: bool = False) -> bool:
-        """R62: whether ``name`` should be greeted now, or answered if it has ``asked``.
+    def has_news(self, name: str) -> bool:
+        """R62: whether ``name`` should be greeted now.
 
         Paid from a bucket that fills with the own clock; enough for a whole epoch is kept for one that may be declared.
-        Of two neighbours one speaks first: the other has only to answer, unless it was told of this round already.
         """
         if name in self._to_tell:  # R84
             return name in self._links
@@ -109,8 +106,6 @@ class Core:
             return False
         if self.declared:  # R84: an answer, at most one for each message that came
             return not self._needs_nothing(name)
-        if not (asked or self.speaks_first(name) or self.rule.awaited_by(name)):
-            return False
         kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
         return self._links[name].news >= 1.0 + kept
 

@@ -343,7 +343,7 @@ class Protocol(Ending):
         if m.kind is Kind.REQ:
             return self._respond(m)
         if m.kind is Kind.HELLO:  # R22, R62
-            if self.has_news(m.src, asked=True):
+            if self.has_news(m.src):
                 return self._tell_news(m.src)
             return self._say(Kind.HELLO, m.src) if m.r < self.state.edges[m.src].s else None
         if self.pending is not None and self.pending.peer == m.src and self.pending.message.xid == m.xid:  # R21

@@ -260,10 +260,6 @@ class RangeRule:
             self.settled and not self.restless and self._seen.get(name, -1) >= self._settled_round
         )
 
-    def awaited_by(self, name: str) -> bool:
-        """R62: whether ``name`` was heard in this round, so that it waits for us now."""
-        return self._seen.get(name, -1) >= self.round
-
     @property
     def promising(self) -> bool:
         """R62: whether nothing known is against declaring at the end of this epoch."""

@@ -132,20 +132,18 @@ class Conversation:
     def begin(self, awaited: Container[str] = ()) -> None:
         """Say HELLO to everybody, and start the clock.
 
-        Where a topic opens, of two neighbours one speaks first (R62), and the other only if it hears nothing: otherwise
-        each edge would be opened from both ends at once, and that is two vectors each way. ``awaited``: by these it was
-        heard before.
+        Where a topic opens, of two neighbours the first by name speaks first, and the other only if it hears nothing:
+        otherwise each edge would be opened from both ends at once, with twice the vectors. ``awaited``: by these it was
+        heard before. Nobody can speak first to a peer that does not listen.
         """
         self.look_around()
-        protocol = self.protocol
-        if self._around.config().listen is None:
-            protocol.speaks_first = lambda _name: True
+        settings, edges, waits = self.protocol.settings, self.protocol.state.edges, self._around.config().listen
         second = {
             name
-            for name, edge in protocol.state.edges.items()
-            if edge.blank and protocol.settings.missing and name not in awaited and not protocol.speaks_first(name)
+            for name, edge in edges.items()
+            if edge.blank and settings.missing and waits and name < settings.name and name not in awaited
         }
-        self.greet(name for name in protocol.state.edges if name not in second)
+        self.greet(name for name in edges if name not in second)
         if second:
             self.spawn(self._greet_if_unheard, second)
         self.spawn(self._patience)
