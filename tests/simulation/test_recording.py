@@ -187,7 +187,7 @@ def test_it_goes_on_to_a_smaller_error():
     np.testing.assert_array_equal(went_on.resume(100, stop_at=1e-2).values, fine.values)
 
 
-@pytest.mark.parametrize("n", [10, 40, 100, 1000])
+@pytest.mark.parametrize("n", [10, 40, 100, 1000, 4200])
 def test_recorded_errors_do_not_depend_on_how_a_run_is_cut(n):
     """Bit for bit: where records are close together sums are carried, and at the end of a piece nobody knows it."""
     graph, values = sv.graphs.cycle(n), np.random.default_rng(n).random(n)

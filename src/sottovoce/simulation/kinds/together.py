@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import register_jitable
 
-from ...methods.base import VALUE, Array, PairMethod
+from ...methods.base import Array, PairMethod
 from ..atomics import look, pause, put
 from ..random.kernels import WINDOW
 from ..recording import BLOCK, summed_block, summed_blocks
-from .drawing import draw, find_ends
+from .drawing import bring_nodes, draw_in_turn
 
 __all__ = ["Desk", "draw_ahead", "make"]
 
@@ -32,12 +32,10 @@ PLACES = 8
 """Batches on the desk, all of which fit a cache."""
 EVERY = 2 * PLACES
 """Batches between two changes of the share: so many until a change has had its effect."""
-AHEAD = 4
-"""Windows whose nodes are touched before the updates of all of them, so that their cache misses overlap."""
 APART = 16
 """Numbers from one counter to the next: two cache lines, wherever the first one begins."""
 NEAR = 2**17
-"""Numbers of nodes that need not be touched before: they are in the second cache of a core."""
+"""Numbers of nodes that need not be brought near: they are in the second cache of a core."""
 
 update, uses_noise = PairMethod.update, PairMethod.uses_noise  # a method's own take their place in both kernels
 
@@ -109,6 +107,14 @@ def share_out(desk: Any, turn: Any) -> None:
 
 
 @register_jitable
+def next_ends(desk: Any, turn: Any) -> Any:
+    """The nodes of the first window of the next batch; those of this one where it is not drawn yet."""
+    later = turn + 1
+    ready = look(desk.drawn, (later % desk.drawn.shape[0], 0)) > later
+    return desk.ends[(later if ready else turn) % PLACES, 0]
+
+
+@register_jitable
 def sum_part(nodes: Any, sheet: Any, desk: Any, member: Any) -> None:
     """Sum the blocks of nodes of one of the threads."""
     for block in range(member, desk.sums.shape[0], desk.drawn.shape[0] + 1):
@@ -131,23 +137,21 @@ def make(
     """Make the steps of one replica of numbers, with the help of others. ``nodes`` is ``(n, fields)``; no record may be
     so near to the next that sums are carried.
     """
-    words, fired, touched = np.empty((4, WINDOW), dtype=np.uint64), np.empty(WINDOW, dtype=np.uint64), np.empty(WINDOW)
+    words, fired = np.empty((4, WINDOW), dtype=np.uint64), np.empty((2, WINDOW), dtype=np.uint64)
     num_helpers, far = desk.drawn.shape[0], nodes.size > NEAR
     row, turn, start = 0, 0, first
     while start < last:
         ends, draws = desk.ends[turn % PLACES], desk.draws[turn % PLACES]
         size = size_of(start, last, sheet.steps[row])
         windows = -(-size // WINDOW)
-        for w in range(max(0, windows - desk.shares[turn % PLACES]), windows):
-            draw(fired, draws[w], words, start + w * WINDOW, replica, 0, seed, edges, accept, alias, uses_noise)
-            find_ends(ends[w], fired, edges)
+        own = max(0, windows - desk.shares[turn % PLACES])
+        draw_in_turn(ends, draws, fired, words, start, own, windows, replica, seed, edges, accept, alias, uses_noise)
         wait_for(desk.drawn, turn % num_helpers, turn + 1)
         for w in range(windows):
-            if far and w % AHEAD == 0:
-                for v in range(w, min(w + AHEAD, windows)):
-                    for k in range(WINDOW):
-                        touched[k] = nodes[u64(ends[v, 0, k]), VALUE] + nodes[u64(ends[v, 1, k]), VALUE]
+            coming = ends[w + 1] if w + 1 < windows else next_ends(desk, turn)
             for k in range(min(WINDOW, size - w * WINDOW)):
+                if far:
+                    bring_nodes(nodes, coming, k)
                 i, j, step = u64(ends[w, 0, k]), u64(ends[w, 1, k]), start + w * WINDOW + k
                 update(nodes, i, j, draws[w, 0, k], draws[w, 1, k], step, parameters)
         share_out(desk, turn)
@@ -177,7 +181,7 @@ def draw_ahead(
     alias: Any,
 ) -> None:
     """What a helper does meanwhile: it draws the batches of its turns, and sums its part of the nodes at records."""
-    words, fired = np.empty((4, WINDOW), dtype=np.uint64), np.empty(WINDOW, dtype=np.uint64)
+    words, fired = np.empty((4, WINDOW), dtype=np.uint64), np.empty((2, WINDOW), dtype=np.uint64)
     num_helpers = desk.drawn.shape[0]
     row, turn, start = 0, 0, first
     while start < last:
@@ -185,9 +189,8 @@ def draw_ahead(
         if turn % num_helpers == helper:
             wait_for(desk.made, 0, turn + 1 - PLACES)
             ends, draws = desk.ends[turn % PLACES], desk.draws[turn % PLACES]
-            for w in range(-(-size // WINDOW) - desk.shares[turn % PLACES]):
-                draw(fired, draws[w], words, start + w * WINDOW, replica, 0, seed, edges, accept, alias, uses_noise)
-                find_ends(ends[w], fired, edges)
+            windows = -(-size // WINDOW) - desk.shares[turn % PLACES]
+            draw_in_turn(ends, draws, fired, words, start, 0, windows, replica, seed, edges, accept, alias, uses_noise)
             put(desk.drawn, (helper, 0), turn + 1)
         turn += 1
         start += size
