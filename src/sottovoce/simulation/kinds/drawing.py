@@ -44,16 +44,16 @@ def draw(
 
 @register_jitable(forceinline=True)
 def find_ends(ends: Any, fired: Any, edges: Any) -> None:
-    """The nodes of the edges that were drawn: ``ends`` is ``(2, WINDOW)``."""
+    """The nodes of the edges that were drawn: ``ends`` is ``(WINDOW, 2)``."""
     for k in range(WINDOW):
-        ends[0, k], ends[1, k] = ends_of(edges, fired[k])
+        ends[k, 0], ends[k, 1] = ends_of(edges, fired[k])
 
 
 @register_jitable(forceinline=True)
 def bring_nodes(nodes: Any, ends: Any, k: Any) -> None:
     """Have the two nodes of place ``k`` of a window brought near."""
-    bring(nodes, (ends[0, k], 0))
-    bring(nodes, (ends[1, k], 0))
+    bring(nodes, (ends[k, 0], 0))
+    bring(nodes, (ends[k, 1], 0))
 
 
 @register_jitable(forceinline=True)
@@ -94,6 +94,6 @@ def draw_in_turn(
             there = ends[w - 1]
             for k in range(WINDOW):
                 bring_edge(edges, now[k])
-                there[0, k], there[1, k] = ends_of(edges, before[k])
+                there[k, 0], there[k, 1] = ends_of(edges, before[k])
     if high > low:
         find_ends(ends[high - 1], fired[(high - 1) % 2], edges)

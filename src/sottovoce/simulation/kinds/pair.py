@@ -80,7 +80,7 @@ def drive(  # noqa: C901  (one loop)
     words = np.empty((4, WINDOW), dtype=np.uint64)
     fired = np.zeros((PLACES, WINDOW), dtype=np.uint64)
     draws = np.zeros((PLACES, 2, WINDOW))
-    ends = np.zeros((PLACES, 2, WINDOW), dtype=np.uint32)
+    ends = np.zeros((PLACES, WINDOW, 2), dtype=np.uint32)
     steps, keeping = sheet.steps, len(sheet.places) > 0
     for r in active:
         for c in range(first_coordinate, last_coordinate):
@@ -115,7 +115,7 @@ def drive(  # noqa: C901  (one loop)
                 if free:
                     for k in range(WINDOW):
                         bring_ahead(nodes, edges, coming, later, k)
-                        i, j = u64(pair[0, k]), u64(pair[1, k])
+                        i, j = u64(pair[k, 0]), u64(pair[k, 1])
                         update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
                     start += WINDOW
                     continue
@@ -124,7 +124,7 @@ def drive(  # noqa: C901  (one loop)
                     if carrying:
                         if far:
                             bring_ahead(nodes, edges, coming, later, k)
-                        i, j = u64(pair[0, k]), u64(pair[1, k])
+                        i, j = u64(pair[k, 0]), u64(pair[k, 1])
                         out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
                         out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
                         update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
@@ -139,7 +139,7 @@ def drive(  # noqa: C901  (one loop)
                         for q in range(k, until):
                             if far:
                                 bring_ahead(nodes, edges, coming, later, q)
-                            i, j = u64(pair[0, q]), u64(pair[1, q])
+                            i, j = u64(pair[q, 0]), u64(pair[q, 1])
                             update(nodes, i, j, here[0, q], here[1, q], start + q, parameters)
                         k = until
                     if start + k < due:

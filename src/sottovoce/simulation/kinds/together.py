@@ -6,8 +6,8 @@ lay batches of coming steps on a desk, each in its turn. The numbers of the node
 changes them.
 
 How much there is to find out and how much to do depends on method and network, so that the share of a batch that the
-first thread draws by itself is found on the way: a little more if it comes close to the others, a little less if
-they are far ahead. Threads talk through counters (:mod:`..atomics`), each of which one of them writes.
+first thread draws by itself is found on the way: a little more if it has to wait for the others, a little less if
+they wait for it. Threads talk through counters (:mod:`..atomics`), each of which one of them writes.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Desk(NamedTuple):
     """
 
     ends: npt.NDArray[np.uint32]
-    """``(PLACES, BATCH, 2, WINDOW)`` the nodes of the steps of a batch."""
+    """``(PLACES, BATCH, WINDOW, 2)`` the nodes of the steps of a batch."""
     draws: Array
-    """The same of their draws."""
+    """``(PLACES, BATCH, 2, WINDOW)`` their draws."""
     shares: npt.NDArray[np.int64]
     """``(PLACES,)`` windows of each batch that the first thread draws by itself."""
     made: npt.NDArray[np.int64]
@@ -66,7 +66,7 @@ class Desk(NamedTuple):
     def empty(cls, num_nodes: int, num_helpers: int) -> Desk:
         """For a network of so many nodes."""
         return cls(
-            np.empty((PLACES, BATCH, 2, WINDOW), dtype=np.uint32),
+            np.empty((PLACES, BATCH, WINDOW, 2), dtype=np.uint32),
             np.zeros((PLACES, BATCH, 2, WINDOW)),
             np.full(PLACES, BATCH // 4, dtype=np.int64),
             np.zeros((1, APART), dtype=np.int64),
@@ -96,22 +96,31 @@ def size_of(start: Any, last: Any, due: Any) -> Any:
 
 
 @register_jitable
+def is_drawn(desk: Any, turn: Any) -> Any:
+    """Whether its helper has drawn its part of a batch."""
+    return look(desk.drawn, (turn % desk.drawn.shape[0], 0)) > turn
+
+
+@register_jitable
 def share_out(desk: Any, turn: Any) -> None:
-    """Batch ``turn`` is made: what the first thread will draw of the one that takes its place."""
+    """Batch ``turn`` is made: what the first thread will draw of the one that takes its place.
+
+    A little more if the next batch is not drawn yet, a little less if all that have a place are. In between nobody
+    waits, and changing the share as soon as helpers gain or lose ground would have it swing about what is right.
+    """
     share = desk.shares[(turn - 1) % PLACES]
     if turn % EVERY == 0:
-        later = turn + PLACES // 2
-        far_ahead = look(desk.drawn, (later % desk.drawn.shape[0], 0)) > later
-        share = max(share - 1, 0) if far_ahead else min(share + 1, BATCH)
+        if not is_drawn(desk, turn + 1):
+            share = min(share + 1, BATCH)
+        elif is_drawn(desk, turn + PLACES - 1):
+            share = max(share - 1, 0)
     desk.shares[turn % PLACES] = share
 
 
 @register_jitable
 def next_ends(desk: Any, turn: Any) -> Any:
     """The nodes of the first window of the next batch; those of this one where it is not drawn yet."""
-    later = turn + 1
-    ready = look(desk.drawn, (later % desk.drawn.shape[0], 0)) > later
-    return desk.ends[(later if ready else turn) % PLACES, 0]
+    return desk.ends[(turn + 1 if is_drawn(desk, turn + 1) else turn) % PLACES, 0]
 
 
 @register_jitable
@@ -152,7 +161,7 @@ def make(
             for k in range(min(WINDOW, size - w * WINDOW)):
                 if far:
                     bring_nodes(nodes, coming, k)
-                i, j, step = u64(ends[w, 0, k]), u64(ends[w, 1, k]), start + w * WINDOW + k
+                i, j, step = u64(ends[w, k, 0]), u64(ends[w, k, 1]), start + w * WINDOW + k
                 update(nodes, i, j, draws[w, 0, k], draws[w, 1, k], step, parameters)
         share_out(desk, turn)
         turn += 1
