@@ -27,6 +27,7 @@ from ..recording import (
     exchanged,
     good_enough,
     keep,
+    moved,
     note,
     outstanding_field,
     summed,
@@ -131,7 +132,7 @@ def drive(  # noqa: C901  (one loop)
                         in_i, come_i = term(nodes, i, mean, mass_field, outstanding)
                         in_j, come_j = term(nodes, j, mean, mass_field, outstanding)
                         total, lost = exchanged(total, lost, out_i, out_j, in_i, in_j)
-                        mass, mass_lost = exchanged(mass, mass_lost, gone_i, gone_j, come_i, come_j)
+                        mass_lost = moved(mass_lost, gone_i, gone_j, come_i, come_j)
                         largest = max(largest, total)
                         k += 1
                     else:
