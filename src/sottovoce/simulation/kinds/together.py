@@ -22,6 +22,7 @@ from ...methods.base import Array, PairMethod
 from ..atomics import look, pause, put
 from ..random.kernels import WINDOW
 from ..recording import BLOCK, summed_block, summed_blocks
+from ..state import aligned
 from .drawing import bring_nodes, draw_in_turn
 
 __all__ = ["Desk", "draw_ahead", "make"]
@@ -64,10 +65,12 @@ class Desk(NamedTuple):
 
     @classmethod
     def empty(cls, num_nodes: int, num_helpers: int) -> Desk:
-        """For a network of so many nodes."""
+        """For a network of so many nodes. Windows begin on cache lines, so that no line has two writers."""
+        draws = aligned((PLACES, BATCH, 2, WINDOW))
+        draws[...] = 0.0
         return cls(
-            np.empty((PLACES, BATCH, WINDOW, 2), dtype=np.uint32),
-            np.zeros((PLACES, BATCH, 2, WINDOW)),
+            aligned((PLACES, BATCH, WINDOW)).view(np.uint32).reshape(PLACES, BATCH, WINDOW, 2),
+            draws,
             np.full(PLACES, BATCH // 4, dtype=np.int64),
             np.zeros((1, APART), dtype=np.int64),
             np.zeros((num_helpers, APART), dtype=np.int64),
