@@ -20,7 +20,7 @@ from .pages import ROOT
 
 LIMIT = 300.0
 """Seconds that a command may take."""
-KEPT = re.compile(r"(?i)(PIP_\w+|SSL_CERT_\w+|\w+_PROXY)$")
+KEPT = re.compile(r"(?i)(PIP_\w+|UV_\w+|SSL_CERT_\w+|\w+_PROXY)$")
 SHELL_ITSELF = re.compile(r"(\. |source |cd |export )")
 
 
@@ -34,10 +34,10 @@ class Answer:
 
 
 class Home:
-    """A folder that is HOME, with a ``python3`` of the wanted version first on the path."""
+    """A folder that is HOME, with a ``python3`` of the wanted version first on the path; `uv`, if given, installs."""
 
-    def __init__(self, folder: Path, python: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, python: str, uv: str = "") -> None:
+        self.folder, self.uv = folder, uv
         tools = folder / ".tools"
         tools.mkdir(parents=True)
         (tools / "python3").symlink_to(shutil.which(python) or python)

@@ -15,6 +15,7 @@ from .special import ADDRESSES, INSIDE, PROVIDED, SPECIAL, VARIES, Special, bare
 
 SESSION = Path(__file__).with_name("session.py")
 THE_CHECKOUT = re.compile(r"""(?<=[\s'"])\.(?=\[|'|"|\s|$)""")
+PIP = re.compile(r"\S*\bpip install(?= )")
 UNWRAPPED = re.compile(r'^\s*["{]|\S{40}|sottovoce |rows of \d+ contributors: ')
 """What may be wider than the terminal: JSON, long paths, commands to type, a report that is equal at all parties."""
 ENDED = {0, 130}
@@ -89,6 +90,8 @@ class Reader:
         """The line with the wheel in place of the checkout, and addresses of this machine."""
         if " install " in line:
             line = THE_CHECKOUT.sub(str(self.wheel), line)
+            if self.home.uv:
+                line = PIP.sub(f"{self.home.uv} pip install", line)
         for printed, ours in ADDRESSES.items():
             line = line.replace(printed, ours)
         return line

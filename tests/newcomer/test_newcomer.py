@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from .comparing import difference, lines
-from .home import Home, Shell
+from .home import Answer, Home, Shell
 from .interpreters import VERSIONS, found
 from .pages import ROOT, Command, File, Program, pages, parts, read
 from .playing import Reader
@@ -130,6 +130,25 @@ def test_a_reader_notes_what_is_not_as_the_page_says(tmp_path: Path, monkeypatch
     reader = Reader(home, home.clone("a"), tmp_path / "x.whl")
     reader.follow("p.md", python=False)
     assert [problem.splitlines()[0] for problem in reader.problems] == ["p.md:4: echo two", "p.md:6: false"]
+
+
+@pytest.mark.parametrize(("uv", "typed"), [("", ".venv/bin/pip install"), ("/opt/uv", "/opt/uv pip install")])
+def test_the_wheel_is_installed_by_what_the_home_has(
+    uv: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In place of the checkout, by pip as the page says, or by uv where the home has it; nothing else is replaced."""
+    text = "```console\n$ .venv/bin/pip install -c pins.txt '.[simulate]' && pip list\n```\n"
+    monkeypatch.setattr("tests.newcomer.playing.read", lambda page: list(parts(page, text)))
+    lines: list[str] = []
+
+    def noted(_: Shell, line: str) -> Answer:
+        lines.append(line)
+        return Answer(0, "", "")
+
+    monkeypatch.setattr(Shell, "run", noted)
+    home = Home(tmp_path / "home", sys.executable, uv)
+    Reader(home, home.clone("a"), Path("x.whl")).follow("p.md", python=False)
+    assert lines == [f"{typed} -c pins.txt 'x.whl[simulate]' && pip list"]
 
 
 def test_a_name_that_does_not_run_is_no_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

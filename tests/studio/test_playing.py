@@ -52,7 +52,8 @@ def test_back_to_the_start_is_the_start() -> None:
     playback.rewind()
     assert playback.step == 0
     assert np.array_equal(playback.lanes[0].values, asked.private_values)
-    playback.advance(50)
+    while playback.step < 50:  # the first slice may have been slow, and the next is cut
+        playback.advance(50)
     assert np.array_equal(playback.lanes[0].values, first)
 
 
