@@ -541,6 +541,8 @@ HARMLESS: dict[str, str] = {
     f"{_DRIVE}: bring_ahead(nodes, edges, coming, later, k) → pass": _SLOWER,
     f"{_DRIVE}: bring_ahead(nodes, edges, coming, later, k) → pass (2)": _SLOWER,
     f"{_DRIVE}: bring_ahead(nodes, edges, coming, later, q) → pass": _SLOWER,
+    "sottovoce.simulation.random.kernels.fill_edges: bring(accept, fired[k]) → pass": _SLOWER,
+    "sottovoce.simulation.random.kernels.fill_edges: bring(alias, fired[k]) → pass": _SLOWER,
     f"{_DRIVE}: nodes.size > NEAR → (nodes.size >= NEAR)": _BORDER,
     "sottovoce.foundation.files.write_atomically: True → False (3)": "the file is there whenever this is reached",
     "sottovoce.foundation.files._ordinary: 0 → 1": "the mask is set back at once",
