@@ -56,6 +56,22 @@ def test_standard_gossip_step_by_step(graph, seed):
         np.testing.assert_array_equal(run.values, plain[step - 1][:, 0])
 
 
+@pytest.mark.parametrize("record", [[], [100], [0, 1, 2, 3, 190], 400])
+@pytest.mark.parametrize("method", [sv.StandardGossip(), sv.NoiseInsertion(1.0, 0.9)], ids=lambda method: method.name)
+def test_larger_networks_step_by_step(method, record):
+    """Where nodes and edges of coming steps are brought from memory before: in pairs of replicas and of coordinates,
+    with runs that end inside a window and with one, and records before, between and at all steps.
+    """
+    graph = sv.graphs.cycle(4200)
+    c = np.random.default_rng(1).random((graph.num_nodes, 2))
+    columns = [list(run_plainly(graph, c[:, k], method, 400, 5, replica=1, coordinate=k)) for k in (0, 1)]
+    for steps in (1, 63, 64, 65, 128, 129, 192, 193, 400):
+        where = [step for step in record if step <= steps] if isinstance(record, list) else steps
+        run = sv.simulate(graph, c, method, num_steps=steps, seed=5, replicas=2, record=where)
+        for k, column in enumerate(columns):
+            np.testing.assert_allclose(run.tables[1, k], column[steps - 1], rtol=0, atol=1e-13 * method.uses_noise)
+
+
 @pytest.mark.parametrize("decay", [0.0, 0.5, 0.99])
 def test_first_noise_is_the_first_draw(decay):
     """On K₂ after one step both values are the mean plus half of both draws, for φ = 0 too."""

@@ -522,8 +522,10 @@ NAMED = (
 )
 
 _TERMS = "more terms of a continued fraction that has converged"
-_BORDER = "both formulas hold at the border"
+_BORDER = "both ways hold at the border"
 _BRACKET = "a wider bracket for the same bisection"
+_SLOWER = "only slower: what is not brought near is waited for"
+_DRIVE = "sottovoce.simulation.kinds.pair.drive"
 HARMLESS: dict[str, str] = {
     "sottovoce.privacy.gaussian.gdp._tail: 60 → 60000": _TERMS,
     "sottovoce.privacy.gaussian.gdp._tail: 200 → 200000": _TERMS,
@@ -536,6 +538,12 @@ HARMLESS: dict[str, str] = {
     "sottovoce.privacy.gaussian.gdp.largest_mu: 2.0 → 2000.0": _BRACKET,
     "sottovoce.privacy.gaussian.gdp.epsilon: 0.5 → 500.0": _BRACKET,
     "sottovoce.privacy.gaussian.gdp._mills_difference: True → False": "the two lengths are equal",
+    f"{_DRIVE}: bring_ahead(nodes, edges, coming, later, k) → pass": _SLOWER,
+    f"{_DRIVE}: bring_ahead(nodes, edges, coming, later, k) → pass (2)": _SLOWER,
+    f"{_DRIVE}: bring_ahead(nodes, edges, coming, later, q) → pass": _SLOWER,
+    "sottovoce.simulation.random.kernels.fill_edges: bring(accept, fired[k]) → pass": _SLOWER,
+    "sottovoce.simulation.random.kernels.fill_edges: bring(alias, fired[k]) → pass": _SLOWER,
+    f"{_DRIVE}: nodes.size > NEAR → (nodes.size >= NEAR)": _BORDER,
     "sottovoce.foundation.files.write_atomically: True → False (3)": "the file is there whenever this is reached",
     "sottovoce.foundation.files._ordinary: 0 → 1": "the mask is set back at once",
     "sottovoce.peer.store.sqlite._connect: 1.0 → 1000.0": "one process holds the file, so nobody is waited for",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.methods import PairMethod
 from sottovoce.simulation import recording, running
 from sottovoce.simulation.crew import Crew
 from sottovoce.simulation.random.aliases import alias_table
@@ -142,6 +143,44 @@ def test_coordinates_add_up():
     assert runs[0].squared_error[-1] == pytest.approx(math.fsum((off * off).ravel().tolist()), rel=1e-12)
 
 
+# -- masses ------------------------------------------------------------------------------------------
+
+
+class Leaking(PairMethod):
+    """A method of somebody's own that does not keep the sum: a thousandth of each average is lost."""
+
+    name = "leaking"
+    num_fields = 1
+
+    @staticmethod
+    def update(nodes, i, j, draw_i, draw_j, step, parameters):
+        """Average, and lose something."""
+        nodes[i, 0] = nodes[j, 0] = 0.4995 * (nodes[i, 0] + nodes[j, 0])
+
+
+@pytest.mark.parametrize("n", [40, 4200])
+@pytest.mark.parametrize("width", [0, 64])
+def test_the_drift_of_every_step_is_that_of_the_values(n, width):
+    """Whatever a method loses is seen where sums are carried, to 1e−12 of what there is; of vectors, too."""
+    graph, values = sv.graphs.cycle(n), np.random.default_rng(2).random((n, width) if width else n)
+    every = sv.simulate(graph, values, Leaking(), num_steps=500, seed=3, record=500)
+    for step in (1, 64, 65, 200, 500):
+        there = sv.simulate(graph, values, Leaking(), num_steps=step, seed=3, record=[]).values
+        columns = zip(values.reshape(n, -1).T.tolist(), there.reshape(n, -1).T.tolist(), strict=True)
+        lost = max(abs(math.fsum(after) - math.fsum(before)) for before, after in columns)
+        assert lost > 1e-4
+        assert every.records.drifts[step, 0] == pytest.approx(lost, abs=1e-12 * n)
+
+
+@pytest.mark.parametrize("method", [sv.StandardGossip(), NOISY], ids=lambda method: method.name)
+def test_values_less_noise_keep_their_sum_at_every_step(method):
+    """Σ values − Σ outstanding noise = Σ private values at each of 200 000 recorded steps, to rounding."""
+    run = sv.simulate(RING, VALUES, method, num_steps=200_000, seed=1, record=200_000)
+    assert run.records.drifts.max() < 1e-12
+    owed = 0.0 if run.outstanding_noise is None else run.outstanding_noise.sum()
+    assert run.values.sum() - owed == pytest.approx(VALUES.sum(), abs=1e-12)
+
+
 # -- stopping ----------------------------------------------------------------------------------------
 
 
@@ -187,7 +226,7 @@ def test_it_goes_on_to_a_smaller_error():
     np.testing.assert_array_equal(went_on.resume(100, stop_at=1e-2).values, fine.values)
 
 
-@pytest.mark.parametrize("n", [10, 40, 100, 1000])
+@pytest.mark.parametrize("n", [10, 40, 100, 1000, 4200])
 def test_recorded_errors_do_not_depend_on_how_a_run_is_cut(n):
     """Bit for bit: where records are close together sums are carried, and at the end of a piece nobody knows it."""
     graph, values = sv.graphs.cycle(n), np.random.default_rng(n).random(n)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.errors import InvalidParameter
 from sottovoce.simulation.records import NEVER, Plan, Recorder, planned
 
 LISTS = {"empty": [], "one": [7], "stretch": [3, 4, 5, 6], "gaps": [0, 3, 4, 9], "from 0": [0, 1, 2]}
@@ -45,6 +46,17 @@ def test_a_list_without_gaps_is_not_held():
     """Somebody who lists every step gets the plan of somebody who asks for all of them."""
     assert planned([4, 2, 3, 3], 0, 9, 1).steps == range(2, 5)
     assert planned(100, 0, 9, 1).steps == range(10)
+    assert planned(range(2, 10), 0, 9, 1).steps == range(2, 10)
+
+
+def test_a_range_is_its_list():
+    """Backwards, with gaps or empty: a range is recorded as the list of its steps, and refused as that is."""
+    for steps in (range(9, -1, -3), range(0, 9, 4), range(4, 4), range(5, 4, -1)):
+        plan, listed = planned(steps, 0, 9, 1), planned(list(steps), 0, 9, 1)
+        assert plan.part(0, len(plan)).tolist() == listed.part(0, len(listed)).tolist() == sorted(steps)
+    for outside in (range(11), range(-1, 3), range(2**70, 2**70 + 2)):
+        with pytest.raises(InvalidParameter, match=r"whole numbers in \[0, 9\]"):
+            planned(outside, 0, 9, 1)
 
 
 def test_the_row_of_an_interruption_comes_last():
@@ -58,14 +70,15 @@ def test_the_row_of_an_interruption_comes_last():
         assert records.squared[:, 0].tolist() == [1.0, 2.0, 3.0]
 
 
-def test_every_step_recorded_takes_two_numbers_a_step():
+@pytest.mark.parametrize("record", [1_000_000, range(1_000_001)], ids=["number", "range"])
+def test_every_step_recorded_takes_two_numbers_a_step(record):
     """Error and drift are all that a run of 10⁶ recorded steps has allocated at any time, and its steps are right."""
     graph, values = sv.graphs.cycle(10), np.arange(10.0)
     sv.simulate(graph, values, sv.StandardGossip(), num_steps=10, seed=1)
     steps = 1_000_000
     tracemalloc.start()
     try:
-        run = sv.simulate(graph, values, sv.StandardGossip(), num_steps=steps, seed=1, record=steps, threads=1)
+        run = sv.simulate(graph, values, sv.StandardGossip(), num_steps=steps, seed=1, record=record, threads=1)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

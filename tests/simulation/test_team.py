@@ -114,9 +114,11 @@ def test_any_share_that_the_first_thread_draws(monkeypatch, share):
     assert desk.made[0, 0] > 0
 
 
-@pytest.mark.parametrize(("drawn", "share"), [(0, 9), (4, 9), (5, 7), (8, 7)])
-def test_the_share_follows_how_far_helpers_are_ahead(drawn, share):
-    """The first thread draws more where helpers are less than half of the desk ahead, and less where they are."""
+@pytest.mark.parametrize(("drawn", "share"), [(0, 9), (1, 9), (2, 8), (7, 8), (8, 7)])
+def test_the_share_follows_who_waits(drawn, share):
+    """The first thread draws more where the next batch is not drawn, less where all are that have a place, and in
+    between as much as before.
+    """
     desk = together.Desk.empty(10, 1)
     desk.shares[:] = 8
     desk.drawn[:] = drawn

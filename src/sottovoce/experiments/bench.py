@@ -207,8 +207,11 @@ def without_start(graph: Graph, method: Method, num_steps: int, **keywords: Any)
 
 
 def _on_all_cores(graph: Graph, method: Method, name: str) -> Iterator[Measurement]:
-    """Long runs and some of half their length, on one core and on all: the difference is without the start."""
-    cores, steps = available_cores(), 16_000_000
+    """Long runs and some of half their length, on one core and on all: the difference is without the start.
+
+    Smaller networks make more steps, so that their runs do not end in an instant.
+    """
+    cores, steps = available_cores(), min(max(32 * 10**12 // graph.num_nodes, 16_000_000), 64_000_000)
     ways = {
         "one": running(graph, method, steps),
         "one, half": running(graph, method, steps // 2),
@@ -217,7 +220,7 @@ def _on_all_cores(graph: Graph, method: Method, name: str) -> Iterator[Measureme
     }
     for way in ways.values():  # compile, and load kernels
         way.work()
-    found = in_turns(ways, rounds=3, clock=time.perf_counter)
+    found = in_turns(ways, clock=time.perf_counter)
     one = 2 * found["one"][0] - found["one, half"][0]
     best, worst = (2 * each - found["all, half"][0] for each in found["all"])
     yield Measurement(

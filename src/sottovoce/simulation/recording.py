@@ -1,11 +1,11 @@
 """What is recorded at a step: compiled, and called by the drivers between two steps.
 
 A sum over all nodes costs as much as the steps of a few of them, so where records are close together a driver of pairs
-carries the sums from step to step (:func:`exchanged`): the terms of the two nodes that act are taken out and put in
-again. A term is rounded in the same way when it comes and when it goes, so that nothing is left of those that have
-gone; only the sum rounds, and what it loses is kept in a second number. Before a fall of the error could bring that
-forth, all is summed again. Of a sum over all nodes nothing is lost, either: so both round to the same number, and
-what is recorded does not depend on how a run is cut into pieces.
+carries the sums from step to step (:func:`exchanged`, :func:`moved`): the terms of the two nodes that act are taken out
+and put in again. A term is rounded in the same way when it comes and when it goes, so that nothing is left of those
+that have gone; only the sum rounds, and what it loses is kept in a second number. Before a fall of the error could
+bring that forth, all is summed again. Of a sum over all nodes nothing is lost, either: so both round to the same
+number, and what is recorded does not depend on how a run is cut into pieces.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ __all__ = [
     "keep",
     "look_at_all",
     "look_at_one",
+    "moved",
     "note",
     "note_all",
     "outstanding_field",
@@ -57,8 +58,8 @@ BLOCK = 2**14
 PIECE = 64
 """Nodes whose masses are added plainly."""
 NUM_CARRIED = 7
-"""Numbers in :attr:`Sheet.carried`: error and what rounding lost of it, mass and likewise, largest error and step since
-all was summed, and 1 if they are carried on."""
+"""Numbers in :attr:`Sheet.carried`: error and what rounding lost of it, mass when all was summed and what came to it
+since, largest error and step since then, and 1 if they are carried on."""
 
 u64: Any = np.uint64  # indices without a sign need no check
 types: Any = numba.types  # has no types of its own
@@ -169,6 +170,17 @@ def exchanged(total: Any, lost: Any, out_i: Any, out_j: Any, in_i: Any, in_j: An
     total, lost_3 = two_sum(total, -gone)
     total, lost_4 = two_sum(total, come)
     return total, lost + ((lost_2 - lost_1) + (lost_3 + lost_4))
+
+
+@register_jitable
+def moved(lost: Any, gone_i: Any, gone_j: Any, come_i: Any, come_j: Any) -> Any:
+    """What rounding lost of a mass, and all that changed since it was summed: two terms have taken the place of others.
+
+    Most methods keep the mass, so that changes are of the size of rounding and need no sum of their own.
+    """
+    gone, lost_1 = two_sum(gone_i, gone_j)
+    come, lost_2 = two_sum(come_i, come_j)
+    return lost + ((come - gone) + (lost_2 - lost_1))
 
 
 @register_jitable

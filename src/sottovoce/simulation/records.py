@@ -91,6 +91,10 @@ def planned(record: Record, begin: int, end: int, num_nodes: int, name: str = "r
         record = min(max(2 * (end - begin) // num_nodes, 100), 500)
     if isinstance(record, int | np.integer):
         return _evenly(begin, end, whole(name, record, low=1, high=MOST_RECORDS))
+    if isinstance(record, range):
+        if record.step == 1 and begin <= record.start < record.stop <= end + 1:
+            return Plan(record)
+        record = np.arange(record.start, record.stop, record.step)
     steps = _ascending(np.asarray(record).ravel())
     if steps.size and (not np.issubdtype(steps.dtype, np.integer) or steps[0] < begin or steps[-1] > end):
         raise InvalidParameter(f"{name} must be whole numbers in [{begin}, {end}], got {steps[0]} … {steps[-1]}")

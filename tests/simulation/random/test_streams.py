@@ -131,6 +131,16 @@ def test_alias_table_represents_the_probabilities_exactly(weights):
     np.testing.assert_allclose(share / len(p), p, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [40, 20_000])
+def test_kernels_choose_unequal_edges_by_definition(n):
+    """The edges of 500 steps, some of them aliases, are those of the definition, in small and in large networks."""
+    graph, stream = sv.graphs.cycle(n), streams.Stream(seed=11)
+    table = alias_table(np.random.default_rng(n).dirichlet(np.ones(n)), graph)
+    fired = pair.KIND.fired(sv.StandardGossip(), graph, table, stream, range(3, 503))
+    assert fired.tolist() == [pair.fired_edge(graph, stream, step, table) for step in range(3, 503)]
+    assert (fired != [pair.fired_edge(graph, stream, step) for step in range(3, 503)]).any()
+
+
 def test_the_alias_table_is_made_once_for_a_graph_and_its_probabilities():
     """Recognised by content: a copy finds the table, a change in place does not, and only the last two are kept."""
     graph = sv.graphs.cycle(4)

@@ -14,8 +14,9 @@ from numba.extending import register_jitable
 
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
+from ..atomics import bring
 
-__all__ = ["count_of", "edges_of", "ends_of"]
+__all__ = ["bring_edge", "count_of", "edges_of", "ends_of"]
 
 STORED = 2  # dimensions of a list
 
@@ -37,6 +38,13 @@ def ends_of(edges: Any, edge: Any) -> Any:
     if j >= n:
         return j - n, i
     return i, j
+
+
+@register_jitable
+def bring_edge(edges: Any, edge: Any) -> None:
+    """Have what :func:`ends_of` will look up brought near."""
+    if edges.ndim == STORED:
+        bring(edges, (edge, 0))
 
 
 @register_jitable

@@ -1,8 +1,9 @@
 """One edge fires per step and its two ends act.
 
 The driver takes a window of steps at a time: first all random words, then all draws (both loops are branch-free and
-vectorise), then the ends of the coming edges are fetched and touched, so that their cache misses overlap, and only
-then the updates run in order. What comes before the updates is done by other threads in :mod:`.together`.
+vectorise), then the updates run in order. In larger networks it is two windows ahead with the draws: while the steps of
+one are made, the nodes of the next and the edges of the one after are brought from memory. What comes before the
+updates is done by other threads in :mod:`.together`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ..recording import (
     exchanged,
     good_enough,
     keep,
+    moved,
     note,
     outstanding_field,
     summed,
@@ -33,7 +35,7 @@ from ..recording import (
     worth_carrying,
 )
 from . import Kind, parts_of
-from .drawing import draw, find_ends
+from .drawing import bring_ahead, draw, find_ends
 from .ends import edges_of, ends_of
 from .together import draw_ahead, make
 from .vectors import acting
@@ -48,10 +50,10 @@ of the time goes into the draws."""
 update, uses_noise, lazy = PairMethod.update, PairMethod.uses_noise, PairMethod.lazy  # a method's own take
 shown, mass_field, outstanding = as_they_are, VALUE, -1  # their place in `drive`
 
-AHEAD = 4
-"""Windows that are drawn, and their nodes touched, before the updates of all of them: in larger networks."""
+PLACES = 3
+"""Windows in the making: that whose steps are made, the next one, and the one after."""
 NEAR = 2**12
-"""Numbers of nodes that need not be touched before: they are in the nearest cache anyway."""
+"""Numbers of nodes that need not be brought near: they are there already."""
 
 u64: Any = np.uint64  # indices without a sign need no check
 
@@ -74,13 +76,12 @@ def drive(  # noqa: C901  (one loop)
     and ``alias`` are ``(m,)`` for edges that are not equally likely and empty otherwise.
 
     Whole windows without a record are made in loops that look at nothing else. A record does not cut a window: it
-    interrupts the updates.
+    interrupts the updates. Up to ``drawn`` it is known which edges fire, up to ``found`` which nodes act.
     """
     words = np.empty((4, WINDOW), dtype=np.uint64)
-    fired = np.empty(WINDOW, dtype=np.uint64)
-    draws = np.zeros((AHEAD, 2, WINDOW))
-    ends = np.empty((AHEAD, 2, WINDOW), dtype=np.uint32)
-    touched = np.empty(WINDOW)
+    fired = np.zeros((PLACES, WINDOW), dtype=np.uint64)
+    draws = np.zeros((PLACES, 2, WINDOW))
+    ends = np.zeros((PLACES, WINDOW, 2), dtype=np.uint32)
     steps, keeping = sheet.steps, len(sheet.places) > 0
     for r in active:
         for c in range(first_coordinate, last_coordinate):
@@ -89,48 +90,57 @@ def drive(  # noqa: C901  (one loop)
             largest, since, carrying = kept[4], kept[5], kept[6] != 0.0
             squared, masses = sheet.squared[:, r, c], sheet.masses[:, r, c]
             row, due, start, far = 0, steps[0], first, nodes.size > NEAR
-            here = draws[0]
+            drawn, found, ahead = first, first, WINDOW if far else 0
             while start < last:
                 free = 0 if carrying else max(0, min(last, due - 1) - start) // WINDOW  # windows without a record
                 if free and not far:
+                    edge, here = fired[0], draws[0]
                     for _ in range(free):
-                        draw(fired, here, words, start, r, c, seed, edges, accept, alias, uses_noise)
+                        draw(edge, here, words, start, r, c, seed, edges, accept, alias, uses_noise)
                         for k in range(WINDOW):
-                            i, j = ends_of(edges, fired[k])
+                            i, j = ends_of(edges, edge[k])
                             update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
                         start += WINDOW
+                    drawn = found = start
                     continue
-                count = min(max(1, free), AHEAD) if far else 1
-                for w in range(count):
-                    draw(fired, draws[w], words, start + w * WINDOW, r, c, seed, edges, accept, alias, uses_noise)
-                    if far:
-                        find_ends(ends[w], fired, edges)
-                    for k in range(WINDOW if far else 0):
-                        touched[k] = nodes[u64(ends[w, 0, k]), VALUE] + nodes[u64(ends[w, 1, k]), VALUE]
+                while drawn < min(last, start + 2 * ahead + 1):
+                    w = (drawn - first) // WINDOW % PLACES
+                    draw(fired[w], draws[w], words, drawn, r, c, seed, edges, accept, alias, uses_noise)
+                    drawn += WINDOW
+                while found < min(drawn, start + ahead + 1):
+                    w = (found - first) // WINDOW % PLACES
+                    find_ends(ends[w], fired[w], edges)
+                    found += WINDOW
+                w = (start - first) // WINDOW % PLACES
+                here, pair, coming, later = draws[w], ends[w], ends[(w + 1) % PLACES], fired[(w + 2) % PLACES]
                 if free:
-                    for w in range(count):
-                        for k in range(WINDOW):
-                            i, j = u64(ends[w, 0, k]), u64(ends[w, 1, k])
-                            update(nodes, i, j, draws[w, 0, k], draws[w, 1, k], start + k, parameters)
-                        start += WINDOW
+                    for k in range(WINDOW):
+                        bring_ahead(nodes, edges, coming, later, k)
+                        i, j = u64(pair[k, 0]), u64(pair[k, 1])
+                        update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
+                    start += WINDOW
                     continue
                 k, size = 0, min(WINDOW, last - start)
                 while k < size:
                     if carrying:
-                        i, j = ends_of(edges, fired[k])
+                        if far:
+                            bring_ahead(nodes, edges, coming, later, k)
+                        i, j = u64(pair[k, 0]), u64(pair[k, 1])
                         out_i, gone_i = term(nodes, i, mean, mass_field, outstanding)
                         out_j, gone_j = term(nodes, j, mean, mass_field, outstanding)
                         update(nodes, i, j, here[0, k], here[1, k], start + k, parameters)
                         in_i, come_i = term(nodes, i, mean, mass_field, outstanding)
                         in_j, come_j = term(nodes, j, mean, mass_field, outstanding)
                         total, lost = exchanged(total, lost, out_i, out_j, in_i, in_j)
-                        mass, mass_lost = exchanged(mass, mass_lost, gone_i, gone_j, come_i, come_j)
+                        mass_lost = moved(mass_lost, gone_i, gone_j, come_i, come_j)
                         largest = max(largest, total)
                         k += 1
                     else:
                         until = min(size, due - start)
                         for q in range(k, until):
-                            i, j = ends_of(edges, fired[q])
+                            if far:
+                                bring_ahead(nodes, edges, coming, later, q)
+                            i, j = u64(pair[q, 0]), u64(pair[q, 1])
                             update(nodes, i, j, here[0, q], here[1, q], start + q, parameters)
                         k = until
                     if start + k < due:

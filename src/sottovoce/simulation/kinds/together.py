@@ -6,8 +6,8 @@ lay batches of coming steps on a desk, each in its turn. The numbers of the node
 changes them.
 
 How much there is to find out and how much to do depends on method and network, so that the share of a batch that the
-first thread draws by itself is found on the way: a little more if it comes close to the others, a little less if
-they are far ahead. Threads talk through counters (:mod:`..atomics`), each of which one of them writes.
+first thread draws by itself is found on the way: a little more if it has to wait for the others, a little less if
+they wait for it. Threads talk through counters (:mod:`..atomics`), each of which one of them writes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import register_jitable
 
-from ...methods.base import VALUE, Array, PairMethod
+from ...methods.base import Array, PairMethod
 from ..atomics import look, pause, put
 from ..random.kernels import WINDOW
 from ..recording import BLOCK, summed_block, summed_blocks
-from .drawing import draw, find_ends
+from ..state import aligned
+from .drawing import bring_nodes, draw_in_turn
 
 __all__ = ["Desk", "draw_ahead", "make"]
 
@@ -32,12 +33,10 @@ PLACES = 8
 """Batches on the desk, all of which fit a cache."""
 EVERY = 2 * PLACES
 """Batches between two changes of the share: so many until a change has had its effect."""
-AHEAD = 4
-"""Windows whose nodes are touched before the updates of all of them, so that their cache misses overlap."""
 APART = 16
 """Numbers from one counter to the next: two cache lines, wherever the first one begins."""
 NEAR = 2**17
-"""Numbers of nodes that need not be touched before: they are in the second cache of a core."""
+"""Numbers of nodes that need not be brought near: they are in the second cache of a core."""
 
 update, uses_noise = PairMethod.update, PairMethod.uses_noise  # a method's own take their place in both kernels
 
@@ -50,9 +49,9 @@ class Desk(NamedTuple):
     """
 
     ends: npt.NDArray[np.uint32]
-    """``(PLACES, BATCH, 2, WINDOW)`` the nodes of the steps of a batch."""
+    """``(PLACES, BATCH, WINDOW, 2)`` the nodes of the steps of a batch."""
     draws: Array
-    """The same of their draws."""
+    """``(PLACES, BATCH, 2, WINDOW)`` their draws."""
     shares: npt.NDArray[np.int64]
     """``(PLACES,)`` windows of each batch that the first thread draws by itself."""
     made: npt.NDArray[np.int64]
@@ -66,10 +65,12 @@ class Desk(NamedTuple):
 
     @classmethod
     def empty(cls, num_nodes: int, num_helpers: int) -> Desk:
-        """For a network of so many nodes."""
+        """For a network of so many nodes. Windows begin on cache lines, so that no line has two writers."""
+        draws = aligned((PLACES, BATCH, 2, WINDOW))
+        draws[...] = 0.0
         return cls(
-            np.empty((PLACES, BATCH, 2, WINDOW), dtype=np.uint32),
-            np.zeros((PLACES, BATCH, 2, WINDOW)),
+            aligned((PLACES, BATCH, WINDOW)).view(np.uint32).reshape(PLACES, BATCH, WINDOW, 2),
+            draws,
             np.full(PLACES, BATCH // 4, dtype=np.int64),
             np.zeros((1, APART), dtype=np.int64),
             np.zeros((num_helpers, APART), dtype=np.int64),
@@ -98,14 +99,31 @@ def size_of(start: Any, last: Any, due: Any) -> Any:
 
 
 @register_jitable
+def is_drawn(desk: Any, turn: Any) -> Any:
+    """Whether its helper has drawn its part of a batch."""
+    return look(desk.drawn, (turn % desk.drawn.shape[0], 0)) > turn
+
+
+@register_jitable
 def share_out(desk: Any, turn: Any) -> None:
-    """Batch ``turn`` is made: what the first thread will draw of the one that takes its place."""
+    """Batch ``turn`` is made: what the first thread will draw of the one that takes its place.
+
+    A little more if the next batch is not drawn yet, a little less if all that have a place are. In between nobody
+    waits, and changing the share as soon as helpers gain or lose ground would have it swing about what is right.
+    """
     share = desk.shares[(turn - 1) % PLACES]
     if turn % EVERY == 0:
-        later = turn + PLACES // 2
-        far_ahead = look(desk.drawn, (later % desk.drawn.shape[0], 0)) > later
-        share = max(share - 1, 0) if far_ahead else min(share + 1, BATCH)
+        if not is_drawn(desk, turn + 1):
+            share = min(share + 1, BATCH)
+        elif is_drawn(desk, turn + PLACES - 1):
+            share = max(share - 1, 0)
     desk.shares[turn % PLACES] = share
+
+
+@register_jitable
+def next_ends(desk: Any, turn: Any) -> Any:
+    """The nodes of the first window of the next batch; those of this one where it is not drawn yet."""
+    return desk.ends[(turn + 1 if is_drawn(desk, turn + 1) else turn) % PLACES, 0]
 
 
 @register_jitable
@@ -131,24 +149,22 @@ def make(
     """Make the steps of one replica of numbers, with the help of others. ``nodes`` is ``(n, fields)``; no record may be
     so near to the next that sums are carried.
     """
-    words, fired, touched = np.empty((4, WINDOW), dtype=np.uint64), np.empty(WINDOW, dtype=np.uint64), np.empty(WINDOW)
+    words, fired = np.empty((4, WINDOW), dtype=np.uint64), np.empty((2, WINDOW), dtype=np.uint64)
     num_helpers, far = desk.drawn.shape[0], nodes.size > NEAR
     row, turn, start = 0, 0, first
     while start < last:
         ends, draws = desk.ends[turn % PLACES], desk.draws[turn % PLACES]
         size = size_of(start, last, sheet.steps[row])
         windows = -(-size // WINDOW)
-        for w in range(max(0, windows - desk.shares[turn % PLACES]), windows):
-            draw(fired, draws[w], words, start + w * WINDOW, replica, 0, seed, edges, accept, alias, uses_noise)
-            find_ends(ends[w], fired, edges)
+        own = max(0, windows - desk.shares[turn % PLACES])
+        draw_in_turn(ends, draws, fired, words, start, own, windows, replica, seed, edges, accept, alias, uses_noise)
         wait_for(desk.drawn, turn % num_helpers, turn + 1)
         for w in range(windows):
-            if far and w % AHEAD == 0:
-                for v in range(w, min(w + AHEAD, windows)):
-                    for k in range(WINDOW):
-                        touched[k] = nodes[u64(ends[v, 0, k]), VALUE] + nodes[u64(ends[v, 1, k]), VALUE]
+            coming = ends[w + 1] if w + 1 < windows else next_ends(desk, turn)
             for k in range(min(WINDOW, size - w * WINDOW)):
-                i, j, step = u64(ends[w, 0, k]), u64(ends[w, 1, k]), start + w * WINDOW + k
+                if far:
+                    bring_nodes(nodes, coming, k)
+                i, j, step = u64(ends[w, k, 0]), u64(ends[w, k, 1]), start + w * WINDOW + k
                 update(nodes, i, j, draws[w, 0, k], draws[w, 1, k], step, parameters)
         share_out(desk, turn)
         turn += 1
@@ -177,7 +193,7 @@ def draw_ahead(
     alias: Any,
 ) -> None:
     """What a helper does meanwhile: it draws the batches of its turns, and sums its part of the nodes at records."""
-    words, fired = np.empty((4, WINDOW), dtype=np.uint64), np.empty(WINDOW, dtype=np.uint64)
+    words, fired = np.empty((4, WINDOW), dtype=np.uint64), np.empty((2, WINDOW), dtype=np.uint64)
     num_helpers = desk.drawn.shape[0]
     row, turn, start = 0, 0, first
     while start < last:
@@ -185,9 +201,8 @@ def draw_ahead(
         if turn % num_helpers == helper:
             wait_for(desk.made, 0, turn + 1 - PLACES)
             ends, draws = desk.ends[turn % PLACES], desk.draws[turn % PLACES]
-            for w in range(-(-size // WINDOW) - desk.shares[turn % PLACES]):
-                draw(fired, draws[w], words, start + w * WINDOW, replica, 0, seed, edges, accept, alias, uses_noise)
-                find_ends(ends[w], fired, edges)
+            windows = -(-size // WINDOW) - desk.shares[turn % PLACES]
+            draw_in_turn(ends, draws, fired, words, start, 0, windows, replica, seed, edges, accept, alias, uses_noise)
             put(desk.drawn, (helper, 0), turn + 1)
         turn += 1
         start += size

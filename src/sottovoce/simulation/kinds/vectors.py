@@ -20,7 +20,7 @@ from numba.extending import register_jitable
 from ...methods.base import VALUE, PairMethod
 from ..compiling import compiled
 from ..random.kernels import WINDOW, fill_draws_at, fill_edges, fill_words
-from ..recording import exchanged, good_enough, keep, term, two_sum, worth_carrying
+from ..recording import exchanged, good_enough, keep, moved, term, two_sum, worth_carrying
 from .ends import count_of, ends_of
 
 __all__ = ["acting", "drive", "note_rows"]
@@ -194,9 +194,7 @@ def drive(  # noqa: C901  (one loop)
                                 kept[0, b], kept[1, b] = exchanged(
                                     kept[0, b], kept[1, b], leaving[0, c], leaving[2, c], in_i, in_j
                                 )
-                                kept[2, b], kept[3, b] = exchanged(
-                                    kept[2, b], kept[3, b], leaving[1, c], leaving[3, c], come_i, come_j
-                                )
+                                kept[3, b] = moved(kept[3, b], leaving[1, c], leaving[3, c], come_i, come_j)
                                 kept[4, b] = max(kept[4, b], kept[0, b])
                     for field in range(common.shape[1]):
                         common[i, field] = desk[0, own + field]

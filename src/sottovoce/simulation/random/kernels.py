@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
+from ..atomics import bring
 from ..compiling import compiled
 
 __all__ = [
@@ -29,7 +30,11 @@ __all__ = [
 WINDOW = 64
 """Positions prepared together: enough for cache misses to overlap, few enough to stay in the first-level cache."""
 
+NEAR = 2**14
+"""Edges whose aliases need not be brought near: they are in the caches of a core."""
+
 u64 = np.uint64
+NONE = u64(0)
 MASK, HALF = u64(0xFFFFFFFF), u64(32)
 MULTIPLIER_0, MULTIPLIER_1 = u64(0xD2511F53), u64(0xCD9E8D57)
 WEYL_0, WEYL_1 = u64(0x9E3779B9), u64(0xBB67AE85)
@@ -194,7 +199,10 @@ def fill_edges(words: Any, fired: Any, num_edges: Any, accept: Any, alias: Any) 
     for k in range(WINDOW):
         fired[k] = _edge(words[0, k], words[1, k], m)
     if len(accept) > 0:
+        for k in range(WINDOW if len(accept) > NEAR else 0):
+            bring(accept, fired[k])
+            bring(alias, fired[k])
         for k in range(WINDOW):
             rest = ((words[0, k] | (words[1, k] << HALF)) * m) >> u64(11)
-            if np.float64(rest) * 2.0**-53 >= accept[fired[k]]:
-                fired[k] = u64(alias[fired[k]])
+            replaced = NONE - u64(np.float64(rest) * 2.0**-53 >= accept[fired[k]])  # no or all bits: nothing to guess
+            fired[k] ^= (fired[k] ^ u64(alias[fired[k]])) & replaced
