@@ -231,7 +231,7 @@ def outcome(content: bytes) -> Message | str | None:
         return str(refused)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(messages(), messages(), st.sampled_from(CODECS), st.data())
 def test_taking_vectors_out_changes_nothing(first: Message, second: Message, codec: Codec, data: st.DataObject) -> None:
     """Whole, mutated and joined messages end in the same way with protobuf alone, which copies vectors, and without."""
