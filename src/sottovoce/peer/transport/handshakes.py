@@ -19,7 +19,7 @@ from .base import Observer, Quiet
 
 __all__ = ["HandshakeWatch", "classify"]
 
-_CORE_LINE = re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ")
+_CORE_LINE = re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d+\.\d+ +\d+ |WARNING: All log messages before absl::")
 _REASONS = (
     ("PEER_DID_NOT_RETURN_A_CERTIFICATE", "no-certificate"),
     ("has expired", "expired"),
