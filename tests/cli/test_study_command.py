@@ -7,6 +7,8 @@ import json
 import pytest
 
 from sottovoce.cli.main import main
+from sottovoce.errors import InvalidFile
+from sottovoce.statistics import run_together
 
 from ..statistics import made
 
@@ -97,3 +99,39 @@ def test_several_reports_have_no_page(capsys, folder):
     code, _, err = sottovoce(capsys, "study", "report", *twice)
     assert code == 2
     assert "a report without a release is exact" in err
+
+
+@pytest.mark.parametrize("ending", [None, InvalidFile("the parties have different studies: here and there")])
+def test_whoever_has_the_answers_stays_for_those_who_do_not(capsys, folder, monkeypatch, ending):
+    """With a report, and as well where the answers say that the studies differ: the others must learn it, too."""
+    report, done = run_together(made.study(smallest=5), {"ada": made.study().read(folder / "ada.csv")}), []
+
+    class Member:
+        """What the command uses of a peer."""
+
+        def __init__(self, config, *, standing):
+            assert not standing
+
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *_):
+            done.append("left")
+
+        async def quiet(self, seconds):
+            assert seconds > 30
+            done.append("stayed")
+            raise TimeoutError
+
+    async def run_study(*_, **__):
+        if ending is not None:
+            raise ending
+        return report
+
+    monkeypatch.setattr("sottovoce.peer.Peer", Member)
+    monkeypatch.setattr("sottovoce.peer.PeerConfig.load", lambda path: path)
+    monkeypatch.setattr("sottovoce.statistics.run_study", run_study)
+    where = ["--peer", folder / "peer.toml", "--topic", "t"]
+    code, _, error = sottovoce(capsys, "study", "run", folder / "pay.toml", folder / "ada.csv", *where)
+    assert done == ["stayed", "left"]
+    assert code == (0 if ending is None else 2), error

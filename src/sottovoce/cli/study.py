@@ -14,6 +14,7 @@ from .kinds import FileName, Number
 from .output import Group, json_option, print_json, say, seed_option
 
 if TYPE_CHECKING:
+    from ..peer import Peer
     from ..statistics import Study, StudyReport, Table
 
 __all__ = ["command"]
@@ -160,14 +161,23 @@ def example(folder: Path, seed: int, as_json: bool) -> None:
 
 async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> StudyReport:  # noqa: ASYNC109
     """The report of the network to which a peer belongs."""
+    from ..errors import InvalidFile
     from ..peer import Peer, PeerConfig
     from ..statistics import run_study
 
     async with Peer(PeerConfig.load(path), standing=False) as peer:
-        found = await run_study(study, table, peer, topic=topic, timeout=timeout)
-        with contextlib.suppress(TimeoutError):
-            await peer.quiet(LINGER)
+        try:
+            found = await run_study(study, table, peer, topic=topic, timeout=timeout)
+        except InvalidFile:  # the answers say so, and a neighbour may not have them yet
+            await _linger(peer)
+            raise
+        await _linger(peer)
         return found
+
+
+async def _linger(peer: Peer) -> None:
+    with contextlib.suppress(TimeoutError):
+        await peer.quiet(LINGER)
 
 
 def _write(report: StudyReport, out: Path | None, page: Path | None) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba.core.cgutils
+import numba.core.config
 import numba.extending
 import numba.np.arrayobj
 from llvmlite import ir
@@ -20,6 +21,9 @@ __all__ = ["TOGETHER", "bring", "call_at", "look", "pause", "put"]
 
 TOGETHER = sys.platform != "win32"
 """Whether threads can wait for each other in kernels: the C library must have ``sched_yield``."""
+
+COMPILED = not getattr(numba.core.config, "DISABLE_JIT", False)
+"""Whether there are instructions at all: ``NUMBA_DISABLE_JIT=1`` has the interpreter run everything."""
 
 SPINS = 4000
 """Looks at a number before the processor is offered to others: about two microseconds."""
@@ -71,8 +75,8 @@ def put(_: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
-def bring(_: Any, array: Any, index: Any) -> Any:
-    """Have the memory around ``array[index]`` brought near. Nobody waits for it, and no index is wrong."""
+def _bring(_: Any, array: Any, index: Any) -> Any:
+    """The instruction of :func:`bring`."""
     byte, number = ir.IntType(8), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
 
@@ -84,6 +88,13 @@ def bring(_: Any, array: Any, index: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, index), code
+
+
+@register_jitable
+def bring(array: Any, index: Any) -> None:
+    """Have the memory around ``array[index]`` brought near. Nobody waits for it, and no index is wrong."""
+    if COMPILED:
+        _bring(array, index)
 
 
 @intrinsic
