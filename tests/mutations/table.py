@@ -254,6 +254,20 @@ NAMED = (
         _LIMITS,
     ),
     Named(
+        "a bound on what an edge holds does not grow with what is moved",
+        "sottovoce.peer.protocol.bounds.Bounds.copied",
+        "self.flow + step",
+        "self.flow",
+        ("tests/peer/protocol/test_bounds.py",),
+    ),
+    Named(
+        "noise is taken for decided where a further digit would change it",
+        "sottovoce.peer.runtime.randomness.second_guess",
+        "least -= known.bend.take(index)",
+        "pass",
+        _RANDOMNESS,
+    ),
+    Named(
         "an answer may move more than the limit of the edge",
         "sottovoce.peer.protocol.steps.kept_within",
         "kept = np.clip(amount, lowest, highest)",
