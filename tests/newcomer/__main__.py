@@ -69,8 +69,11 @@ def readme(folder: Path, wheel: Path) -> list[Reader]:
 
 
 def others(folder: Path, wheel: Path, only: list[str] | None) -> list[Reader]:
-    """The lesson that installs first, then the other tutorials, then all pages that have commands."""
-    home = Home(folder / "home", sys.executable)
+    """The lesson that installs first, then the other tutorials, then all pages that have commands.
+
+    With uv in place of pip, if ``UV`` names it: README is followed with pip.
+    """
+    home = Home(folder / "home", sys.executable, os.environ.get("UV", ""))
     first = followed(home, "clone", wheel, [FIRST], activated=None)
 
     def told(story: list[str]) -> Reader:

@@ -15,7 +15,7 @@ from .special import ADDRESSES, INSIDE, PROVIDED, SPECIAL, VARIES, Special, bare
 
 SESSION = Path(__file__).with_name("session.py")
 THE_CHECKOUT = re.compile(r"""(?<=[\s'"])\.(?=\[|'|"|\s|$)""")
-PIP = re.compile(r"\S*\bpip install(?= )")
+PIP = re.compile(r"(\S+/bin/)?\bpip install(?= )")
 UNWRAPPED = re.compile(r'^\s*["{]|\S{40}|sottovoce |rows of \d+ contributors: ')
 """What may be wider than the terminal: JSON, long paths, commands to type, a report that is equal at all parties."""
 ENDED = {0, 130}
@@ -91,10 +91,13 @@ class Reader:
         if " install " in line:
             line = THE_CHECKOUT.sub(str(self.wheel), line)
             if self.home.uv:
-                line = PIP.sub(f"{self.home.uv} pip install", line)
+                line = PIP.sub(self._by_uv, line)
         for printed, ours in ADDRESSES.items():
             line = line.replace(printed, ours)
         return line
+
+    def _by_uv(self, pip: re.Match[str]) -> str:
+        return f"{self.home.uv} pip install" + (f" --python {pip[1]}python" if pip[1] else "")
 
     def _wrong(self, command: Command, special: Special, answer: Answer) -> Iterator[str]:
         if answer.code != 0:

@@ -132,7 +132,9 @@ def test_a_reader_notes_what_is_not_as_the_page_says(tmp_path: Path, monkeypatch
     assert [problem.splitlines()[0] for problem in reader.problems] == ["p.md:4: echo two", "p.md:6: false"]
 
 
-@pytest.mark.parametrize(("uv", "typed"), [("", ".venv/bin/pip install"), ("/opt/uv", "/opt/uv pip install")])
+@pytest.mark.parametrize(
+    ("uv", "typed"), [("", ".venv/bin/pip install"), ("/opt/uv", "/opt/uv pip install --python .venv/bin/python")]
+)
 def test_the_wheel_is_installed_by_what_the_home_has(
     uv: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
