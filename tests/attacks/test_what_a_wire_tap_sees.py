@@ -24,17 +24,17 @@ class Tap:
         self.up, self.down = bytearray(), bytearray()
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        inner, outer = await asyncio.open_connection("127.0.0.1", self._port)
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.gather(self._carry(reader, outer, self.up), self._carry(inner, writer, self.down))
+        with contextlib.closing(writer), contextlib.suppress(asyncio.CancelledError):
+            inner, outer = await asyncio.open_connection("127.0.0.1", self._port)
+            with contextlib.closing(outer):
+                await asyncio.gather(self._carry(reader, outer, self.up), self._carry(inner, writer, self.down))
 
     async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, kept: bytearray) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), contextlib.closing(sink):
             while chunk := await source.read(65536):
                 kept += chunk
                 sink.write(chunk)
                 await sink.drain()
-        sink.close()
 
 
 async def overheard(calls: int) -> Tap:
