@@ -331,6 +331,20 @@ NAMED = (
         ("tests/peer/protocol/test_machine.py",),
     ),
     Named(
+        "an answer that nobody waits for any more counts as told",
+        "sottovoce.peer.runtime.holding.HeldAnswers.waits",
+        "name in self._held and not self._held[name].done()",
+        "name in self._held",
+        ("tests/peer/runtime/test_holding.py",),
+    ),
+    Named(
+        "the first by name waits for the other to greet, too",
+        "sottovoce.peer.protocol.core.Core.speaks_second",
+        "name < self.settings.name and not told",
+        "not told",
+        ("tests/peer/protocol/test_machine.py",),
+    ),
+    Named(
         "a topic is declared before all contributors are bound",
         "sottovoce.peer.protocol.closing.renewed",
         "found.contributors & ~found.ready == 0",

@@ -421,6 +421,26 @@ def test_news_are_paid_from_a_bucket() -> None:
     assert b.news() == []
 
 
+def test_of_two_in_the_same_round_the_first_by_name_speaks() -> None:
+    """Bob waits for ada's greeting, and not if ada has told of that round; ada waits for nobody (R94)."""
+    a, b = acquainted()
+    b.rule.round = a.rule.round = 5
+    assert (a.speaks_second("bob"), b.speaks_second("ada")) == (False, True)
+    b.rule._seen["ada"] = 5
+    assert not b.speaks_second("ada")
+
+
+def test_only_a_greeting_from_the_next_round_is_worth_holding_back() -> None:
+    """Not one from this round or a far one, not while nothing can be told, and no request (R94)."""
+    a, b = acquainted()
+    b.rule.round = b.rule._news_round = 5
+    greetings = [replace(a.greet("bob"), stop=Stop(number)) for number in (4, 5, 6, 7)]
+    assert [b.answers_soon(greeting) for greeting in greetings] == [False, False, True, False]
+    assert not b.answers_soon(replace(greetings[2], kind=Kind.BUSY))
+    b.rule._news_round = 4
+    assert not b.answers_soon(greetings[2])
+
+
 def test_what_has_arrived_is_not_told_again_at_once() -> None:
     """Who only waits greets a neighbour that knows its round after two calls to each, and not before (R88)."""
     a, _ = acquainted()

@@ -15,7 +15,7 @@ from sottovoce.errors import TemporaryFailure
 from sottovoce.peer.membership.credentials import Credentials
 from sottovoce.peer.membership.keys import key_pem, new_key, self_signed
 from sottovoce.peer.protocol.messages import Message
-from sottovoce.peer.transport.base import CallFailed
+from sottovoce.peer.transport.base import CallFailed, HeldAnswer
 from sottovoce.peer.transport.grpc import GrpcTransport
 from sottovoce.testing.transport import hello
 
@@ -294,6 +294,39 @@ def test_clocks_out_of_step_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None
             monkeypatch.setattr(caller, "_now", lambda: 0.0)
             assert await attempt(caller, b.port) == "answered"
         assert observer.events == [("clock-skew", "a")]
+
+    asyncio.run(scenario())
+
+
+def test_an_answer_that_is_held_back_keeps_no_other_waiting() -> None:
+    """R94: while one call of a neighbour waits for its answer the next is answered; who hangs up is forgotten."""
+    held: list[HeldAnswer] = []
+
+    def handler(_src: str, message: Message) -> asyncio.Future[Message | None]:
+        if message.xid:
+            return asyncio.ensure_future(asyncio.sleep(0, None))
+        held.append(HeldAnswer())
+        return held[-1]
+
+    async def scenario() -> None:
+        server = GrpcTransport(make_config("b", neighbours={"a": "127.0.0.1:1"}), SOCIETY.credentials("b"), Recorder())
+        await server.serve(handler)
+        caller = SOCIETY.transport("a")
+        caller.add_neighbour("b", f"127.0.0.1:{server.port}")
+        first = asyncio.create_task(caller.call("b", hello("a", "b"), 60.0))
+        while not held:
+            await asyncio.sleep(0.01)
+        assert await caller.call("b", replace(hello("a", "b"), xid=1), 60.0) is None
+        assert not first.done()
+        held[0].set_result(hello("b", "a"))
+        assert await first == hello("b", "a")
+        with pytest.raises(CallFailed, match="timeout"):
+            await caller.call("b", hello("a", "b"), 0.5)
+        while not held[1].done():
+            await asyncio.sleep(0.01)
+        assert held[1].cancelled()
+        await caller.close()
+        await server.close()
 
     asyncio.run(scenario())
 

@@ -1,4 +1,4 @@
-"""What a protocol holds, and how it puts what it knows into a message: rules R22, R37, R49, R50, R62 and R90.
+"""What a protocol holds, and how it puts what it knows into a message: rules R22, R37, R49, R50, R62, R90 and R94.
 
 :class:`Core` decides nothing. :class:`.members.Membership` adds who is around, :class:`.machine.Protocol` what is done
 with a tick and with a message.
@@ -6,7 +6,7 @@ with a tick and with a message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .absences import Absences, Missing, Sight
@@ -109,9 +109,24 @@ class Core:
         kept = 0.0 if self.rule.promising else float(self.rule.epoch_rounds)
         return self._links[name].news >= 1.0 + kept
 
-    def news(self) -> list[Message]:
-        """R62: the greetings to send now, because this peer has entered a round that all wait for."""
-        return [self._tell_news(name) for name in self.state.active if self.has_news(name)]
+    def news(self, names: Iterable[str] | None = None) -> list[Message]:
+        """R62: the greetings to send now, to these neighbours or to all: a round was entered that they wait for."""
+        asked = self.state.active if names is None else names
+        return [self._tell_news(name) for name in asked if self.has_news(name)]
+
+    def speaks_second(self, name: str) -> bool:
+        """R94: whether ``name`` greets first if it has news, too: of two ends the first by name does.
+
+        Not if it has told its own: then it waits for ours.
+        """
+        told = self._links[name].closed != 0 if self.declared else self.rule.has_heard(name)
+        return name < self.settings.name and not told
+
+    def answers_soon(self, m: Message) -> bool:
+        """R94: whether ``m``, which has no answer now, may have one in a moment: it greets from the next round."""
+        if m.kind is not Kind.HELLO or m.src not in self._links or self.declared:
+            return False
+        return m.closed != 0 or (m.stop is not None and self.rule.is_next(m.stop.round))
 
     def _tell_news(self, name: str) -> Message:
         if name in self._to_tell:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from .settings import Settings
 from .units import LONG
 
-__all__ = ["Patience", "first_wait", "travel_time"]
+__all__ = ["Patience", "first_wait", "moment", "travel_time"]
 
 _SECONDS_PER_COORDINATE = 1e-6
 """What a wait is lengthened by, so that a million coordinates have time to travel and to be stored."""
@@ -19,6 +19,9 @@ _SECONDS_PER_LONG_COORDINATE = 5e-6
 
 _LEAST_SHARE = 0.2
 """The shortest wait, as a share of the first: a disk that pauses for a moment is no lost message."""
+
+_MOMENT_SHARE, _TRAVEL_SHARE = 0.04, 0.1
+"""A moment, as a share of the first wait, and of what a wait is lengthened by where vectors are long."""
 
 _MOST_SHARE = 20.0
 """The longest wait, in first ones."""
@@ -46,6 +49,20 @@ def travel_time(settings: Settings) -> float:
     (0.5, 0.0)
     """
     return _SECONDS_PER_LONG_COORDINATE * settings.dimension if settings.dimension >= LONG else 0.0
+
+
+def moment(settings: Settings) -> float:
+    """R94: how long an end that is to speak second waits for the first; an answer is held back for twice that.
+
+    The shortest wait for an answer is more than twice as long as the two together, so nobody gives up for it.
+
+    Examples
+    --------
+    >>> from sottovoce.testing.settings import some_settings
+    >>> moment(some_settings(timeout=0.25)), moment(some_settings(dimension=100_000, timeout=0.25))
+    (0.01, 0.06)
+    """
+    return _MOMENT_SHARE * settings.timeout + _TRAVEL_SHARE * travel_time(settings)
 
 
 class Patience:

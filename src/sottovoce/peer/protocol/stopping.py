@@ -260,6 +260,14 @@ class RangeRule:
             self.settled and not self.restless and self._seen.get(name, -1) >= self._settled_round
         )
 
+    def has_heard(self, name: str) -> bool:
+        """R94: whether ``name`` was heard in the present round."""
+        return self._seen.get(name, -1) >= self.round
+
+    def is_next(self, number: int) -> bool:
+        """R94: whether that round comes next, and is likely to be news when it is entered, as the present one is."""
+        return self.joined and number == self.round + 1 and self._news_round == self.round
+
     @property
     def promising(self) -> bool:
         """R62: whether nothing known is against declaring at the end of this epoch."""

@@ -17,7 +17,7 @@ from ..protocol import Protocol
 from ..protocol.absences import Missing, Sight
 from ..protocol.calling import Contacts, jittered
 from ..protocol.messages import Kind, Message
-from ..protocol.patience import first_wait, travel_time
+from ..protocol.patience import first_wait, moment, travel_time
 from ..transport.base import Observer, Transport
 from .clock import Clock
 from .keeping import Keeper
@@ -75,6 +75,8 @@ class Conversation:
         self._tasks: set[asyncio.Task[None]] = set()
         self._clockwork: asyncio.Task[None] | None = None
         self._news: set[asyncio.Task[None]] = set()
+        self._later: set[str] = set()
+        """R94: neighbours that have a moment's time to greet first."""
         self._began = around.clock.now()
 
     @property
@@ -219,13 +221,36 @@ class Conversation:
     async def _spread_news(self) -> None:
         """R62: greet at once whoever waits for the round that this peer has entered."""
         while True:
-            await self.keeper.until(lambda: any(map(self.protocol.has_news, self.protocol.state.active)))
-            for greeting in self.protocol.news():
-                if greeting.dst not in self._around.callers:
-                    task = self.spawn(self.talker.talk, greeting)
-                    self._news.add(task)
-                    task.add_done_callback(self._news.discard)
-            self.keeper.tell()
+            await self.keeper.until(lambda: bool(self._with_news()))
+            second = {name for name in self._with_news() if self._speaks_second(name)}
+            if second:
+                self._later |= second
+                self.spawn(self._tell_later, second)
+            self._tell(self._with_news())
+
+    def _with_news(self) -> list[str]:
+        has_news, later = self.protocol.has_news, self._later
+        return [name for name in self.protocol.state.active if name not in later and has_news(name)]
+
+    def _speaks_second(self, name: str) -> bool:
+        return self.protocol.speaks_second(name) and not self.talker.waits(name)
+
+    async def _tell_later(self, names: set[str]) -> None:
+        """R94: greet those that were to greet first, unless they have in the meantime."""
+        await self._around.clock.sleep(moment(self.protocol.settings))
+        self._later -= names
+        self._tell(name for name in self.protocol.state.active if name in names)
+
+    def _tell(self, names: Iterable[str]) -> None:
+        """Tell these what is new: as the answer to their own greeting, if they wait for one."""
+        for greeting in self.protocol.news(names):
+            if self.talker.waits(greeting.dst):
+                self.talker.answer(greeting)
+            elif greeting.dst not in self._around.callers:
+                task = self.spawn(self.talker.talk, greeting)
+                self._news.add(task)
+                task.add_done_callback(self._news.discard)
+        self.keeper.tell()
 
     async def _sleep_unless_unsettled(self, seconds: float, *, quiet: bool) -> bool:
         """Sleep; a settled peer wakes early when that ends. Returns whether it did."""

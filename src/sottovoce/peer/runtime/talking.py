@@ -10,9 +10,10 @@ from ...errors import PeerError, ProtocolViolation
 from ..protocol import Protocol
 from ..protocol.calling import LONGEST_TALK, Contacts, jittered
 from ..protocol.messages import Kind, Message
-from ..protocol.patience import travel_time
+from ..protocol.patience import moment, travel_time
 from ..transport.base import CallFailed, Observer, Quiet, Transport
 from .clock import Clock
+from .holding import HeldAnswers
 from .keeping import Keeper
 
 __all__ = ["Talker"]
@@ -52,6 +53,7 @@ class Talker:
         self._observer, self._contacts, self._callers = observer, contacts, callers
         self._noticed = noticed
         self._worth_saying = Quiet()
+        self._held = HeldAnswers()
         self._silent: set[str] = set()
         """Neighbours of which it was said that they do not answer requests."""
 
@@ -72,6 +74,16 @@ class Talker:
         """R22: show a neighbour the ledger."""
         if name in self._protocol.state.edges and name not in self._callers:
             await self.talk(self._protocol.greet(name))
+
+    def waits(self, name: str) -> bool:
+        """R94: whether ``name`` has greeted and is to be answered yet."""
+        return self._held.waits(name)
+
+    def answer(self, reply: Message) -> None:
+        """R94: what was held back for a neighbour that waits."""
+        self._keeper.commit()
+        self._held.give(reply.dst, reply)
+        self._protocol.delivered(reply)
 
     async def talk(self, first: Message) -> None:
         """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
@@ -142,15 +154,18 @@ class Talker:
     def hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
         """What the transport calls; ``name`` is authenticated.
 
-        The answer is there at once. It comes as a future, because a task for each message would cost a tenth of an
-        exchange.
+        The answer is there at once, or is held back for a moment (R94). It comes as a future, because a task for each
+        message would cost a tenth of an exchange.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Message | None] = loop.create_future()
         try:
             self._keeper.check()
             if self._contacts.admits(name, self._clock.now()):
-                answer.set_result(self._receive(name, message))
+                reply = self._receive(name, message)
+                if reply is None and self._protocol.answers_soon(message):
+                    return self._held.hold(name, 2.0 * moment(self._protocol.settings))
+                answer.set_result(reply)
             else:  # the answer, which is none, comes late: until then the transport reads nothing more from there
                 self._observer.count("flood", name)
                 loop.call_later(_FLOOD_PAUSE, _answer_nothing, answer)

@@ -7,6 +7,7 @@ not vouch for delivery: a call that fails may or may not have been handled on th
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable
@@ -20,6 +21,7 @@ __all__ = [
     "CallFailed",
     "FailureReason",
     "Handler",
+    "HeldAnswer",
     "Observer",
     "Quiet",
     "RosterHandler",
@@ -29,6 +31,14 @@ __all__ = [
 
 Handler = Callable[[str, Message], Awaitable[Message | None]]
 """Called with the sender's authenticated name and its message; returns the reply, or ``None`` for no reply."""
+
+
+class HeldAnswer(asyncio.Future[Message | None]):
+    """What a handler may return: an answer that comes a moment later. Meanwhile the transport reads what else comes.
+
+    Nothing has to be finished before it comes: whoever waits for it no more may cancel it.
+    """
+
 
 RosterHandler = Callable[[str, int, bytes | None], Awaitable[bytes | None]]
 """Called with a neighbour's name, the number of its roster, and that roster if it hands it over; returns ours if it is

@@ -40,7 +40,7 @@ from ..protocol.messages import Kind, Message
 from ..protocol.terms import WIRE
 from . import sottovoce_pb2 as pb
 from .admission import Admission
-from .base import CallFailed, FailureReason, Handler, Observer, Quiet, RosterHandler, SilentObserver
+from .base import CallFailed, FailureReason, Handler, HeldAnswer, Observer, Quiet, RosterHandler, SilentObserver
 from .codec import Codec
 from .options import channel_options, hide_callers_that_hung_up, longest, server_options
 
@@ -192,7 +192,8 @@ class GrpcTransport:
             assert message is not None
             if message.kind is Kind.HELLO:
                 self._compare_clocks(src, context)
-            return await self._answer(src, message, context)
+            answer = await self._answer(src, message, context)
+        return self._codec.encode(await answer) if isinstance(answer, HeldAnswer) else answer
 
     async def _swap(self, _stream: object, context: Context) -> bytes:
         """A neighbour's roster and ours: the end that is behind gets the later one."""
@@ -251,11 +252,13 @@ class GrpcTransport:
             raise ProtocolViolation("a call carries a message")
         return message
 
-    async def _answer(self, src: str, message: Message, context: Context) -> bytes:
+    async def _answer(self, src: str, message: Message, context: Context) -> bytes | HeldAnswer:
+        """The answer to a message; one that is held back (R94) must not keep others waiting."""
         assert self._handler is not None
         try:
+            answer = self._handler(src, message)
             # Shielded: a caller that hangs up must not interrupt a state change half way.
-            return self._codec.encode(await asyncio.shield(self._handler(src, message)))
+            return answer if isinstance(answer, HeldAnswer) else self._codec.encode(await asyncio.shield(answer))
         except asyncio.CancelledError:
             raise
         except Exception as error:  # whatever it is, the caller must only learn that we cannot answer

@@ -1,0 +1,104 @@
+"""R94: of two neighbours in the same round one calls and the other answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from sottovoce.peer.protocol import Protocol
+from sottovoce.peer.protocol.messages import Kind, Message
+from sottovoce.peer.protocol.patience import Patience, first_wait, moment, travel_time
+from sottovoce.peer.runtime.holding import HeldAnswers
+from sottovoce.testing import LocalNetwork, run_virtually
+from sottovoce.testing.memory_transport import Faults, MemoryTransport
+from sottovoce.testing.settings import some_settings
+
+from .town import virtually
+
+
+def a_message() -> Message:
+    return Message(Kind.HELLO, "ada", "bob", 1, 1, blank=True)
+
+
+@virtually
+async def test_who_waits_is_answered_when_there_is_news() -> None:
+    """An answer that is held back comes as soon as it is given, and nobody waits after that."""
+    held, news = HeldAnswers(), a_message()
+    answer = held.hold("bob", 1.0)
+    assert held.waits("bob")
+    held.give("bob", news)
+    assert await answer is news
+    assert asyncio.get_running_loop().time() < 1e-3
+    assert not held.waits("bob")
+
+
+@virtually
+async def test_nobody_waits_for_longer_than_a_moment() -> None:
+    """Without news the answer is nothing, after the time that was said."""
+    held = HeldAnswers()
+    began = asyncio.get_running_loop().time()
+    assert await held.hold("bob", 0.5) is None
+    assert asyncio.get_running_loop().time() - began == pytest.approx(0.5)
+    assert not held.waits("bob")
+
+
+@virtually
+async def test_one_call_of_a_neighbour_is_held_at_a_time() -> None:
+    """A neighbour that calls again and again has one call open, not many; and its last one is held for its own time."""
+    held = HeldAnswers()
+    answers = []
+    for _ in range(100):
+        answers.append(held.hold("eve", 1.0))
+        await asyncio.sleep(0.1)
+    assert [answer.done() for answer in answers] == [True] * 99 + [False]
+    assert await answers[-1] is None
+
+
+@virtually
+async def test_a_caller_that_hangs_up_is_not_counted_as_told() -> None:
+    """An answer that was cancelled is waited for by nobody: news must travel in another way."""
+    held = HeldAnswers()
+    held.hold("bob", 1.0).cancel()
+    assert not held.waits("bob")
+    assert held.hold("bob", 1.0).done() is False
+
+
+@pytest.mark.parametrize("dimension", [1, 100_000])
+@pytest.mark.parametrize("timeout", [0.01, 0.25, 5.0])
+def test_an_answer_is_held_for_less_than_the_shortest_wait(dimension: int, timeout: float) -> None:
+    """Speaking second and being held together stay below half of any wait: nobody is given up for being polite."""
+    settings = some_settings(dimension=dimension, timeout=timeout)
+    patience = Patience(first_wait(settings))
+    patience.answered(1e-9)
+    assert 3.0 * moment(settings) < 0.75 * (patience.wait() + travel_time(settings))
+
+
+def greetings_of_topics(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often members of a small network have called each other to greet, in six topics."""
+    found: Counter[Kind] = Counter()
+    call = MemoryTransport.call
+
+    async def counted(transport: MemoryTransport, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
+        found[message.kind] += 1
+        return await call(transport, dst, message, timeout)
+
+    async def topic(seed: int) -> None:
+        names = [f"p{k}" for k in range(5)]
+        async with LocalNetwork(names, seed=seed, diameter=1, tolerance=1e-3, faults=Faults(delay=0.004)) as net:
+            await asyncio.gather(*(net[name].average(float(k), topic="t") for k, name in enumerate(names)))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MemoryTransport, "call", counted)
+        for seed in range(6):
+            run_virtually(topic(seed))
+    return found[Kind.HELLO]
+
+
+def test_where_one_end_calls_and_the_other_answers_there_are_fewer_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With answers held back, topics need at least a sixth fewer greetings than where both ends call at once."""
+    held = greetings_of_topics(monkeypatch)
+    monkeypatch.setattr(Protocol, "answers_soon", lambda *_: False)
+    monkeypatch.setattr(Protocol, "speaks_second", lambda *_: False)
+    assert 6 * held <= 5 * greetings_of_topics(monkeypatch)
