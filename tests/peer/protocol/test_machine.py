@@ -11,7 +11,7 @@ from sottovoce.errors import ConfigError, ProtocolViolation
 from sottovoce.peer.protocol import PeerState
 from sottovoce.peer.protocol.messages import DEFAULT_TOPIC, Kind, Stop
 from sottovoce.peer.protocol.noise import account_for, noise_in_place, rounded
-from sottovoce.peer.protocol.steps import half, kept_within
+from sottovoce.peer.protocol.steps import FEW, half, kept_within
 from sottovoce.peer.protocol.units import LONG
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
@@ -46,6 +46,15 @@ def test_an_exchange_moves_both_to_the_average() -> None:
     assert a.state.shown + b.state.shown == total
     assert abs(a.state.shown - b.state.shown) == total % 2
     assert a.state.edges["bob"].flow == -b.state.edges["ada"].flow
+
+
+@pytest.mark.parametrize("odd", [0, FEW - 1, FEW, 3 * FEW])
+def test_one_odd_difference_among_many_is_halved_by_a_coin(odd: int) -> None:
+    """Wherever it stands, and with either side of the coin; the even ones are halved exactly."""
+    difference = 2 * np.arange(4 * FEW)
+    difference[odd] += 1
+    assert half(difference, np.ones)[odd] - half(difference, np.zeros)[odd] == 1
+    assert np.delete(half(difference, np.ones), odd).tolist() == np.delete(np.arange(4 * FEW), odd).tolist()
 
 
 def test_a_fair_coin_halves_an_odd_difference() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.peer.protocol.messages import Stop
-from sottovoce.peer.protocol.stopping import Interval, RangeRule
+from sottovoce.peer.protocol.stopping import BLOCK, Interval, RangeRule
 
 
 class Line:
@@ -410,3 +410,18 @@ def test_members_count_only_with_their_interval() -> None:
         for _ in range(40):
             line.sweep()
         assert line.rules[0].contributors == found
+
+
+def test_an_interval_is_compared_to_its_last_number() -> None:
+    """Where one long interval leaves another only in its last coordinate, at either end, the union is wider."""
+    many = 3 * BLOCK + 5
+    inside = np.zeros(many, dtype=np.int64), np.full(many, 4)
+    for end, beyond in ((0, -1), (1, 5)):
+        value = np.full(many, 2)
+        rule = RangeRule(1, 100, lambda value=value: (value, value))  # type: ignore[misc]
+        rule.joined, rule._interval = True, inside
+        value[-1] = beyond
+        rule.value_changed()
+        assert rule._interval is not None
+        assert rule._interval[end][-1] == beyond
+        assert rule._interval[end][:-1].tolist() == inside[end][:-1].tolist()

@@ -74,7 +74,7 @@ class Certificate:
         >>> [end.tolist() for end in Certificate(0b1, np.array([8, 9]), width=2).interval]
         [[3, 4], [5, 5]]
         """
-        return -((self.width - self.twice) // 2), (self.twice + self.width) // 2
+        return -((self.width - self.twice) >> 1), (self.twice + self.width) >> 1  # many times as fast as // 2
 
     def __repr__(self) -> str:
         word = "declared" if self.declared else "certified"

@@ -316,4 +316,6 @@ def extremes(vector: Vector) -> tuple[int, int]:
     if vector.size == 1:
         only = int(vector.flat[0])
         return only, only
-    return (int(vector.min()), int(vector.max())) if vector.size else (0, 0)
+    if not vector.size:
+        return 0, 0
+    return int(np.minimum.reduce(vector)), int(np.maximum.reduce(vector))

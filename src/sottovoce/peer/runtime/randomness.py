@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,9 @@ CELLS = 2**15
 
 FEW, SMALL = 2048, 8192.0
 """From so many numbers on, of noise below so many units, most are known from their first digits: one look-up each."""
+
+TABLES = 20
+"""So many tables of 256 kB are kept: the same sizes come again in every topic."""
 
 LARGE = 2.0**20
 """From this deviation on 31 digits tell too little, and all are asked for at once."""
@@ -102,14 +105,20 @@ def cells() -> Cells:
     return Cells(ends[1:], width, bend)
 
 
-def _by_table(first: Digits, size: float) -> Vector:
-    """What the first digits alone decide, looked up; for the few others more digits are asked for."""
+@lru_cache(maxsize=TABLES)
+def table(size: float) -> npt.NDArray[np.int32]:
+    """The noise that each first word of 16 bits stands for, and where it does not decide, the least number of all."""
     known = cells()
     low = np.rint(size * (1.0 - ERROR) * known.low)
     certain = low == np.rint(size * (1.0 + ERROR) * (known.low + known.width))
-    table = np.concatenate([np.where(certain, low, _UNKNOWN), np.where(certain, -low, _UNKNOWN)]).astype(np.int32)
-    noise: Vector = table.take(first).astype(np.int64)
-    unknown = np.flatnonzero(noise == _UNKNOWN)
+    return np.concatenate([np.where(certain, low, _UNKNOWN), np.where(certain, -low, _UNKNOWN)]).astype(np.int32)
+
+
+def _by_table(first: Digits, size: float) -> Vector:
+    """What the first digits alone decide, looked up; for the few others more digits are asked for."""
+    decided = table(size).take(first)
+    unknown = np.flatnonzero(decided == _UNKNOWN)
+    noise: Vector = decided.astype(np.int64)
     noise[unknown] = _from_second_digits(first[unknown], size)
     return noise
 

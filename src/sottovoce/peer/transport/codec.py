@@ -9,6 +9,7 @@ width travel.
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -42,6 +43,7 @@ _STOP_TAG = _tag(pb.Message, "stop")
 _INTERVAL_TAGS = [
     (f"{when}low", f"{when}high", _tag(pb.Stop, f"{when}low"), _tag(pb.Stop, f"{when}span")) for when in _INTERVALS
 ]
+Packed = tuple[bytes | memoryview, bytes]
 _LONG = 2**16
 """Bytes of a message from which on its vectors are worth taking out."""
 _SETS = ("closed", "present", "held", "holders")
@@ -73,6 +75,7 @@ class Codec:
         self.members = members
         self.longest = max(dimension, longest)
         self._value_bytes, self._width_bytes = value_bytes, width_bytes
+        self._told: tuple[weakref.ref[Vector], weakref.ref[Vector], tuple[Packed, Packed]] | None = None
 
     @classmethod
     def from_config(cls, config: PeerConfig) -> Codec:
@@ -121,11 +124,19 @@ class Codec:
         parts: list[bytes | memoryview] = []
         for low_name, high_name, low_tag, span_tag in _INTERVAL_TAGS:
             low, high = getattr(stop, low_name), getattr(stop, high_name)
-            if low is not None:
-                parts += _field(low_tag, *pack(low, self._value_bytes))
             if low is not None and high is not None:
-                parts += _field(span_tag, *pack(high - low, self._width_bytes))
+                low_bytes, span_bytes = self._interval(low, high)
+                parts += [*_field(low_tag, *low_bytes), *_field(span_tag, *span_bytes)]
         return [_STOP_TAG, varint(sum(map(_size, parts))), *parts] if parts else []
+
+    def _interval(self, low: Vector, high: Vector) -> tuple[Packed, Packed]:
+        """An interval as bytes. The one that was told last is kept: it is mostly told to several neighbours in turn."""
+        kept = self._told
+        if kept is not None and kept[0]() is low and kept[1]() is high:
+            return kept[2]
+        packed = pack(low, self._value_bytes), pack(high - low, self._width_bytes)
+        self._told = weakref.ref(low), weakref.ref(high), packed
+        return packed
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
@@ -185,7 +196,8 @@ class Codec:
             if low is not None:
                 fields[f"{when}low"] = self._vector(f"{when}low", low)
             if low is not None and span is not None:
-                fields[f"{when}high"] = self._high(fields[f"{when}low"], self._vector(f"{when}span", span))
+                width = self._vector(f"{when}span", span)
+                fields[f"{when}high"] = self._high(fields[f"{when}low"], width, far=WORD in (low[-1], span[-1]))
         return Stop(**{name: getattr(wire, name) for name in _STOP_NUMBERS}, **fields)
 
     def _vector(self, name: str, content: memoryview) -> Vector:
@@ -201,7 +213,8 @@ class Codec:
         return vector
 
     @staticmethod
-    def _high(low: Vector, span: Vector) -> Vector:
+    def _high(low: Vector, span: Vector, *, far: bool) -> Vector:
+        """The upper end of an interval; ``far``: numbers have all eight bytes, and so their sum may be too large."""
         if low.shape != span.shape:
             raise ProtocolViolation(
                 f"an interval must be as wide as it is long, got {low.size} and {span.size} numbers"
@@ -209,7 +222,7 @@ class Codec:
         if span.size and int(span.min()) < 0:
             raise ProtocolViolation("the width of an interval must not be negative")
         high: Vector = low + span
-        if span.size and int(high.max()) > LARGEST:
+        if far and span.size and int(high.max()) > LARGEST:
             raise ProtocolViolation("an interval must end within 2**60")
         return high
 
