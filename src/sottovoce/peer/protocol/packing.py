@@ -17,7 +17,7 @@ import numpy as np
 
 from .messages import Vector, extremes, within
 
-__all__ = ["WORD", "bytes_for", "bytes_of", "pack", "unpack"]
+__all__ = ["WORD", "bytes_for", "bytes_of", "pack", "pack_tightly", "unpack"]
 
 WORD = 8
 """Bytes of a number as peers keep it."""
@@ -49,7 +49,22 @@ def bytes_of(vector: Vector) -> int:
 
 def pack(vector: Vector, usual: int) -> tuple[bytes | memoryview, bytes]:
     """A vector as bytes, ``usual`` for each number if they suffice; numbers that need all eight are not copied."""
-    width = usual if usual == WORD or within(vector, 2 ** (8 * usual - 1) - 1) else WORD
+    return _packed(vector, usual if usual == WORD or within(vector, 2 ** (8 * usual - 1) - 1) else WORD)
+
+
+def pack_tightly(vector: Vector) -> bytes:
+    """A vector as bytes, as few for each number as :func:`bytes_of` says.
+
+    Examples
+    --------
+    >>> pack_tightly(np.array([1, -2])).hex(" "), pack_tightly(np.array([1, -200])).hex(" ")
+    ('01 fe 01', '01 00 38 ff 02')
+    """
+    return b"".join(_packed(vector, bytes_of(vector)))
+
+
+def _packed(vector: Vector, width: int) -> tuple[bytes | memoryview, bytes]:
+    """So many bytes for each number; whoever calls has seen that they suffice."""
     last = bytes([width])
     if len(vector) == 1:  # the common case of a single number, without the cost of arrays
         return int(vector[0]).to_bytes(width, "little", signed=True), last

@@ -13,7 +13,7 @@ from ...privacy.gaussian.account import Account
 from ..protocol.closing import Certificate
 from ..protocol.ledger import Edge
 from ..protocol.messages import Vector
-from ..protocol.packing import bytes_of, pack, unpack
+from ..protocol.packing import pack_tightly, unpack
 from ..protocol.parting import Parting
 from ..protocol.state import PeerState
 from .base import TopicRecord, changed_edges
@@ -49,7 +49,9 @@ class Rows:
         self._put_partings({} if old is None else old.partings, new.partings)
         if new.certificate is not None and (old is None or old.certificate is not new.certificate):
             held = new.certificate
-            self._put("certificate", json.dumps((held.contributors, held.width, held.declared)), _bytes(held.twice))
+            self._put(
+                "certificate", json.dumps((held.contributors, held.width, held.declared)), pack_tightly(held.twice)
+            )
 
     def note(self, record: TopicRecord) -> None:
         """What is kept about the topic itself; once it has ended, that is all."""
@@ -57,7 +59,7 @@ class Rows:
             self._db.execute("DELETE FROM state WHERE topic = ?", (self._topic,))
         facts = (record.name, record.dimension, record.missing, record.secret, record.carried, record.information,
                  record.contributors, record.width, record.ended)  # fmt: skip
-        self._put("topic", json.dumps(facts), None if record.twice is None else _bytes(record.twice))
+        self._put("topic", json.dumps(facts), None if record.twice is None else pack_tightly(record.twice))
 
     def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
         self._put_numbers(f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
@@ -81,7 +83,7 @@ class Rows:
         if vector is None:
             self._delete(what)
         else:
-            self._put(what, None, _bytes(vector))
+            self._put(what, None, pack_tightly(vector))  # nobody sees a length who does not see the numbers
 
     def _put(self, what: str, numbers: str | None, data: bytes | None) -> None:
         changed = "UPDATE state SET numbers = ?, data = ?, checksum = ? WHERE topic = ? AND what = ?"
@@ -168,11 +170,6 @@ def _vector(what: str, data: bytes, dimension: int) -> Vector:
     if vector is None or len(vector) != dimension:
         raise UnusableStore(f"vector {what!r} is not one of {dimension} numbers; {AS_AFTER_A_LOST_DISK}")
     return vector
-
-
-def _bytes(vector: Vector) -> bytes:
-    """As few for each number as hold them all: nobody sees a length who does not see the numbers."""
-    return b"".join(pack(vector, bytes_of(vector)))
 
 
 def _checksum(topic: bytes, what: str, numbers: str | None, data: bytes | None) -> str:
