@@ -1,12 +1,14 @@
 """One topic of 100 000 numbers between twenty peers: seconds and bytes, beside plain gossip of the same vectors.
 
 Everything runs in one process: twenty peers that talk gRPC over mutual TLS on this machine's own interface, with noise
-from the operating system, once with their state in memory and once on disk. Three floors carry out as many averagings
+from the operating system, once with their state in memory and once on disk. Four floors carry out as many averagings
 as plain gossip needs to the same tolerance:
 
 - *arithmetic*: nothing travels;
 - *transfer*: for each of them a vector goes there and back in a bare gRPC call over the same TLS, 8 bytes a number,
   between twenty servers with a connection for each edge;
+- *transfer at the pace of clocks*: the same, not as fast as it goes but when twenty clocks ring, as often as those of
+  peers do: what can be compared with a topic in seconds on the wall;
 - *transfer and disk*: each end also writes its vector to a file and waits for the disk.
 
 The account tells where the time goes: the same topic with hardly any numbers is what calls and decisions cost, draws
@@ -19,6 +21,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import ctypes
 import json
 import os
 import tempfile
@@ -35,7 +38,7 @@ from rows import peak_bytes
 from topic_tables import account, table
 
 from sottovoce import graphs
-from sottovoce.foundation.system import keep_freed_memory
+from sottovoce.foundation.system import KEPT_BLOCK, keep_freed_memory
 from sottovoce.peer import Peer
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.credentials import check_identity
@@ -48,6 +51,8 @@ from sottovoce.peer.transport.codec import Codec
 from sottovoce.testing.stage import free_addresses
 
 PEERS, TOLERANCE = 20, 1e-3
+_TRIM_THRESHOLD = -1
+"""What glibc calls the number of bytes that it keeps."""
 FEW = 64
 """Numbers of a topic that costs calls and decisions, and nothing for its vectors."""
 EDGES = [(k, (k + hop) % PEERS) for k in range(PEERS) for hop in (1, 4)]
@@ -112,7 +117,7 @@ def configurations(folder: Path, dimension: int) -> list[PeerConfig]:
 async def topic(
     configs: list[PeerConfig], values: np.ndarray, *, on_disk: bool, missing: str = "wait"
 ) -> dict[str, float]:
-    """One average, and what it took. A small one goes before it, so that all are connected, as between rounds."""
+    """One average, and what it took: the second round of a training. The first goes before it and is not counted."""
     applied = Applied()
     async with contextlib.AsyncExitStack() as stack:
         peers = []
@@ -120,8 +125,9 @@ async def topic(
             kept = config if on_disk else replace(config, data_dir=None)
             store = None if on_disk else MemoryStore()
             peers.append(await stack.enter_async_context(Peer(kept, standing=False, store=store, observer=applied)))
-        await asyncio.gather(*(peer.average(0.0, topic="before") for peer in peers))
-        before, applied.exchanges = peak_bytes(), 0
+        before = peak_bytes()
+        await asyncio.gather(*(peer.average(one, topic="before") for peer, one in zip(peers, values, strict=True)))
+        applied.exchanges = 0
         with Meter() as meter:
             calls = (peer.average(value, topic="t", missing=missing) for peer, value in zip(peers, values, strict=True))
             found = await asyncio.gather(*calls)
@@ -162,6 +168,11 @@ async def bare(configs: list[PeerConfig]) -> AsyncIterator[Call]:
         yield lambda i, j, content: calls[i, j](content)
 
 
+def _spread(x: np.ndarray) -> float:
+    """How far apart they are, in about a thousand of the coordinates."""
+    return float(np.ptp(x[:, :: max(1, x.shape[1] // 1000)], axis=0).max())
+
+
 async def floor(
     values: np.ndarray, seed: int, configs: list[PeerConfig] | None = None, folder: Path | None = None
 ) -> dict[str, float]:
@@ -174,7 +185,7 @@ async def floor(
         call = None if configs is None else await stack.enter_async_context(bare(configs))
         files = [] if folder is None else [stack.enter_context((folder / str(k)).open("wb")) for k in range(PEERS)]
         with Meter() as meter:
-            while np.ptp(x[:, :: max(1, x.shape[1] // 1000)], axis=0).max() > TOLERANCE:
+            while _spread(x) > TOLERANCE:
                 i, j = EDGES[rng.integers(len(EDGES))]
                 there = x[i] if call is None else np.frombuffer(await call(i, j, x[i].tobytes()), dtype=np.float64)
                 x[i] = x[j] = (there + x[j]) / 2.0
@@ -183,6 +194,32 @@ async def floor(
                     os.fdatasync(files[k].fileno())
                 exchanges += 1
     return meter.row(exchanges, calls=exchanges, bytes=0.0 if call is None else 2 * exchanges * size / PEERS)
+
+
+async def paced(values: np.ndarray, seed: int, configs: list[PeerConfig]) -> dict[str, float]:
+    """As :func:`floor` with transfers, when twenty clocks ring: each twice a second for each neighbour."""
+    rng, x, exchanges, agreed = np.random.default_rng(seed), values.copy(), 0, asyncio.Event()
+    ways = [[(i, j) for i, j in EDGES if k in (i, j)] for k in range(PEERS)]
+    async with bare(configs) as call:
+
+        async def ring(way: list[tuple[int, int]]) -> None:
+            nonlocal exchanges
+            while True:
+                await asyncio.sleep(rng.exponential(1.0 / (len(way) * configs[0].rate)))
+                i, j = way[rng.integers(len(way))]
+                await call(i, j, x[i].tobytes())
+                x[i] = x[j] = (x[i] + x[j]) / 2.0  # as they are now: another clock may have rung meanwhile
+                exchanges += 1
+                if _spread(x) <= TOLERANCE:
+                    agreed.set()
+
+        with Meter() as meter:
+            clocks = [asyncio.create_task(ring(way)) for way in ways]
+            await agreed.wait()
+        for clock in clocks:
+            clock.cancel()
+        await asyncio.gather(*clocks, return_exceptions=True)
+    return meter.row(exchanges, calls=exchanges, bytes=2 * exchanges * 8 * values.shape[1] / PEERS)
 
 
 def noise_seconds(dimension: int) -> float:
@@ -196,21 +233,41 @@ def noise_seconds(dimension: int) -> float:
 
 
 async def call_seconds(configs: list[PeerConfig]) -> dict[str, float]:
-    """Processor seconds of a bare call without content, and of each byte that it carries."""
-    spent, size = [], 400_000
+    """Processor seconds of a bare call without content, and of each byte that it carries.
+
+    Calls one after the other for the bytes. Those of a topic come alone, two hundred a second at random times, and wake
+    gRPC's threads each time: so are the calls timed that carry nothing.
+    """
+    number, size, spent = 200, 400_000, []
+    rng = np.random.default_rng(0)
     async with bare(configs) as call:
+
+        async def alone(k: int) -> None:
+            await asyncio.sleep(rng.random())
+            await call(*EDGES[k % len(EDGES)], b"1")
+
         for content in (b"1", bytes(size)):
             began = time.process_time()
-            for number in range(200):
-                await call(*EDGES[number % len(EDGES)], content)
-            spent.append((time.process_time() - began) / 200)
-    return {"call": spent[0], "byte": (spent[1] - spent[0]) / (2 * size)}
+            for k in range(number):
+                await call(*EDGES[k % len(EDGES)], content)
+            spent.append((time.process_time() - began) / number)
+        began = time.process_time()
+        await asyncio.gather(*(alone(k) for k in range(number)))
+        each = (time.process_time() - began) / number
+    return {"call": each, "call in a row": spent[0], "byte": (spent[1] - spent[0]) / (2 * size)}
+
+
+def keep_as_twenty() -> None:
+    """Let this process keep what twenty of them keep of the memory that they free: they all run in this one."""
+    keep_freed_memory()
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_TRIM_THRESHOLD, PEERS * 2 * KEPT_BLOCK)
 
 
 async def measure(dimension: int, folder: Path, missing: str) -> dict[str, Any]:
     values = np.random.default_rng(1).normal(size=(PEERS, dimension))
     configs = configurations(folder, dimension)
-    keep_freed_memory()  # as peers with long vectors do: so the floor gains from it, too
+    keep_as_twenty()  # as peers with long vectors do: so the floor gains from it, too
     await floor(values, 2, configs)  # the first one finds everything cold
     return {
         "dimension": dimension,
@@ -219,6 +276,7 @@ async def measure(dimension: int, folder: Path, missing: str) -> dict[str, Any]:
         "transfer": await floor(values, 2, configs),
         "in memory": await topic(configs, values, on_disk=False, missing=missing),
         "transfer again": await floor(values, 3, configs),
+        "paced": await paced(values, 2, configs),
         "transfer and disk": await floor(values, 2, configs, folder),
         "on disk": await topic(configs, values, on_disk=True, missing=missing),
         "few numbers": await topic(configs, values[:, :FEW], on_disk=False, missing=missing),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from weakref import WeakMethod
 
 from .absences import Absences, Missing, Sight
 from .closing import Certificate
@@ -18,7 +19,7 @@ from .noise import Draw, draw_seal
 from .parting import farewell
 from .settings import Settings
 from .state import Link, PeerState, Pending
-from .stopping import RangeRule
+from .stopping import Interval, RangeRule
 
 __all__ = ["PRESUME_FROM", "Core", "no_absences"]
 
@@ -57,12 +58,14 @@ class Core:
         self.disputes: dict[str, str] = {}
         """R60: why the messages of a neighbour are refused, in one sentence."""
         self._links = {name: Link() for name in state.edges}
+        # Weakly: otherwise value, noise and ledgers of a topic that is over (R85) would stay in memory for a while.
+        sample, may_tell = WeakMethod(self._own_interval), WeakMethod(self._may_tell)
         self.rule = RangeRule(
             settings.diameter,
             settings.tolerance_units,
-            lambda: own_interval(self.state, self._links, self.settings),
+            lambda: None if (now := sample()) is None else now(),
             member=settings.index,
-            may_tell=lambda: own_margins(self.state, self._links, self.settings) is not None,
+            may_tell=lambda: (now := may_tell()) is not None and now(),
             versions=stamp(),
         )
         self.rule.early = not settings.missing
@@ -219,6 +222,12 @@ class Core:
     def live_sealed_edges(self) -> int:
         """How many neighbours that answer share a seal with this peer (R30)."""
         return live_sealed_edges(self.state, self._links)
+
+    def _own_interval(self) -> Interval | None:
+        return own_interval(self.state, self._links, self.settings)
+
+    def _may_tell(self) -> bool:
+        return own_margins(self.state, self._links, self.settings) is not None
 
     # -- for the rules --------------------------------------------------------------------------
 

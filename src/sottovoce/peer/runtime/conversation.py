@@ -186,6 +186,7 @@ class Conversation:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._clockwork = None
 
     async def _guarded(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         """A failed store ends the background work; it is told to whoever waits for the peer.
