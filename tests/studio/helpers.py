@@ -84,6 +84,7 @@ class Studio:
             origin=own,  # type: ignore[arg-type]
             max_size=None,
             ping_interval=None,  # a test that does not read for a while is still there
+            open_timeout=60,
             close_timeout=1,
         )
 
