@@ -313,7 +313,7 @@ def test_the_example_averages_weights() -> None:
 
 def test_network_up_proves_itself() -> None:
     """The demonstration settles, its exit code is 0 and its proof closes."""
-    result = network_up("--peers", "3", "--graph", "cycle")
+    result = network_up("--peers", "3", "--graph", "cycle", "--seconds", "200")
     assert result["settled"]
     assert result["clean_exits"] == 3
     assert result["proof"]["exact"]
