@@ -232,7 +232,7 @@ async def flood(stage: Stage, name: str, body: bytes) -> tuple[set[grpc.StatusCo
     own, process = check_identity(stage.config(name)), stage.processes["p01"].pid
     to = str(stage.config("p01").listen)
     channels = [channel(own, "p01", to, "p01.stage") for _ in range(6)]
-    calls = [ended(channels[k % 6].unary_unary(METHOD)(body, timeout=100)) for k in range(BODIES)]
+    calls = [ended(channels[k % 6].unary_unary(METHOD)(body, timeout=200)) for k in range(BODIES)]
     gathered, most = asyncio.gather(*calls), 0
     while not gathered.done():
         most = max(most, resident(process))

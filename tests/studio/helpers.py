@@ -54,7 +54,7 @@ class Studio:
 
     def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
-        self._thread.join(30)
+        self._thread.join(120)
         self._listener.close()
 
     def request(
