@@ -108,7 +108,7 @@ OLDEST = $(shell for p in python3.11 $(PYTHON); do $$p -c '' 2>/dev/null && echo
 ALWAYS := README.md tests/foundation/test_system.py tests/e2e/test_average.py
 lowest:  ## the quick tests with the lowest versions that pyproject.toml allows
 	$(MAKE) test VENV=.venv-lowest PYTHON=$(OLDEST) CONSTRAINTS=constraints/lowest.txt EXTRAS=all,test PART= \
-		PYTEST="-W default $(PYTEST) $(if $(PART),--at-most 90 $(ALWAYS) $$($(OLDEST) -m tests.parts $(PART)))"
+		PYTEST="-W default $(PYTEST) $(if $(PART),--at-most 120 $(ALWAYS) $$($(OLDEST) -m tests.parts $(PART)))"
 
 # An old compiler on purpose: generated code works with its own and later protobuf versions, and protobuf ≥ 5.26 is allowed.
 WIRE := src/sottovoce/peer/transport

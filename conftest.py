@@ -28,6 +28,7 @@ from sybil import Example, Sybil
 from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 sys.path.insert(0, str(Path(__file__).parent))  # for what tests share
+from tests.environment import put_back
 from tests.parts import measured, part_of, write
 
 # Sphinx's configuration is no test module, and would write pages when imported.
@@ -97,10 +98,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"{limit:g} s are over; another part, or the whole, runs this")
 
 
+_ENVIRONMENT: dict[str, str] = {}
+"""As it was before the first test."""
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    if not _ENVIRONMENT:
+        _ENVIRONMENT.update(os.environ)
     with measured(item.nodeid, _SPENT):
-        return (yield)
+        result = yield
+    if nextitem is None or nextitem.path != item.path:
+        put_back(_ENVIRONMENT)
+    return result
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

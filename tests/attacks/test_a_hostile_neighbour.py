@@ -97,7 +97,7 @@ def test_refused_messages_leave_the_store_as_it_was(pair: list[PeerConfig]) -> N
         channel = as_bob(ada, bob)
         for content in bad:
             with pytest.raises(aio.AioRpcError) as caught:
-                await channel.unary_unary(METHOD)(content, timeout=5)
+                await channel.unary_unary(METHOD)(content, timeout=60)
             assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
         await channel.close()
 
@@ -132,7 +132,7 @@ def test_any_well_formed_message_leaves_a_working_peer(pair: list[PeerConfig]) -
             if generator.random() < 0.7:  # often enough the life that ada really has, so that it is believed
                 message = replace(message, dst_sid=known)
             try:
-                content = await channel.unary_unary(METHOD)(CODEC.encode(message), timeout=5)
+                content = await channel.unary_unary(METHOD)(CODEC.encode(message), timeout=60)
                 reply = CODEC.decode(content, src="ada", dst="bob")
             except aio.AioRpcError as error:
                 assert error.code() in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.UNAVAILABLE)  # noqa: PT017

@@ -112,7 +112,7 @@ import sottovoce as sv
 graph, values = sv.graphs.cycle(10), list(range(10))
 def one(seed):
     return sv.simulate(graph, values, sv.StandardGossip(), num_steps=300_000_000, seed=seed, record=[])
-done = []
+done = [sv.simulate(graph, values, sv.StandardGossip(), num_steps=10, seed=1)]  # all is imported and compiled
 print("begin", flush=True)
 for seed in range(40):
     done.append({call})
@@ -133,8 +133,8 @@ def test_a_loop_of_simulations_does_not_swallow_it(call: str) -> None:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "begin\n"
-    out, err = wait_and_interrupt(process, 2.0)
-    assert process.returncode in (130, -signal.SIGINT)
+    out, err = wait_and_interrupt(process, 0.5)
+    assert process.returncode in (130, -signal.SIGINT), err
     assert out == ""
     assert "KeyboardInterrupt" in err
 

@@ -36,9 +36,9 @@ def old_normals(words: npt.NDArray[np.uint64]) -> Floats:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
 
 
-def old_message(answers: tuple[int, int], std: float) -> Floats:
+def old_message(answers: tuple[int, int], std: float, rng: np.random.Generator) -> Floats:
     """The first message of the first version: value plus noise, in floating point."""
-    words = np.frombuffer(os.urandom(16), dtype="<u8") >> np.uint64(11)
+    words = rng.integers(2**53, size=2, dtype=np.uint64)
     return np.array(answers, dtype=float) + old_normals(words) * std
 
 
@@ -61,7 +61,7 @@ def test_floating_point_messages_give_answers_away(std: float) -> None:
     read = 0
     for _ in range(60):
         truth = CANDIDATES[rng.integers(4)]
-        message = old_message(truth, std)
+        message = old_message(truth, std, rng)
         left = [guess for guess in CANDIDATES if could_be(message, guess, std)]
         assert truth in left
         read += len(left) == 1
@@ -130,17 +130,20 @@ def guesses(count: int, std: float, unit: Unit) -> tuple[npt.NDArray[np.int64], 
 
 @pytest.mark.parametrize("std", [1.0, 30.0])
 def test_guessing_gains_nothing_beyond_the_account(std: float) -> None:
-    """The best guess of a yes/no answer is right as often as Gaussian noise allows, Φ(1/2σ), over 10⁵ tries."""
+    """The best guess of a yes/no answer is right as often as Gaussian noise allows, Φ(1/2σ), over 10⁵ tries.
+
+    Draws of the system differ every time: 6.5 standard deviations are left by chance once in 10¹⁰ runs.
+    """
     unit = Unit("0.000001")
     answers, shown = guesses(100_000, std, unit)
     right = ((shown * unit.number > 0.5) == answers).mean()
     allowed = stats.norm.cdf(0.5 / std)
-    assert abs(right - allowed) < 5.0 * math.sqrt(allowed * (1 - allowed) / len(answers))
+    assert abs(right - allowed) < 6.5 * math.sqrt(allowed * (1 - allowed) / len(answers))
 
 
 @pytest.mark.parametrize("unit", ["0.0000000003", "0.000001"])
 def test_the_last_digits_do_not_depend_on_the_answer(unit: str) -> None:
-    """A chi-square test on the last five bits of 10⁵ messages, yes against no."""
+    """A chi-square test on the last five bits of 10⁵ messages, yes against no; by chance it fails once in 10¹⁰ runs."""
     answers, shown = guesses(100_000, 1.0, Unit(unit))
     counts = [np.bincount(shown[answers == answer] & 31, minlength=32) for answer in (0, 1)]
-    assert stats.chi2_contingency(counts).pvalue > 1e-5
+    assert stats.chi2_contingency(counts).pvalue > 1e-10

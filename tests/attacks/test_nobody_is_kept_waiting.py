@@ -75,7 +75,7 @@ async def target(**fields: Any) -> AsyncIterator[Target]:
     made = Target(**fields)
     await made.server.serve(made.handle)
     try:
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(240):
             yield made
     finally:
         await made.server.close()
@@ -109,8 +109,9 @@ def test_silent_streams_of_members_that_are_no_neighbours_take_nothing(method: s
     asyncio.run(scenario())
 
 
-def test_a_neighbour_that_opens_streams_and_stays_silent_hurts_only_itself() -> None:
+def test_a_neighbour_that_opens_streams_and_stays_silent_hurts_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """It holds as many calls as it is allowed; the rest of its own are refused, and the others' are answered."""
+    monkeypatch.setattr(admission, "_READ_SECONDS", 1000.0)  # none of them ends by itself meanwhile
 
     async def scenario() -> None:
         async with target() as b:
@@ -141,6 +142,7 @@ def test_a_silent_stream_is_not_waited_for_long(monkeypatch: pytest.MonkeyPatch,
             channel = b.channel("a")
             assert await ended(channel.stream_unary(method)()) is grpc.StatusCode.INVALID_ARGUMENT
             assert b.observer.events == [("refused-silent-call", "a")]
+            monkeypatch.undo()  # a busy machine may need longer to deliver an honest call
             await b.honest("a")
             await channel.close()
 
@@ -230,7 +232,7 @@ async def flood(stage: Stage, name: str, body: bytes) -> tuple[set[grpc.StatusCo
     own, process = check_identity(stage.config(name)), stage.processes["p01"].pid
     to = str(stage.config("p01").listen)
     channels = [channel(own, "p01", to, "p01.stage") for _ in range(6)]
-    calls = [ended(channels[k % 6].unary_unary(METHOD)(body, timeout=100)) for k in range(BODIES)]
+    calls = [ended(channels[k % 6].unary_unary(METHOD)(body, timeout=200)) for k in range(BODIES)]
     gathered, most = asyncio.gather(*calls), 0
     while not gathered.done():
         most = max(most, resident(process))

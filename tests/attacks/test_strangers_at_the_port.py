@@ -54,7 +54,7 @@ class Target:
     async def still_serves(self) -> None:
         """An honest call is answered, and is the only thing the handler heard."""
         self.heard.clear()
-        assert await self.honest.call("b", hello("a", "b"), 5.0) is None
+        assert await self.honest.call("b", hello("a", "b"), 60.0) is None
         assert len(self.heard) == 1
 
     def raw_channel(self) -> aio.Channel:
@@ -89,7 +89,7 @@ def test_arbitrary_bytes_over_tcp(society: Society) -> None:
     @given(st.lists(st.binary(min_size=1, max_size=300), min_size=1, max_size=3))
     def fuzz(chunks: list[bytes]) -> None:
         async def scenario() -> None:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(100):
                 await throw(target.server.port, [*chunks, b"\n" * 64])
                 assert target.heard == []
 
@@ -147,7 +147,7 @@ def test_garbage_under_a_valid_certificate(society: Society) -> None:
             payloads = [generator.randbytes(generator.randint(0, 300)) for _ in range(60)]
             for payload in [*payloads, *(mutated() for _ in range(60))]:
                 try:
-                    await tell(payload, timeout=5)
+                    await tell(payload, timeout=60)
                 except aio.AioRpcError as error:
                     answers.add((error.code(), error.details()))
                     refused += 1
@@ -169,7 +169,7 @@ def test_oversized_messages_are_refused_by_their_length(society: Society, size: 
         async with Target(society) as target:
             channel = target.raw_channel()
             with pytest.raises(aio.AioRpcError) as caught:
-                await channel.unary_unary(METHOD)(b"\0" * size, timeout=5)
+                await channel.unary_unary(METHOD)(b"\0" * size, timeout=60)
             assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
             assert target.heard == []
             await channel.close()
@@ -186,7 +186,7 @@ def test_unknown_methods_and_large_metadata(society: Society) -> None:
             channel = target.raw_channel()
             for method, metadata in (("/sottovoce.peer.v2.Peer/Other", ()), (METHOD, (("x", "y" * 50_000),))):
                 with pytest.raises(aio.AioRpcError):
-                    await channel.unary_unary(method)(b"", timeout=5, metadata=metadata)
+                    await channel.unary_unary(method)(b"", timeout=60, metadata=metadata)
             assert target.heard == []
             await channel.close()
             await target.still_serves()
@@ -207,7 +207,7 @@ def test_bad_connections_leak_nothing(society: Society, tmp_path: Path) -> None:
             before = open_files()
             for _ in range(8):
                 await asyncio.gather(*(throw(target.server.port, [b"GET / HTTP/1.0\r\n\r\n"]) for _ in range(25)))
-            for _ in range(100):
+            for _ in range(1200):
                 if open_files() <= before + 5:
                     break
                 await asyncio.sleep(0.05)

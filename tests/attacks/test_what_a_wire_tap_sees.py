@@ -52,7 +52,7 @@ async def overheard(calls: int) -> Tap:
     a.add_neighbour("b", f"127.0.0.1:{server.sockets[0].getsockname()[1]}")
     try:
         for number in range(calls):
-            reply = await a.call("b", request("a", "b", number + 1, [NUMBER]), 10.0)
+            reply = await a.call("b", request("a", "b", number + 1, [NUMBER]), 60.0)
             assert reply is not None
             assert reply.f is not None
             assert reply.f.tolist() == [NUMBER]

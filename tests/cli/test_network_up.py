@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,7 +35,8 @@ def watch(
         if peers.looks == pressed_at:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_network_up.time, "sleep", sleep)
+    clock = SimpleNamespace(sleep=sleep, monotonic=time.monotonic)  # other threads need the real one
+    monkeypatch.setattr(_network_up, "time", clock)
     return _watch(peers, None, None, seconds, live=False, stay=stay)  # type: ignore[arg-type]
 
 

@@ -49,12 +49,14 @@ def launch(driver: Playwright, name: str, folder: Path) -> Browser:
     if executable is None:
         pytest.skip(f"no {name} on this machine: `make browser` installs one")
     if name == "chromium":
-        return driver.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
+        return driver.chromium.launch(
+            executable_path=executable, args=["--no-sandbox", "--disable-gpu"], timeout=1000 * PATIENCE
+        )
     between = folder / "firefox"
     script = Path(__file__).with_name("firefox.py")
     between.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "{executable}" "$@"\n', encoding="utf-8")
     between.chmod(0o755)
-    return driver.firefox.launch(channel="moz-firefox", executable_path=between)
+    return driver.firefox.launch(channel="moz-firefox", executable_path=between, timeout=1000 * PATIENCE)
 
 
 def new_context(browser: Browser, **options: Any) -> BrowserContext:

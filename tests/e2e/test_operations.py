@@ -8,10 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,9 @@ from sottovoce.peer.process.control import encode_value
 from sottovoce.testing.proof import prove
 from sottovoce.testing.stage import Stage, free_addresses
 
-from .test_processes import SETTINGS, MakeStage, agreed, make_stage
+from .test_processes import SETTINGS, WAIT, MakeStage, agreed, make_stage, until
 
 __all__ = ["make_stage"]  # a fixture
-WAIT = 120.0
 ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PATH": "/usr/bin:/bin", "HOME": "/tmp"}
 
 
@@ -44,23 +42,17 @@ def page(stage: Stage, name: str, target: str) -> tuple[int, dict[str, Any]]:
     """What a page of a peer answers: the code, and the object."""
     address = stage.config(name).metrics_listen
     try:
-        with urllib.request.urlopen(f"http://{address}/{target}", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://{address}/{target}", timeout=WAIT) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.loads(error.read())
 
 
-def until(condition: Callable[[], bool], seconds: float = WAIT) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true"
-        time.sleep(0.1)
-
-
 def lines(stage: Stage, name: str) -> list[dict[str, Any]]:
-    """The log, each line of which must be a JSON object."""
-    return [json.loads(line) for line in stage.log_file(name).read_text().splitlines()]
+    """The log, each line of which must be a JSON object; what is being written has no end yet."""
+    written, _, _ = stage.log_file(name).read_text().rpartition("\n")
+    return [json.loads(line) for line in written.splitlines()]
 
 
 def test_ready_means_that_it_takes_part(stage: Stage) -> None:
@@ -87,7 +79,7 @@ def test_a_peer_without_descriptors_logs_json_and_comes_back(stage: Stage) -> No
     open_now = len(list(Path(f"/proc/{number}/fd").iterdir()))
     resource.prlimit(number, resource.RLIMIT_NOFILE, (open_now, before[1]))
     host, port = str(stage.config("p01").metrics_listen).split(":")
-    callers = [socket.create_connection((host, int(port)), timeout=5) for _ in range(30)]
+    callers = [socket.create_connection((host, int(port)), timeout=WAIT) for _ in range(30)]
     until(lambda: any(line.get("component") == "asyncio" for line in lines(stage, "p01")))
     for caller in callers:
         caller.close()
@@ -132,7 +124,7 @@ def test_a_backup_is_restored_long_after_and_the_mean_is_exact(make_stage: MakeS
 
 def gauge(stage: Stage, name: str, series: str) -> float:
     """One number of a peer's metrics."""
-    with urllib.request.urlopen(f"http://{stage.config(name).metrics_listen}/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://{stage.config(name).metrics_listen}/metrics", timeout=WAIT) as answer:
         [line] = [line for line in answer.read().decode().splitlines() if line.startswith(f"{series} ")]
     return float(line.split()[1])
 

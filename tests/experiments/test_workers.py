@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,6 +54,7 @@ class Counting(Executor):
 def test_submission_is_windowed_and_batches_grow(tmp_path, monkeypatch):
     """Not all runs are with the executor at once, and quick ones travel together."""
     monkeypatch.setattr(workers, "WINDOW", 4)
+    monkeypatch.setattr(workers, "Batch", partial(Batch, seconds=600.0))  # also where the machine stands still
     executor = Counting()
     assert sweep(many(600), store=tmp_path, executor=executor).finished == 600
     assert executor.most <= 4
@@ -153,7 +156,7 @@ def test_lines_where_there_is_no_terminal(monkeypatch, capsys):
     from sottovoce.foundation import progress
 
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))  # other threads need the real one
     with progress.Progress(100, "sweeping", lines=True) as bar:
         for done in range(0, 101, 10):
             bar.at(done)

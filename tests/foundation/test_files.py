@@ -119,7 +119,7 @@ def test_a_pipe_gets_the_bytes_and_stays_a_pipe(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as reader:
         read = reader.submit(pipe.read_text)
         write_atomically(pipe, writes("table"))
-        assert read.result(10) == "table"
+        assert read.result(120) == "table"
     assert pipe.is_fifo()
 
 

@@ -43,11 +43,17 @@ def test_silence_is_kept_in_a_notebook(notebook, capsys):
 
 
 def test_short_work_shows_nothing(monkeypatch, capsys):
-    """Within the first second there is no line."""
+    """Within the first second there is no line, and after it there is one."""
+    now = [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=ZMQInteractiveShell))
     with progress.Progress(100, "running") as bar:
+        now[0] = 0.9
         bar.at(50)
-    assert capsys.readouterr() == ("", "")
+        assert capsys.readouterr() == ("", "")
+        now[0] = 1.1
+        bar.at(60)
+        assert "60 of 100" in capsys.readouterr().out
 
 
 def test_a_terminal_is_no_notebook(monkeypatch):

@@ -64,7 +64,7 @@ def readme(folder: Path, wheel: Path) -> list[Reader]:
     homes = [Home(folder / version, python, uv) for (version, python), uv in zip(there.items(), uvs, strict=True)]
     if not homes:
         sys.exit(f"no Python of {', '.join(VERSIONS)} was found")
-    with ThreadPoolExecutor(len(homes)) as pool:  # each waits for disks and timers half of the time
+    with ThreadPoolExecutor(2) as pool:  # each waits for disks and timers half of the time
         return list(pool.map(lambda home: followed(home, "clone", wheel, [README], activated=None), homes))
 
 

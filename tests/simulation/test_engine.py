@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -295,13 +294,26 @@ def test_ctrl_c_returns_what_was_done():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+TELLING = """
+from sottovoce.simulation import running
+original = running.Runner.span
+def span(self, at, end):
+    if at == 0:
+        print("begun", flush=True)
+    original(self, at, end)
+running.Runner.span = span
+from sottovoce.cli.main import main
+main()
+"""
+
+
 def test_ctrl_c_on_the_command_line_exits_130():
     """The command reports the interruption instead of a traceback."""
-    command = [sys.executable, "-m", "sottovoce", "simulate", "--steps", "1000000000000"]
+    command = [sys.executable, "-c", TELLING, "simulate", "--steps", "1000000000000"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
+    assert process.stdout.readline() == "begun\n"
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "interrupted" in out + err
     assert "Traceback" not in err

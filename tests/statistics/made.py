@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import functools
+import random
+from typing import Any
 
 import numpy as np
 import pandas
+import pytest
 
+from sottovoce.privacy.discrete import discrete_gaussian
 from sottovoce.statistics import Study, StudyReport, Table, run_together
+
+
+def seed_noise(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """From now on releases of studies draw from a seed: how often a test of chance fails is decided once, here."""
+    drawn = functools.partial(discrete_gaussian, below=random.Random(seed).randrange)
+
+    def seeded(variance: int, **_: Any) -> int:
+        return drawn(variance)
+
+    monkeypatch.setattr("sottovoce.statistics.releasing.discrete_gaussian", seeded)
+
 
 HEAD = """
 [study]

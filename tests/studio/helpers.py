@@ -54,7 +54,7 @@ class Studio:
 
     def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
-        self._thread.join(30)
+        self._thread.join(120)
         self._listener.close()
 
     def request(
@@ -84,6 +84,7 @@ class Studio:
             origin=own,  # type: ignore[arg-type]
             max_size=None,
             ping_interval=None,  # a test that does not read for a while is still there
+            open_timeout=60,
             close_timeout=1,
         )
 

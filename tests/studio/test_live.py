@@ -51,6 +51,7 @@ def look_with_peers(network: Path, answering: list[str], times: int = 1) -> list
     """Looks at a network in which these peers listen on their real control sockets."""
     from sottovoce.peer.membership.config import PeerConfig
     from sottovoce.peer.process.control import ControlServer
+    from sottovoce.studio import live
 
     async def status(_asked: dict[str, Any]) -> dict[str, Any]:
         return {"status": STATUS}
@@ -70,7 +71,10 @@ def look_with_peers(network: Path, answering: list[str], times: int = 1) -> list
             await server.close()
         return answers
 
-    return asyncio.run(main())
+    with pytest.MonkeyPatch.context() as patch:  # a busy machine may need longer than a page should wait
+        patch.setattr(live, "PATIENCE", 60.0)
+        patch.setattr(live, "FRESH", 600.0)
+        return asyncio.run(main())
 
 
 def test_peers_are_shown_with_who_is_lost(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -267,10 +268,10 @@ def test_foreign_origins_are_refused(server: Studio, origin: str | None) -> None
 
 def test_a_flood_is_answered_with_a_request_to_wait() -> None:
     """Beyond the allowed rate messages are not carried out."""
-    with Studio(create_app(limits=Limits(messages_per_second=1))) as studio, studio.open() as socket:
+    with Studio(create_app(limits=Limits(messages_per_second=0.25))) as studio, studio.open() as socket:
         for _ in range(12):
             socket.send('{"type": "pause"}')
-        kinds = [json.loads(socket.recv(timeout=30))["type"] for _ in range(12)]
+        kinds = [json.loads(socket.recv(timeout=120))["type"] for _ in range(12)]
     assert "error" in kinds
     assert kinds.count("paused") < 12
 
@@ -278,9 +279,9 @@ def test_a_flood_is_answered_with_a_request_to_wait() -> None:
 def test_too_many_pages_are_told_so() -> None:
     """The page beyond the last hears why, and is closed."""
     with Studio(create_app(limits=Limits(pages=1))) as studio, studio.open(), studio.open() as second:
-        assert "1 pages are open already" in json.loads(second.recv(timeout=30))["message"]
+        assert "1 pages are open already" in json.loads(second.recv(timeout=120))["message"]
         with pytest.raises(ConnectionClosed):
-            second.recv(timeout=30)
+            second.recv(timeout=120)
 
 
 def test_a_pause_shows_where_the_run_stands(server: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,28 +314,35 @@ def test_closing_the_page_stops_its_computation(server: Studio, monkeypatch: pyt
         visitor.until("frame", step=0)
         while not pieces:
             visitor.hear()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         before = len(pieces)
         time.sleep(0.2)
         if len(pieces) == before:
             return
-    pytest.fail("pieces are still being computed ten seconds after the page was closed")
+    pytest.fail("pieces are still being computed a minute after the page was closed")
 
 
-def test_closing_the_page_ends_what_was_worked_out_for_it() -> None:
+def _work_for_ever(begun: Path) -> None:
+    begun.touch()
+    time.sleep(600)
+
+
+def test_closing_the_page_ends_what_was_worked_out_for_it(tmp_path: Path) -> None:
     """A question that nobody waits for any more is given up, and its process with it."""
+    begun = tmp_path / "begun"
 
     async def ask_and_leave() -> tuple[bool, float]:
         thinkers = Thinkers(1, patience=0.1)
         await thinkers.think(math.sqrt, 4.0)
         (pool,) = thinkers._large.all
         (process,) = pool._processes.values()
-        question = asyncio.ensure_future(thinkers.think(time.sleep, 600))
-        await asyncio.sleep(0.3)
+        question = asyncio.ensure_future(thinkers.think(_work_for_ever, begun))
+        while not begun.exists():
+            await asyncio.sleep(0.01)
         question.cancel()
         answer = await thinkers.think(math.sqrt, 9.0)
-        await asyncio.to_thread(process.join, 20)
+        await asyncio.to_thread(process.join, 120)
         thinkers.close()
         return process.is_alive(), answer
 

@@ -12,6 +12,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,8 @@ __all__ = ["Machines", "why_not"]
 
 _HOSTS = Path("/etc/netns")
 """Where ``ip netns exec`` looks for files that a namespace sees in ``/etc``."""
+_TRIALS = 3
+"""Several processes may ask at the same time, and the first to make or remove a folder is in the way of the others."""
 _PRIVILEGED = "1-32767"
 """Ports on which servers listen here. Answers to one's own calls come to higher ones."""
 
@@ -32,11 +35,14 @@ def why_not() -> str:
         return "there is no ip command"
     if os.geteuid() != 0:
         return "network namespaces need root"
-    try:
-        with Machines("trial"):
-            return ""
-    except (PeerError, OSError) as error:
-        return f"network namespaces cannot be made here: {error}"
+    for _ in range(_TRIALS):
+        try:
+            with Machines("trial"):
+                return ""
+        except (PeerError, OSError) as error:
+            reason = f"network namespaces cannot be made here: {error}"
+        time.sleep(0.1)
+    return reason
 
 
 class Machines:
@@ -73,7 +79,7 @@ class Machines:
         _ip("-n", space, "addr", "add", f"{self.address(name)}/24", "dev", "eth0")
         for device in ("lo", "eth0"):
             _ip("-n", space, "link", "set", device, "up")
-        (_HOSTS / space).mkdir(parents=True)
+        _make_folder(_HOSTS / space)
         self.let_know(name, list(self._spaces))
 
     def __exit__(self, *_: object) -> None:
@@ -110,6 +116,16 @@ class Machines:
     def cut_off(self, name: str, *, back: bool = False) -> None:
         """Take the machine off the network, or put it back."""
         _ip("-n", self._spaces[name], "link", "set", "eth0", "up" if back else "down")
+
+
+def _make_folder(path: Path) -> None:
+    """With those above it, which another process may be removing at this moment because they are empty."""
+    for _ in range(100):
+        with contextlib.suppress(FileNotFoundError, FileExistsError):
+            path.mkdir(parents=True)
+        if path.is_dir():
+            return
+    path.mkdir(parents=True)
 
 
 def _ip(*words: str) -> None:

@@ -7,7 +7,7 @@ kills, wipes and restarts them on request, and reads their stores afterwards. Wh
 
 from __future__ import annotations
 
-import contextlib
+import atexit
 import os
 import shutil
 import signal
@@ -34,21 +34,32 @@ from .worker import LIE
 
 __all__ = ["Stage", "free_addresses"]
 
-_STOP_SECONDS = 15.0
+_STOP_SECONDS = 60.0
+"""What a peer needs to end in good order on a machine that is busy with much else; usually it is a second."""
+
+
+_RESERVED: list[socket.socket] = []
 
 
 def free_addresses(count: int) -> list[str]:
-    """Loopback addresses with ports that nobody uses at this moment.
+    """Loopback addresses with ports that nobody uses, nor will be given, while this process runs.
 
-    All are held open until the last is found, so that they differ.
+    Each port stays bound by a socket that does not listen. The system then gives it to nobody who asks for any port, so
+    that two networks that are founded at the same time never meet; whoever names the port can listen on it, because
+    servers ask for ``SO_REUSEADDR``.
     """
-    with contextlib.ExitStack() as held:
-        ports = []
-        for _ in range(count):
-            trial = held.enter_context(socket.socket())
-            trial.bind(("127.0.0.1", 0))
-            ports.append(trial.getsockname()[1])
-    return [f"127.0.0.1:{port}" for port in ports]
+    made = [socket.socket() for _ in range(count)]
+    _RESERVED.extend(made)
+    for one in made:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        one.bind(("127.0.0.1", 0))
+    return [f"127.0.0.1:{one.getsockname()[1]}" for one in made]
+
+
+@atexit.register
+def _give_back() -> None:
+    for one in _RESERVED:
+        one.close()
 
 
 class Stage:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import stat
 from collections.abc import AsyncIterator
@@ -102,14 +103,32 @@ def test_noise_on_the_socket_is_harmless(tmp_path: Path, noise: bytes) -> None:
     async def scenario() -> None:
         async with served(tmp_path):
             reader, writer = await asyncio.open_unix_connection(str(tmp_path / "control.sock"))
-            writer.write(noise)
-            writer.write_eof()
-            assert b'"ok": false' in await reader.read()
-            writer.close()
+            with contextlib.closing(writer):
+                writer.write(noise)
+                writer.write_eof()
+                assert b'"ok": false' in await reader.read()
             await writer.wait_closed()
             assert await asyncio.to_thread(ask, tmp_path, "echo")
 
     asyncio.run(scenario())
+
+
+def test_a_peer_that_stops_hangs_up_on_whoever_says_nothing(tmp_path: Path) -> None:
+    """An operator's line that is open at the end is closed then, not whenever somebody collects garbage."""
+
+    async def scenario() -> bytes:
+        with socket.socket(socket.AF_UNIX) as operator:
+            operator.settimeout(60)
+            server = ControlServer(tmp_path, {"echo": echo})
+            await server.start()
+            await asyncio.to_thread(operator.connect, str(tmp_path / "control.sock"))
+            assert await asyncio.to_thread(ask, tmp_path, "echo")  # so the line before it has been taken, too
+            await server.close()
+            for serving in asyncio.all_tasks() - {asyncio.current_task()}:
+                serving.cancel()  # as at the end of a process
+            return await asyncio.to_thread(operator.recv, 1)
+
+    assert asyncio.run(scenario()) == b""
 
 
 def test_values_travel_bit_for_bit() -> None:

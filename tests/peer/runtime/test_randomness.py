@@ -17,7 +17,10 @@ from sottovoce.peer.runtime.node import Peer
 from sottovoce.peer.runtime.randomness import system_coins, system_noise
 
 SIZES = [0.07, 0.6, 7.0, 400.0, 9000.0, 1e5, 1e6, 3e9]
-"""One look-up, two looks and all digits, and the ends of each."""
+"""One look-up, two looks and all digits, and the ends of each.
+
+Draws are others in every run, so what is said of many holds but for chances of 10⁻⁹ and less.
+"""
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -32,7 +35,7 @@ def test_it_is_a_rounded_normal_number(size: float, count: int) -> None:
     likely = expected > 5.0
     shares = [np.append(one[likely], one[~likely].sum()) for one in (seen, expected)]
     surprise = ((shares[0] - shares[1]) ** 2 / np.maximum(shares[1], 1.0)).sum()
-    assert stats.chi2.sf(surprise, max(likely.sum(), 1)) > 1e-8
+    assert stats.chi2.sf(surprise, max(likely.sum(), 1)) > 1e-12
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -41,7 +44,7 @@ def test_one_number_is_made_like_many(size: float) -> None:
     noise = np.concatenate([system_noise(1, size) for _ in range(2000)])
     spread = (noise + np.random.default_rng(0).uniform(-0.5, 0.5, size=noise.size)) / size
     if size > 100.0:
-        assert stats.kstest(spread, "norm").pvalue > 1e-7
+        assert stats.kstest(spread, "norm").pvalue > 1e-10
     share = 2.0 * stats.norm.sf(0.5 / size)
     assert abs((noise != 0).mean() - share) < 6.0 * (share / noise.size) ** 0.5
     assert abs(np.sign(noise).sum()) < 6.0 * noise.size**0.5

@@ -65,7 +65,7 @@ def test_an_open_topic_is_in_the_files(tmp_path: Path) -> None:
     async def alone() -> None:
         async with Peer(PeerConfig.load(configs["ada"]), standing=False) as peer:
             with pytest.raises(
-                TopicUnfinished, match=r"waiting for bob \(not contributed for \d s, not heard yet\), cyd"
+                TopicUnfinished, match=r"waiting for bob \(not contributed for \d+ s, not heard yet\), cyd"
             ):
                 await peer.average(3.0, topic="t", timeout=1.0)
 

@@ -23,6 +23,8 @@ from sottovoce.testing.transport import hello
 
 from ..helpers import Recorder, Society
 
+PATIENCE = 60.0
+
 
 async def silent(_src: str, _message: Message) -> None:
     """Handles a message and has nothing to say."""
@@ -49,7 +51,7 @@ async def outcome(caller: GrpcTransport, dst: str) -> str:
     """How a greeting ends; given a few chances, because connections are made anew."""
     for _ in range(20):
         try:
-            await caller.call(dst, hello(caller.name, dst), 3.0)
+            await caller.call(dst, hello(caller.name, dst), PATIENCE)
         except CallFailed as failure:
             found: str = failure.reason
             if found == "refused":
@@ -70,9 +72,9 @@ def test_a_roster_is_asked_for_and_handed_over(tmp_path: Path) -> None:
         rosters = Rosters(document)
         await other.serve(silent, rosters)
         try:
-            assert await one.ask_roster("p1", 7, None, 5.0) == document
+            assert await one.ask_roster("p1", 7, None, PATIENCE) == document
             rosters.ours = None
-            assert await one.ask_roster("p1", 8, document, 5.0) is None
+            assert await one.ask_roster("p1", 8, document, PATIENCE) is None
             assert rosters.told == [("p0", 7, None), ("p0", 8, document)]
         finally:
             await one.close()
@@ -92,7 +94,7 @@ def test_a_member_that_is_no_neighbour_gets_no_roster(tmp_path: Path) -> None:
         await other.drop_neighbour("p0")
         try:
             with pytest.raises(CallFailed, match="refused"):
-                await one.ask_roster("p1", 0, None, 5.0)
+                await one.ask_roster("p1", 0, None, PATIENCE)
             assert rosters.told == []
         finally:
             await one.close()
@@ -151,7 +153,7 @@ def test_another_wire_version_is_answered_in_a_sentence() -> None:
                 ("/other.Service/Tell", grpc.StatusCode.UNIMPLEMENTED),
             ):
                 with pytest.raises(aio.AioRpcError) as caught:
-                    await channel.unary_unary(method)(b"", timeout=5)
+                    await channel.unary_unary(method)(b"", timeout=PATIENCE)
                 assert caught.value.code() is code
                 if code is grpc.StatusCode.FAILED_PRECONDITION:
                     assert caught.value.details() == "this peer has wire version 2 and the caller another"
@@ -173,7 +175,7 @@ def test_a_neighbour_of_another_version_is_named_in_the_log() -> None:
         await server.start()
         caller = society.transport("a", observer, neighbours={"b": f"127.0.0.1:{port}"})
         with pytest.raises(CallFailed):
-            await caller.call("b", hello("a", "b"), 5.0)
+            await caller.call("b", hello("a", "b"), PATIENCE)
         assert [fields["detail"] for _, _, fields in observer.lines] == [
             "this peer has wire version 2 and the neighbour another"
         ]

@@ -22,6 +22,7 @@ from sottovoce.testing.transport import hello
 from ..helpers import Recorder, Society, make_config
 
 SOCIETY = Society("a", "b", "c")
+PATIENCE = 60.0
 
 
 class Called(list[str]):
@@ -49,7 +50,7 @@ async def attempt(caller: GrpcTransport, port: int) -> str:
     """How a call from `caller` to the peer "b" at `port` ends."""
     caller.add_neighbour("b", f"127.0.0.1:{port}")
     try:
-        await caller.call("b", hello(caller.name, "b"), 10.0)
+        await caller.call("b", hello(caller.name, "b"), PATIENCE)
     except CallFailed as failure:
         return failure.reason
     finally:
@@ -169,10 +170,10 @@ def test_neighbours_come_and_go_without_a_restart() -> None:
             b.add_neighbour("c", "127.0.0.1:1")
             assert await attempt(SOCIETY.transport("c"), b.port) == "answered"
             connected = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{b.port}"})
-            await connected.call("b", hello("a", "b"), 3.0)
+            await connected.call("b", hello("a", "b"), PATIENCE)
             await b.drop_neighbour("a")
             with pytest.raises(CallFailed, match="refused"):
-                await connected.call("b", hello("a", "b"), 3.0)
+                await connected.call("b", hello("a", "b"), PATIENCE)
             await connected.close()
             assert await attempt(SOCIETY.transport("a"), b.port) == "refused"
         assert called == ["c", "a"]
@@ -211,7 +212,7 @@ def test_no_certificate_and_plaintext_are_refused(kind: str) -> None:
                 trusted = grpc.ssl_channel_credentials(SOCIETY.certificates["b"].encode())
                 channel = aio.secure_channel(target, trusted, options=options)
             with pytest.raises(aio.AioRpcError) as caught:
-                await channel.unary_unary("/sottovoce.peer.v2.Peer/Tell")(b"", timeout=3)
+                await channel.unary_unary("/sottovoce.peer.v2.Peer/Tell")(b"", timeout=PATIENCE)
             assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
             await channel.close()
         assert called == []
@@ -254,10 +255,10 @@ def test_one_reachable_end_is_enough() -> None:
         async with serving(called, observer) as b:
             a = SOCIETY.transport("a", listen=None, neighbours={"b": f"127.0.0.1:{b.port}"})
             await a.serve(Called())
-            await a.call("b", hello("a", "b"), 3.0)
+            await a.call("b", hello("a", "b"), PATIENCE)
             b.add_neighbour("a", None)
             with pytest.raises(CallFailed, match="unreachable"):
-                await b.call("a", hello("b", "a"), 3.0)
+                await b.call("a", hello("b", "a"), PATIENCE)
             await a.close()
         assert called == ["a"]
         assert observer.events == []
@@ -272,11 +273,11 @@ def test_a_flood_of_refusals_is_counted_but_not_all_logged() -> None:
         observer = Recorder()
         async with serving(Called(), observer) as b:
             caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{b.port}"})
-            await caller.call("b", hello("a", "b"), 3.0)
+            await caller.call("b", hello("a", "b"), PATIENCE)
             await b.drop_neighbour("a")
             for _ in range(20):
                 with pytest.raises(CallFailed):
-                    await caller.call("b", hello("a", "b"), 3.0)
+                    await caller.call("b", hello("a", "b"), PATIENCE)
             await caller.close()
         assert len(observer.events) == 20
         assert 1 <= len(observer.lines) < 20
@@ -333,23 +334,25 @@ def test_an_answer_that_is_held_back_keeps_no_other_waiting() -> None:
 
 def test_dropping_a_neighbour_ends_the_calls_to_it_and_nothing_else() -> None:
     """A call under way when its neighbour is dropped fails like any other; whoever waits for it is not cancelled."""
+    called = asyncio.Queue[str]()
 
-    async def slow(_src: str, _message: Message) -> None:
-        await asyncio.sleep(30)
+    async def slow(src: str, _message: Message) -> None:
+        called.put_nowait(src)
+        await asyncio.sleep(PATIENCE)
 
     async def scenario() -> None:
         server = GrpcTransport(make_config("b", neighbours={"a": "127.0.0.1:1"}), SOCIETY.credentials("b"), Recorder())
         await server.serve(slow)
         caller = SOCIETY.transport("a")
         caller.add_neighbour("b", f"127.0.0.1:{server.port}")
-        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), 20.0))
-        await asyncio.sleep(1.0)
+        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), PATIENCE))
+        await called.get()
         await caller.drop_neighbour("b")
         with pytest.raises(CallFailed, match="unreachable"):
             await waiting
         caller.add_neighbour("b", f"127.0.0.1:{server.port}")
-        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), 20.0))
-        await asyncio.sleep(1.0)
+        waiting = asyncio.create_task(caller.call("b", hello("a", "b"), PATIENCE))
+        await called.get()
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):  # whereas our own wish is obeyed
             await waiting

@@ -107,13 +107,15 @@ class ControlServer:
             (self._folder / _SOCKET).unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, TimeoutError, ValueError):
-            async with asyncio.timeout(_PATIENCE):
-                line = await reader.readline()
-                answer = await self._answer(line)
-                writer.write(json.dumps(answer).encode() + b"\n")
-                await writer.drain()
-        writer.close()
+        try:
+            with contextlib.suppress(OSError, TimeoutError, ValueError):
+                async with asyncio.timeout(_PATIENCE):
+                    line = await reader.readline()
+                    answer = await self._answer(line)
+                    writer.write(json.dumps(answer).encode() + b"\n")
+                    await writer.drain()
+        finally:  # also when the peer stops meanwhile
+            writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
 

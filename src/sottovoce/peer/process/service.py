@@ -181,9 +181,9 @@ async def _around(peer: Peer, checked: Checked, observer: PeerObserver, ending: 
     reloads: set[asyncio.Task[None]] = set()
     loop.add_signal_handler(signal.SIGHUP, lambda: reloads.add(asyncio.ensure_future(commands.reload())))
     try:
-        await control.start()
         if page is not None:
             await page.start()
+        await control.start()  # last: whoever is answered here finds the pages, too
         yield
     finally:
         if page is not None:

@@ -83,7 +83,7 @@ class HandshakeWatch:
     ) -> None:
         os.dup2(self._saved, 2)  # closes the pipe's last writer, so the reader ends
         os.close(self._saved)
-        self._thread.join(timeout=2)
+        self._thread.join(timeout=10)
         self.stream.close()
 
     def _read(self, descriptor: int) -> None:
