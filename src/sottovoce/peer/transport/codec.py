@@ -124,13 +124,16 @@ class Codec:
         parts: list[bytes | memoryview] = []
         for low_name, high_name, low_tag, span_tag in _INTERVAL_TAGS:
             low, high = getattr(stop, low_name), getattr(stop, high_name)
-            if low is not None and high is not None:
+            if low is not None:
                 low_bytes, span_bytes = self._interval(low, high)
-                parts += [*_field(low_tag, *low_bytes), *_field(span_tag, *span_bytes)]
+                parts += _field(low_tag, *low_bytes)
+                parts += () if span_bytes is None else _field(span_tag, *span_bytes)
         return [_STOP_TAG, varint(sum(map(_size, parts))), *parts] if parts else []
 
-    def _interval(self, low: Vector, high: Vector) -> tuple[Packed, Packed]:
+    def _interval(self, low: Vector, high: Vector | None) -> tuple[Packed, Packed | None]:
         """An interval as bytes. The one that was told last is kept: it is mostly told to several neighbours in turn."""
+        if high is None:  # nobody says so but a liar: it is refused where it arrives
+            return pack(low, self._value_bytes), None
         kept = self._told
         if kept is not None and kept[0]() is low and kept[1]() is high:
             return kept[2]
