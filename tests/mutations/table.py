@@ -333,7 +333,7 @@ NAMED = (
     Named(
         "an answer that nobody waits for any more counts as told",
         "sottovoce.peer.runtime.holding.HeldAnswers.waits",
-        "name in self._held and not self._held[name].done()",
+        "name in self._held and not self._held[name][0].done()",
         "name in self._held",
         ("tests/peer/runtime/test_holding.py",),
     ),
@@ -342,6 +342,13 @@ NAMED = (
         "sottovoce.peer.protocol.core.Core.speaks_second",
         "name < self.settings.name and not told",
         "not told",
+        ("tests/peer/protocol/test_machine.py",),
+    ),
+    Named(
+        "two that ask each other both wait",
+        "sottovoce.peer.protocol.core.Core.may_wait",
+        "return self.pending.peer != name or name < self.settings.name",
+        "return True",
         ("tests/peer/protocol/test_machine.py",),
     ),
     Named(

@@ -450,6 +450,21 @@ def test_only_a_greeting_from_the_next_round_is_worth_holding_back() -> None:
     assert not b.answers_soon(greetings[2])
 
 
+def test_a_long_request_waits_for_a_peer_that_has_asked_somebody_else() -> None:
+    """And for one that has asked the sender, unless that is first by name; no short one, and no greeting (R95)."""
+    a, b = acquainted(dimension=LONG)
+    assert not b.may_wait("ada", replace(a.greet("bob"), kind=Kind.REQ))
+    requests = {"bob": asks(a, b), "ada": asks(b, a)}
+    assert b.may_wait("ada", requests["bob"])
+    assert not a.may_wait("bob", requests["ada"])
+    assert a.may_wait("cyd", requests["ada"])
+    assert not b.may_wait("ada", a.greet("bob"))
+    c, d = acquainted()
+    request = asks(c, d)
+    asks(d, c)
+    assert not d.may_wait("ada", request)
+
+
 def test_what_has_arrived_is_not_told_again_at_once() -> None:
     """Who only waits greets a neighbour that knows its round after two calls to each, and not before (R88)."""
     a, _ = acquainted()

@@ -1,15 +1,19 @@
-"""R94: of two neighbours in the same round one calls and the other answers."""
+"""R94, R95: answers that come a moment later, so that fewer calls are needed."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from functools import partial
 
+import numpy as np
 import pytest
 
+from sottovoce.errors import PeerError
 from sottovoce.peer.protocol import Protocol
 from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.protocol.patience import Patience, first_wait, moment, travel_time
+from sottovoce.peer.protocol.units import LONG
 from sottovoce.peer.runtime.holding import HeldAnswers
 from sottovoce.testing import LocalNetwork, run_virtually
 from sottovoce.testing.memory_transport import Faults, MemoryTransport
@@ -73,6 +77,72 @@ def test_an_answer_is_held_for_less_than_the_shortest_wait(dimension: int, timeo
     patience = Patience(first_wait(settings))
     patience.answered(1e-9)
     assert 3.0 * moment(settings) < 0.75 * (patience.wait() + travel_time(settings))
+
+
+@virtually
+async def test_what_waits_for_its_turn_is_looked_at_once() -> None:
+    """When it is its turn or its time is up, whichever is first; not if the caller is gone, and not after the end."""
+    held, looked = HeldAnswers(), Counter[str]()
+
+    def look(name: str) -> None:
+        looked[name] += 1
+
+    waiting = {name: held.hold(name, 1.0, partial(look, name)) for name in ("ada", "bob", "cyd")}
+    waiting["bob"].cancel()
+    held.finish_all()
+    late = held.hold("dan", 1.0, partial(look, "dan"))
+    await asyncio.sleep(2.0)
+    over = held.hold("eve", 1.0, partial(look, "eve"))
+    held.let_go()
+    await asyncio.sleep(2.0)
+    assert looked == {"ada": 1, "cyd": 1, "dan": 1}
+    assert late.done()
+    assert over.done()
+
+
+@virtually
+async def test_a_store_that_has_failed_is_told_to_who_waits() -> None:
+    """What is raised when the request is looked at reaches the transport, as it does without waiting."""
+    held = HeldAnswers()
+
+    def fail() -> None:
+        raise PeerError("the disk is full")
+
+    with pytest.raises(PeerError, match="full"):
+        await held.hold("ada", 1.0, fail)
+
+
+def refused_of_topics(monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """Of the requests for exchanges of long vectors: how many were applied, and how many refused."""
+    found: Counter[Kind] = Counter()
+    call = MemoryTransport.call
+
+    async def counted(transport: MemoryTransport, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
+        reply = await call(transport, dst, message, timeout)
+        if reply is not None:
+            found[reply.kind] += 1
+        return reply
+
+    async def topic(seed: int) -> None:
+        names, value = [f"p{k}" for k in range(5)], np.zeros(LONG)
+        faults = Faults(distance=0.01)
+        async with LocalNetwork(names, seed=seed, diameter=1, longest_topic=LONG, rate=4.0, faults=faults) as net:
+            await asyncio.gather(*(net[name].average(value + k, topic="t") for k, name in enumerate(names)))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(MemoryTransport, "call", counted)
+        for seed in range(1):
+            run_virtually(topic(seed))
+    return found[Kind.REP], found[Kind.BUSY]
+
+
+def test_long_vectors_are_seldom_sent_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that wait for their turn are refused half as often as where a locked peer refuses them at once."""
+    applied, refused = refused_of_topics(monkeypatch)
+    monkeypatch.setattr(Protocol, "may_wait", lambda *_: False)
+    before = refused_of_topics(monkeypatch)
+    assert before[1] >= 20
+    assert 2 * refused * before[0] <= before[1] * applied
 
 
 def greetings_of_topics(monkeypatch: pytest.MonkeyPatch) -> int:

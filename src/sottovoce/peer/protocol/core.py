@@ -1,4 +1,4 @@
-"""What a protocol holds, and how it puts what it knows into a message: rules R22, R37, R49, R50, R62, R90 and R94.
+"""What a protocol holds, and how it puts what it knows into a message: rules R22, R37, R49, R50, R62, R90, R94 and R95.
 
 :class:`Core` decides nothing. :class:`.members.Membership` adds who is around, :class:`.machine.Protocol` what is done
 with a tick and with a message.
@@ -20,6 +20,7 @@ from .parting import farewell
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .stopping import Interval, RangeRule
+from .units import LONG
 
 __all__ = ["PRESUME_FROM", "Core", "no_absences"]
 
@@ -130,6 +131,15 @@ class Core:
         if m.kind is not Kind.HELLO or m.src not in self._links or self.declared:
             return False
         return m.closed != 0 or (m.stop is not None and self.rule.is_next(m.stop.round))
+
+    def may_wait(self, name: str, m: Message) -> bool:
+        """R95: whether ``m``, a request of ``name`` with a long vector, waits until the own one has been answered.
+
+        Of two that ask each other the first by name refuses at once: then the other is free to answer it.
+        """
+        if m.kind is not Kind.REQ or self.pending is None or self.settings.dimension < LONG:
+            return False
+        return self.pending.peer != name or name < self.settings.name
 
     def _tell_news(self, name: str) -> Message:
         if name in self._to_tell:

@@ -182,6 +182,7 @@ class Conversation:
 
     async def stop(self) -> None:
         """End all background work."""
+        self.talker.stop()
         tasks = [task for task in self._tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Container
 from dataclasses import replace
+from functools import partial
 
 from ...errors import PeerError, ProtocolViolation
 from ..protocol import Protocol
@@ -53,7 +54,7 @@ class Talker:
         self._observer, self._contacts, self._callers = observer, contacts, callers
         self._noticed = noticed
         self._worth_saying = Quiet()
-        self._held = HeldAnswers()
+        self._greetings, self._requests = HeldAnswers(), HeldAnswers()
         self._silent: set[str] = set()
         """Neighbours of which it was said that they do not answer requests."""
 
@@ -75,14 +76,19 @@ class Talker:
         if name in self._protocol.state.edges and name not in self._callers:
             await self.talk(self._protocol.greet(name))
 
+    def stop(self) -> None:
+        """Whoever waits for an answer gets none."""
+        self._greetings.let_go()
+        self._requests.let_go()
+
     def waits(self, name: str) -> bool:
         """R94: whether ``name`` has greeted and is to be answered yet."""
-        return self._held.waits(name)
+        return self._greetings.waits(name)
 
     def answer(self, reply: Message) -> None:
         """R94: what was held back for a neighbour that waits."""
         self._keeper.commit()
-        self._held.give(reply.dst, reply)
+        self._greetings.give(reply.dst, reply)
         self._protocol.delivered(reply)
 
     async def talk(self, first: Message) -> None:
@@ -96,6 +102,8 @@ class Talker:
                 message = None if reply is None else self._receive(first.dst, reply)
         finally:
             self._protocol.give_up(first)
+            if self._protocol.pending is None and self._keeper.failure is None:
+                self._requests.finish_all()  # R95
 
     async def part(self, name: str) -> bool:
         """R23: drop a neighbour and say so; whether it heard it. If not, :meth:`say_goodbye` goes on later."""
@@ -154,7 +162,7 @@ class Talker:
     def hear(self, name: str, message: Message) -> asyncio.Future[Message | None]:
         """What the transport calls; ``name`` is authenticated.
 
-        The answer is there at once, or is held back for a moment (R94). It comes as a future, because a task for each
+        The answer is there at once, or is held back for a moment (R94, R95). It comes as a future: a task for each
         message would cost a tenth of an exchange.
         """
         loop = asyncio.get_running_loop()
@@ -162,9 +170,12 @@ class Talker:
         try:
             self._keeper.check()
             if self._contacts.admits(name, self._clock.now()):
+                hold = 2.0 * moment(self._protocol.settings)
+                if self._protocol.may_wait(name, message):
+                    return self._requests.hold(name, hold, partial(self._receive, name, message))
                 reply = self._receive(name, message)
                 if reply is None and self._protocol.answers_soon(message):
-                    return self._held.hold(name, 2.0 * moment(self._protocol.settings))
+                    return self._greetings.hold(name, hold)
                 answer.set_result(reply)
             else:  # the answer, which is none, comes late: until then the transport reads nothing more from there
                 self._observer.count("flood", name)
