@@ -14,6 +14,8 @@ import pytest
 from sottovoce.cli.kinds import FileName, Number, Whole
 from sottovoce.cli.main import cli, main
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 Said = tuple[object, str, str]
 Run = Callable[..., Said]
 SMALL = ["--graph", "cycle:4", "--steps", "20"]
@@ -274,13 +276,6 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["bash", "-c", line], env=known, capture_output=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def compiled() -> None:
-    """The kernel that simulations take when nothing else is asked for: compiling it says so on standard error."""
-    assert shell("sottovoce simulate --steps 9 --replicas 2 --json").returncode == 0
-
-
-@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("line", "code", "error"),
     [
