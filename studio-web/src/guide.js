@@ -74,8 +74,10 @@ export class Guide {
     for (const step of [...GUIDE_STEPS, PLAYGROUND]) this.watcher.observe(sectionOf(step));
   }
 
+  /** Several looks may come together when the browser was busy: the last word about each step counts. */
   seen(entries) {
-    const found = entries.find((entry) => entry.isIntersecting);
+    const latest = new Map(entries.map((entry) => [entry.target, entry]));
+    const found = [...latest.values()].find((entry) => entry.isIntersecting);
     if (!found || !this.visible) return;
     const step = found.target.id.replace("step-", "");
     if (this.bound && step !== this.bound) return; // only passing by

@@ -14,6 +14,8 @@ import pytest
 from sottovoce.cli.kinds import FileName, Number, Whole
 from sottovoce.cli.main import cli, main
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 Said = tuple[object, str, str]
 Run = Callable[..., Said]
 SMALL = ["--graph", "cycle:4", "--steps", "20"]

@@ -9,6 +9,8 @@ from sottovoce import errors
 from sottovoce.cli.main import cli, main
 from sottovoce.methods import METHODS
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 ARGUMENTS = ["compare", "--graph", "cycle:6", "--steps", "60", "--replicas", "2", "-m", "standard"]
 
 

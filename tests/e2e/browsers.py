@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..studio.helpers import Studio
 
-PATIENCE = 110.0
+PATIENCE = 200.0
 """Seconds to wait for anything on a page; a busy machine is slow."""
 
 AXE = Path(__file__).parents[2] / "studio-web" / "node_modules" / "axe-core" / "axe.min.js"

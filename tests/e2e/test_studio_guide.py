@@ -192,6 +192,23 @@ def test_scrolling_turns_the_pages_and_the_address_follows(visit: Visit) -> None
     at_step(visit, "noise")
 
 
+def test_looks_that_come_together_end_at_the_last(visit: Visit) -> None:
+    """A browser that was busy tells at once that a step came, that it went and that the next is there: it is there."""
+    open_guide(visit, "#step=noise")
+    read = visit.page.evaluate(
+        """() => {
+            const [noise, price] = ["noise", "price"].map((step) => document.querySelector(`#step-${step}`));
+            const look = (target, isIntersecting) => ({target, isIntersecting});
+            studio.views.guide.bound = null;
+            studio.views.guide.seen([look(price, true), look(price, false), look(noise, true)]);
+            const stayed = studio.views.guide.step;
+            studio.views.guide.seen([look(noise, true), look(noise, false), look(price, true)]);
+            return [stayed, studio.views.guide.step];
+        }"""
+    )
+    assert read == ["noise", "price"]
+
+
 def test_the_guide_is_alive_before_anything_else_is_there(visit: Visit) -> None:
     """While the server is still busy with its first answers, the pictures move and Page Down turns them whole."""
     visit.page.route("**/api/catalogue", lambda route: None)  # never answered

@@ -60,7 +60,7 @@ class Studio:
     def request(
         self, kind: str, path: str, *, content: bytes | str = b"", headers: dict[str, str] | None = None
     ) -> Answer:
-        connection = HTTPConnection(self.address, timeout=60)
+        connection = HTTPConnection(self.address, timeout=240)
         body = content.encode() if isinstance(content, str) else content
         connection.request(kind, path, body=body if kind == "POST" else None, headers=headers or {})
         response = connection.getresponse()
@@ -84,7 +84,7 @@ class Studio:
             origin=own,  # type: ignore[arg-type]
             max_size=None,
             ping_interval=None,  # a test that does not read for a while is still there
-            open_timeout=60,
+            open_timeout=240,
             close_timeout=1,
         )
 
@@ -120,7 +120,7 @@ class Visitor:
         self.socket.send(json.dumps(message))
 
     def hear(self) -> dict[str, Any]:
-        raw = self.socket.recv(timeout=120)
+        raw = self.socket.recv(timeout=240)
         message = unpack(raw) if isinstance(raw, bytes) else json.loads(raw)
         if message["type"] == "ready":
             self.curves = []

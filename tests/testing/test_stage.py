@@ -6,6 +6,7 @@ import pytest
 
 from sottovoce.errors import TemporaryFailure
 from sottovoce.peer.process.checks import check_port
+from sottovoce.testing import stage
 from sottovoce.testing.stage import free_addresses
 
 EVERYBODY = 40_000
@@ -23,6 +24,17 @@ def test_ports_are_given_to_nobody_else() -> None:
             given.add(other.getsockname()[1])
     assert len(given) > 1000
     assert not ours & given
+
+
+def test_files_do_not_run_out() -> None:
+    """However often a process asks, it keeps few ports; the latest are among them, and one large network is whole."""
+    for _ in range(150):
+        latest = free_addresses(2)
+    large = free_addresses(250)
+    assert [f"127.0.0.1:{one.getsockname()[1]}" for one in stage._RESERVED] == large
+    free_addresses(1)
+    assert len(stage._RESERVED) == 200
+    assert not set(latest) & set(large)
 
 
 def test_a_port_can_be_used_once_and_again_by_whom_it_was_made_for() -> None:

@@ -39,17 +39,22 @@ _STOP_SECONDS = 60.0
 
 
 _RESERVED: list[socket.socket] = []
+_MOST = 200
+"""Ports that are kept at a time, unless more are asked for at once: a process may have a thousand files open."""
 
 
 def free_addresses(count: int) -> list[str]:
     """Loopback addresses with ports that nobody uses, nor will be given, while this process runs.
 
-    Each port stays bound by a socket that does not listen. The system then gives it to nobody who asks for any port, so
-    that two networks that are founded at the same time never meet; whoever names the port can listen on it, because
-    servers ask for ``SO_REUSEADDR``.
+    Each port stays bound by a socket that does not listen, so that the system gives it to nobody who asks for any port
+    and two networks that are founded at the same time never meet. Whoever names the port can listen on it, because
+    servers ask for ``SO_REUSEADDR``. A port is let go when two hundred others have been asked for since.
     """
     made = [socket.socket() for _ in range(count)]
     _RESERVED.extend(made)
+    for old in _RESERVED[: -max(count, _MOST)]:
+        old.close()
+    del _RESERVED[: -max(count, _MOST)]
     for one in made:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         one.bind(("127.0.0.1", 0))
