@@ -15,8 +15,11 @@ __all__ = ["Admission"]
 _CALLS = 16
 """Calls of one neighbour at once. An honest one has one request out, and now and then a greeting."""
 
+_LEAST_CALLS = 3
+"""So many at least, however long messages are: a request, a greeting that is answered later (R94), and the next one."""
+
 _BYTES = 64 * 2**20
-"""What the calls of one neighbour may hold together, where two messages of the network need less."""
+"""What the calls of one neighbour may hold together, where three messages of the network need less."""
 
 _READ_SECONDS = 10.0
 _READ_BYTES_PER_SECOND = 1e6
@@ -47,9 +50,9 @@ class Admission:
     --------
     >>> small, large = Admission(max_bytes=4_000), Admission(max_bytes=56_000_000)
     >>> small.calls, large.calls, small.most_bytes, large.most_bytes
-    (16, 2, 76000, 280000000)
-    >>> [large.enter("eve") for _ in range(3)], large.enter("bob")
-    ([True, True, False], True)
+    (16, 3, 76000, 336000000)
+    >>> [large.enter("eve") for _ in range(4)], large.enter("bob")
+    ([True, True, True, False], True)
     >>> large.leave("eve")
     >>> large.enter("eve")
     True
@@ -57,7 +60,7 @@ class Admission:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self.calls = min(_CALLS, max(2, _BYTES // max_bytes))
+        self.calls = min(_CALLS, max(_LEAST_CALLS, _BYTES // max_bytes))
         """The most calls of one neighbour at once."""
         self._desks: defaultdict[str, _Desk] = defaultdict(_Desk)
 
