@@ -146,7 +146,7 @@ def test_long_vectors_are_seldom_sent_for_nothing(monkeypatch: pytest.MonkeyPatc
 
 
 def greetings_of_topics(monkeypatch: pytest.MonkeyPatch) -> int:
-    """How often members of a small network have called each other to greet, in six topics."""
+    """How often members of a small network have called each other to greet, in three topics."""
     found: Counter[Kind] = Counter()
     call = MemoryTransport.call
 
@@ -161,7 +161,7 @@ def greetings_of_topics(monkeypatch: pytest.MonkeyPatch) -> int:
 
     with monkeypatch.context() as patched:
         patched.setattr(MemoryTransport, "call", counted)
-        for seed in range(6):
+        for seed in range(3):
             run_virtually(topic(seed))
     return found[Kind.HELLO]
 
