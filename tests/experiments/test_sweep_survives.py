@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -91,6 +93,22 @@ def test_the_command_runs_on_a_cluster_by_address(cluster, expected, tmp_path, c
     assert stop.value.code == 0
     assert "12 runs done" in capsys.readouterr().out
     assert SweepStore(tmp_path / "o").table().equals(expected)
+
+
+def test_what_dask_says_of_its_own_end_is_not_shown():
+    """Closed connections and cancelled batches, with a traceback each; any other error is."""
+    from distributed.comm import CommClosedError
+
+    from sottovoce.cli.sweep import _is_news
+
+    def news(error):
+        trace = (type(error), error, None)
+        return _is_news(logging.LogRecord("distributed.client", logging.ERROR, "", 0, "it failed", (), trace))
+
+    assert [news(error) for error in (CommClosedError("closed"), CancelledError(), ValueError("bad"))] == [
+        False, False, True,
+    ]  # fmt: skip
+    assert _is_news(logging.LogRecord("distributed.client", logging.ERROR, "", 0, "in words", (), None))
 
 
 DYING = """

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOST_REASONS = 5
 """Different errors that are shown."""
 
+_TALKATIVE = ("tornado.application", "distributed.client", "distributed.core", "distributed.scheduler")
+"""Those of Dask's loggers that write tracebacks when a cluster ends."""
+
 
 @click.command()
 @click.argument("spec_file", metavar="FILE.toml", type=FileName())
@@ -93,7 +96,8 @@ def _dask(address: str, stack: ExitStack) -> Executor:
     except ImportError:
         raise missing("distributed", by="--dask") from None
     library: Any = distributed  # its classes are not typed
-    logging.getLogger("tornado.application").addFilter(_is_news)
+    for name in _TALKATIVE:
+        logging.getLogger(name).addFilter(_is_news)
     if address == "local":
         cluster = stack.enter_context(library.LocalCluster(threads_per_worker=1, dashboard_address=None))
         client = stack.enter_context(library.Client(cluster))
@@ -107,6 +111,12 @@ def _dask(address: str, stack: ExitStack) -> Executor:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Not that batches were cancelled, which Dask logs with a traceback for each when a sweep stops."""
-    kind = None if record.exc_info is None else record.exc_info[0]
-    return kind is None or not issubclass(kind, InvalidStateError | CancelledError | asyncio.CancelledError)
+    """Not what Dask logs with a traceback for each when a sweep stops: batches cancelled, connections closed.
+
+    Where a connection is lost and nobody has stopped the sweep, the sweep itself says so.
+    """
+    kind = None if not record.exc_info else record.exc_info[0]
+    if kind is None:
+        return True
+    cancelled = issubclass(kind, InvalidStateError | CancelledError | asyncio.CancelledError)
+    return not cancelled and kind.__name__ != "CommClosedError"
