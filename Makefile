@@ -61,7 +61,7 @@ slow: $(VENV)/.dev  ## the tests that are left out of `make test`, and ten minut
 	$(BIN)/python -m tests.mutations --minutes 10 $(MUTATIONS)
 else
 slow: $(VENV)/.dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 75 -n $(WORKERS) $(PYTEST)
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m slow --part $(PART) --at-most 120 -n $(WORKERS) $(PYTEST)
 endif
 
 mutations: $(VENV)/.dev  ## all of mutation testing: do the tests notice mistakes in the code that must be right?
