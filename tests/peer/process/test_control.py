@@ -113,8 +113,8 @@ def test_noise_on_the_socket_is_harmless(tmp_path: Path, noise: bytes) -> None:
     asyncio.run(scenario())
 
 
-def test_a_peer_that_stops_hangs_up_on_whoever_says_nothing(tmp_path: Path) -> None:
-    """An operator's line that is open at the end is closed then, not whenever somebody collects garbage."""
+def test_a_peer_that_stops_hangs_up_on_whoever_says_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """An operator's line that is open at the end is closed then, and nothing is logged about it."""
 
     async def scenario() -> bytes:
         with socket.socket(socket.AF_UNIX) as operator:
@@ -129,6 +129,7 @@ def test_a_peer_that_stops_hangs_up_on_whoever_says_nothing(tmp_path: Path) -> N
             return await asyncio.to_thread(operator.recv, 1)
 
     assert asyncio.run(scenario()) == b""
+    assert caplog.messages == []
 
 
 def test_values_travel_bit_for_bit() -> None:

@@ -186,6 +186,25 @@ def test_the_page() -> None:
     assert not any(str(SECRET).encode() in answer for answer in (metrics, health, other))
 
 
+def test_a_peer_that_stops_hangs_up_on_whoever_asks_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """A line to the pages that is open at the end is closed then, and nothing is logged about it."""
+
+    async def scenario() -> bytes:
+        pages = Pages("127.0.0.1:0", PeerObserver(), lambda: STATUS, lambda: GOOD)
+        await pages.start()
+        reader, writer = await asyncio.open_connection("127.0.0.1", pages.port)
+        with contextlib.closing(writer):
+            assert await ask(pages.port, b"GET /health HTTP/1.1\r\n\r\n")  # so the line before it has been taken, too
+            for serving in asyncio.all_tasks() - {asyncio.current_task()}:
+                serving.cancel()  # as at the end of a process
+            answer = await reader.read()
+        await pages.close()
+        return answer
+
+    assert asyncio.run(scenario()) == b""
+    assert caplog.messages == []
+
+
 @pytest.mark.parametrize(
     ("health", "alive", "ready"),
     [(Health("", "bob is away"), b"200", b"503"), (Health("the disk is full", ""), b"503", b"503")],

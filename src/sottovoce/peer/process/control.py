@@ -107,17 +107,17 @@ class ControlServer:
             (self._folder / _SOCKET).unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        # Cancelled when the peer stops meanwhile: then the line is closed, and asyncio has nothing to complain about.
+        with contextlib.suppress(asyncio.CancelledError), contextlib.closing(writer):
             with contextlib.suppress(OSError, TimeoutError, ValueError):
                 async with asyncio.timeout(_PATIENCE):
                     line = await reader.readline()
                     answer = await self._answer(line)
                     writer.write(json.dumps(answer).encode() + b"\n")
                     await writer.drain()
-        finally:  # also when the peer stops meanwhile
             writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
 
     async def _answer(self, line: bytes) -> dict[str, Any]:
         try:

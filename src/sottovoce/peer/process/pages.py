@@ -69,16 +69,16 @@ class Pages:
             self._server = None
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
+        # Cancelled when the peer stops meanwhile: then the line is closed, and asyncio has nothing to complain about.
+        with contextlib.suppress(asyncio.CancelledError), contextlib.closing(writer):
             with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 async with asyncio.timeout(_REQUEST_SECONDS):
                     head = await reader.readuntil(b"\r\n\r\n")
                     writer.write(self._answer(head))
                     await writer.drain()
-        finally:  # also when the peer stops meanwhile
             writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
 
     def _answer(self, head: bytes) -> bytes:
         words = head.split(b"\r\n", 1)[0].split()
