@@ -129,7 +129,7 @@ def test_a_peer_that_stops_hangs_up_on_whoever_says_nothing(tmp_path: Path, capl
             return await asyncio.to_thread(operator.recv, 1)
 
     assert asyncio.run(scenario()) == b""
-    assert caplog.messages == []
+    assert [said for said in caplog.messages if "StreamReaderProtocol" in said] == []
 
 
 def test_values_travel_bit_for_bit() -> None:
