@@ -33,6 +33,7 @@ __all__ = [
 Run = TypeVar("Run")
 
 _PACKAGE = __name__.partition(".")[0]
+_MOMENT = 0.05
 
 
 class _Last:
@@ -61,15 +62,28 @@ def stop_if_interrupted() -> None:
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """While entered, Ctrl-C is raised and remembered: a library that catches everything cannot make a run forget it."""
+    """While entered, Ctrl-C is raised and remembered: a library that catches everything cannot make a run forget it.
+
+    Where Python itself cannot hand it on, as in the callback of a weak reference, it is raised again a moment later.
+    """
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler and _in_main_thread()
+    said = sys.unraisablehook
+
+    def raise_again(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            threading.Timer(_MOMENT, _raise_in_main_thread).start()
+        else:
+            said(lost)
+
     if ours:
         signal.signal(signal.SIGINT, _raise_and_remember)
+        sys.unraisablehook = raise_again
     try:
         yield
     finally:
         _Last.raised = False
         if ours:
+            sys.unraisablehook = said
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -77,6 +91,13 @@ def _raise_and_remember(*_: object) -> None:
     """The handler of :func:`remembered`."""
     _Last.raised = True
     raise KeyboardInterrupt
+
+
+def _raise_in_main_thread() -> None:
+    main = threading.main_thread().ident
+    can = hasattr(signal, "pthread_kill")  # Windows cannot
+    if _Last.raised and can and main is not None:  # nobody has been stopped yet
+        signal.pthread_kill(main, signal.SIGINT)  # wakes it, too, if it sleeps
 
 
 def _in_main_thread() -> bool:
