@@ -62,9 +62,9 @@ def in_picture(visit: Visit, selector: str = ".node > text:not(.name)") -> list[
     return texts
 
 
-def test_a_newcomer_is_led_from_the_secrets_to_the_playground(visit_both: Visit) -> None:
+def test_a_newcomer_is_led_from_the_secrets_to_the_playground(visit_each: Visit) -> None:
     """With the arrow keys from step to step; the end is the closing sentence, then a run can be started."""
-    visit = visit_both
+    visit = visit_each
     open_guide(visit)
     # From the beginning, and read at once: the first picture stands for some seconds only.
     first = visit.page.evaluate(
