@@ -62,9 +62,9 @@ def in_picture(visit: Visit, selector: str = ".node > text:not(.name)") -> list[
     return texts
 
 
-def test_a_newcomer_is_led_from_the_secrets_to_the_playground(visit_each: Visit) -> None:
+def test_a_newcomer_is_led_from_the_secrets_to_the_playground(visit_both: Visit) -> None:
     """With the arrow keys from step to step; the end is the closing sentence, then a run can be started."""
-    visit = visit_each
+    visit = visit_both
     open_guide(visit)
     # From the beginning, and read at once: the first picture stands for some seconds only.
     first = visit.page.evaluate(
@@ -190,6 +190,31 @@ def test_scrolling_turns_the_pages_and_the_address_follows(visit: Visit) -> None
     at_step(visit, "price")
     visit.page.go_back()
     at_step(visit, "noise")
+
+
+def test_nothing_moves_under_the_pointer(visit_both: Visit) -> None:
+    """The page stays where it was scrolled to: who presses a link releases it on the link, wherever that stands."""
+    visit = visit_both
+    open_guide(visit, "#step=answer")
+    at_step(visit, "answer")
+    for block in ("center", "start", "end"):
+        places = visit.page.evaluate(
+            """async (block) => {
+                const link = document.querySelector("#step-answer .onward a");
+                link.scrollIntoView({block, behavior: "instant"});
+                const top = () => Math.round(link.getBoundingClientRect().top);
+                const places = [top()];
+                const began = performance.now();
+                while (performance.now() - began < 800) {
+                    await new Promise(requestAnimationFrame);
+                    places.push(top());
+                }
+                return places;
+            }""",
+            block,
+        )
+        assert len(places) > 2
+        assert max(places) - min(places) <= 1, block  # Firefox rounds where it scrolls to a moment later
 
 
 def test_looks_that_come_together_end_at_the_last(visit: Visit) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 import threading
 import time
@@ -76,6 +78,24 @@ def test_a_question_that_takes_too_long_is_given_up() -> None:
         return answer
 
     assert asyncio.run(main()) == 2
+
+
+def test_a_process_that_died_meanwhile_is_replaced() -> None:
+    """Killed by the system between two questions: the next question is answered, and so is the one after it."""
+
+    async def main() -> list[int]:
+        thinkers = Thinkers(1)
+        first = await thinkers.think(os.getpid)
+        os.kill(first, signal.SIGKILL)
+        (pool,) = thinkers._large.all
+        while not pool._broken:  # as soon as its manager has seen it
+            await asyncio.sleep(0.01)
+        found = [first, await thinkers.think(os.getpid), await thinkers.think(os.getpid)]
+        thinkers.close()
+        return found
+
+    first, second, third = asyncio.run(main())
+    assert first != second == third
 
 
 def test_processes_are_warm_before_anybody_asks() -> None:

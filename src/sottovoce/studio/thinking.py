@@ -61,8 +61,9 @@ class Thinkers:
 
         def go_on(_: object) -> None:
             with contextlib.suppress(RuntimeError):  # closed in the meantime
-                for pool in self._small.all | self._large.all:
-                    pool.submit(_import_the_rest)
+                for bench in (self._small, self._large):
+                    for pool in bench.all.copy():
+                        bench.submit(pool, _import_the_rest)
                 then()
 
         if self._first is None:
@@ -89,8 +90,7 @@ class Thinkers:
         """
         bench = self._small if small else self._large
         await bench.turns.take(page)
-        pool = bench.free.pop()
-        future = pool.submit(work, *arguments)
+        pool, future = bench.submit(bench.free.pop(), work, *arguments)
         try:
             answer = await asyncio.wait_for(asyncio.wrap_future(future), self._deadline)
         except asyncio.CancelledError:
@@ -135,15 +135,27 @@ class _Bench:
         self.free = list(self.all)
         self.turns = Turns(count)
 
+    def submit(
+        self, pool: ProcessPoolExecutor, work: Callable[..., T], *arguments: Any
+    ) -> tuple[ProcessPoolExecutor, Future[T]]:
+        """Hand it this work; one whose process has died since (the system was short of memory) is replaced first."""
+        try:
+            return pool, pool.submit(work, *arguments)
+        except BrokenProcessPool:
+            pool = self._replaced(pool)
+            return pool, pool.submit(work, *arguments)
+
     def put_back(self, pool: ProcessPoolExecutor, *, alive: bool = True) -> None:
         """The turn is over; one that is not alive, or should not be, is ended and a fresh one takes its place."""
-        if not alive:
-            self.all.discard(pool)
-            _end(pool)
-            pool = _new_pool(self._niceness)
-            self.all.add(pool)
-        self.free.append(pool)
+        self.free.append(pool if alive else self._replaced(pool))
         self.turns.give_back()
+
+    def _replaced(self, pool: ProcessPoolExecutor) -> ProcessPoolExecutor:
+        self.all.discard(pool)
+        _end(pool)
+        fresh = _new_pool(self._niceness)
+        self.all.add(fresh)
+        return fresh
 
 
 async def _settled(future: Future[Any]) -> None:
