@@ -5,6 +5,7 @@ A promise in the documentation that has no file here has not been tried.
 ===============================  =========================================================================
 test_strangers_at_the_port       whoever has no certificate of a neighbour is refused, and costs others nothing
 test_nobody_is_kept_waiting      silent streams, junk bodies and connections cost honest neighbours nothing
+test_a_moment_and_no_more        who abuses answers that come later takes a moment, and nothing that lasts
 test_a_tarpit                    a neighbour that holds back its answers does not slow the exchanges with others
 test_a_frozen_neighbour          with one neighbour frozen, the other learns no more than the theorem on seals allows
 test_a_hostile_neighbour         a neighbour that says anything at all learns no value and breaks nothing

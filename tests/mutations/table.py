@@ -56,6 +56,7 @@ _AUDIT = ("tests/privacy/test_auditing.py",)
 _PROTOCOL = ("tests/peer/protocol",)
 _DISCLOSURE = ("tests/peer/protocol/test_disclosure.py", "tests/peer/protocol/test_noise.py")
 _RUNTIME = ("tests/peer/runtime",)
+_MOMENT = ("tests/attacks/test_a_moment_and_no_more.py",)
 _RANDOMNESS = ("tests/peer/runtime/test_randomness.py", "src/sottovoce/peer/runtime/randomness.py")
 _IDENTITY = ("tests/peer/membership/test_credentials.py", "tests/peer/membership/test_roster.py")
 _CODEC = ("tests/peer/transport/test_codec.py",)
@@ -333,9 +334,23 @@ NAMED = (
     Named(
         "an answer that nobody waits for any more counts as told",
         "sottovoce.peer.runtime.holding.HeldAnswers.waits",
-        "name in self._held and not self._held[name][0].done()",
+        "name in self._held and not self._held[name].answer.done()",
         "name in self._held",
         ("tests/peer/runtime/test_holding.py",),
+    ),
+    Named(
+        "the message of a caller that has hung up is kept until its time",
+        "sottovoce.peer.runtime.holding.HeldAnswers.hold",
+        "answer.add_done_callback(partial(self._hung_up, name))",
+        "pass",
+        _MOMENT,
+    ),
+    Named(
+        "an answer that is held back far away comes too late",
+        "sottovoce.peer.runtime.talking.Talker._wait",
+        " + held_back(settings, kind)",
+        "",
+        _MOMENT,
     ),
     Named(
         "the first by name waits for the other to greet, too",

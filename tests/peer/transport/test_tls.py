@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -330,6 +331,29 @@ def test_an_answer_that_is_held_back_keeps_no_other_waiting() -> None:
         await server.close()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("moments", range(6))
+def test_a_transport_that_is_cancelled_while_it_starts_can_be_closed(moments: int) -> None:
+    """At whatever moment: nothing is logged, nothing is left to the garbage collector, and the port is free again."""
+    trouble: list[dict[str, object]] = []
+
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, what: trouble.append(what))
+        server = SOCIETY.transport("b", neighbours={"a": "127.0.0.1:1"})
+        starting = asyncio.create_task(server.serve(Called()))
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        await server.close()
+        again = SOCIETY.transport("b", neighbours={"a": "127.0.0.1:1"}, listen=f"127.0.0.1:{server.port or 0}")
+        await again.serve(Called())
+        await again.close()
+
+    asyncio.run(scenario())
+    gc.collect()
+    assert trouble == []
 
 
 def test_dropping_a_neighbour_ends_the_calls_to_it_and_nothing_else() -> None:

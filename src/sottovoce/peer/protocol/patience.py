@@ -6,10 +6,11 @@ neighbour may answer greetings and no requests.
 
 from __future__ import annotations
 
+from .messages import Kind
 from .settings import Settings
 from .units import LONG
 
-__all__ = ["Patience", "first_wait", "moment", "travel_time"]
+__all__ = ["Patience", "first_wait", "held_back", "moment", "travel_time"]
 
 _SECONDS_PER_COORDINATE = 1e-6
 """What a wait is lengthened by, so that a million coordinates have time to travel and to be stored."""
@@ -52,9 +53,7 @@ def travel_time(settings: Settings) -> float:
 
 
 def moment(settings: Settings) -> float:
-    """R94: how long an end that is to speak second waits for the first; an answer is held back for twice that.
-
-    The shortest wait for an answer is more than twice as long as the two together, so nobody gives up for it.
+    """R94: how long an end that is to speak second waits for the first.
 
     Examples
     --------
@@ -63,6 +62,22 @@ def moment(settings: Settings) -> float:
     [0.01, 0.06]
     """
     return _MOMENT_SHARE * settings.timeout + _TRAVEL_SHARE * travel_time(settings)
+
+
+def held_back(settings: Settings, kind: Kind) -> float:
+    """R94, R95: how long an answer to such a message may be held back at most; who waits for it waits longer by that.
+
+    Otherwise an answer that comes from far away, and is held back, would be late: round trips over a steady line leave
+    nothing to spare.
+
+    Examples
+    --------
+    >>> from sottovoce.testing.settings import some_settings
+    >>> [held_back(some_settings(dimension=1, timeout=0.25), kind) for kind in (Kind.HELLO, Kind.REQ, Kind.BYE)]
+    [0.02, 0.0, 0.0]
+    """
+    waits = kind is Kind.HELLO or (kind is Kind.REQ and settings.dimension >= LONG)
+    return 2.0 * moment(settings) if waits else 0.0
 
 
 class Patience:

@@ -11,7 +11,7 @@ from ...errors import PeerError, ProtocolViolation
 from ..protocol import Protocol
 from ..protocol.calling import LONGEST_TALK, Contacts, jittered
 from ..protocol.messages import Kind, Message
-from ..protocol.patience import moment, travel_time
+from ..protocol.patience import held_back, travel_time
 from ..transport.base import CallFailed, Observer, Quiet, Transport
 from .clock import Clock
 from .holding import HeldAnswers
@@ -138,8 +138,7 @@ class Talker:
         while message is not None:
             sent = self._clock.now()
             try:
-                wait = self._contacts.wait(name, kind, repeated) + travel_time(self._protocol.settings)
-                reply = await self._transport.call(name, message, wait)
+                reply = await self._transport.call(name, message, self._wait(name, kind, repeated))
             except CallFailed as failure:
                 self._failed(failure)
                 repeated += 1
@@ -170,7 +169,7 @@ class Talker:
         try:
             self._keeper.check()
             if self._contacts.admits(name, self._clock.now()):
-                hold = 2.0 * moment(self._protocol.settings)
+                hold = held_back(self._protocol.settings, message.kind)
                 if self._protocol.may_wait(name, message):
                     return self._requests.hold(name, hold, partial(self._receive, name, message))
                 reply = self._receive(name, message)
@@ -210,6 +209,11 @@ class Talker:
         return reply
 
     # -- who answers ----------------------------------------------------------------------------
+
+    def _wait(self, name: str, kind: Kind, repeated: int) -> float:
+        """R70: how long the answer may take."""
+        settings = self._protocol.settings
+        return self._contacts.wait(name, kind, repeated) + travel_time(settings) + held_back(settings, kind)
 
     def _failed(self, failure: CallFailed) -> None:
         name, now = failure.neighbour, self._clock.now()

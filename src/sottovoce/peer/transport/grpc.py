@@ -26,7 +26,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
@@ -125,8 +125,8 @@ class GrpcTransport:
             self.port = server.add_secure_port(address, credentials)
         except RuntimeError:
             raise TemporaryFailure(f"listen: cannot listen on {address}: address in use or not ours") from None
-        await server.start()
-        self._server = server
+        self._server = server  # before it runs: whoever is cancelled while it starts must be able to close it
+        await asyncio.shield(server.start())  # and gRPC must not be interrupted there
 
     def _anchors(self) -> bytes:
         """Whom TLS believes: exactly the certificates of the roster's members."""
@@ -203,7 +203,7 @@ class GrpcTransport:
             if message.kind is Kind.HELLO:
                 self._compare_clocks(src, context)
             answer = await self._answer(src, message, context)
-        return self._codec.encode(await answer) if isinstance(answer, HeldAnswer) else answer
+        return await self._encoded(src, answer, context) if isinstance(answer, HeldAnswer) else answer
 
     async def _swap(self, _stream: object, context: Context) -> bytes:
         """A neighbour's roster and ours: the end that is behind gets the later one."""
@@ -267,13 +267,21 @@ class GrpcTransport:
         assert self._handler is not None
         try:
             answer = self._handler(src, message)
-            # Shielded: a caller that hangs up must not interrupt a state change half way.
-            return answer if isinstance(answer, HeldAnswer) else self._codec.encode(await asyncio.shield(answer))
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # whatever it is, the caller must only learn that we cannot answer
-            self._observer.count("handler-failed", src)
-            self._observer.log("error", "handler failed", neighbour=src, error=type(error).__name__)
+        except Exception as error:
+            return await self._cannot_answer(src, error, context)
+        # Shielded: a caller that hangs up must not interrupt a state change half way.
+        return answer if isinstance(answer, HeldAnswer) else await self._encoded(src, asyncio.shield(answer), context)
+
+    async def _encoded(self, src: str, answer: Awaitable[Message | None], context: Context) -> bytes:
+        try:
+            return self._codec.encode(await answer)
+        except Exception as error:
+            return await self._cannot_answer(src, error, context)
+
+    async def _cannot_answer(self, src: str, error: Exception, context: Context) -> bytes:
+        """Whatever it is, the caller must only learn that there is no answer now."""
+        self._observer.count("handler-failed", src)
+        self._observer.log("error", "handler failed", neighbour=src, error=type(error).__name__)
         await context.abort(grpc.StatusCode.UNAVAILABLE, "cannot handle messages now")
         raise AssertionError("abort always raises")
 
