@@ -13,6 +13,7 @@ import pytest
 
 from sottovoce.peer import PeerStatus
 from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.units import LONG
 from sottovoce.testing import run_virtually
 from sottovoce.testing.memory_transport import Faults, MemoryTransport
 
@@ -57,9 +58,10 @@ class Seen:
     log: list[str]
 
 
-async def watched(last: type[MemoryTransport], rtt: float) -> Seen:
+async def watched(last: type[MemoryTransport], rtt: float, *, dimension: int = 1, seconds: float = SECONDS) -> Seen:
     """The victim p0 in the middle of a star, with `last` as the transport of its last neighbour."""
-    town = Town(1 + OTHERS, faults=Faults(distance=rtt / 2), noise_decay=0.9999, diameter=2)
+    faults = Faults(distance=rtt / 2)
+    town = Town(1 + OTHERS, faults=faults, noise_decay=0.9999, diameter=2, dimension=dimension)
     centre, *others = town.names
     town.transports[others[-1]] = last
     async with contextlib.AsyncExitStack() as stack:
@@ -73,15 +75,21 @@ async def watched(last: type[MemoryTransport], rtt: float) -> Seen:
 
         await asyncio.sleep(10.0)
         before = exchanges()
-        await asyncio.sleep(SECONDS)
+        await asyncio.sleep(seconds)
         log = [f"{event} {fields.get('neighbour', '')}" for _, event, fields in town.observers[centre].lines]
-        return Seen((exchanges() - before) / SECONDS, peers[centre].status(), log)
+        return Seen((exchanges() - before) / seconds, peers[centre].status(), log)
 
 
 @functools.cache
 def undisturbed(rtt: float) -> float:
     """The same with an honest last neighbour."""
     return run_virtually(watched(MemoryTransport, rtt)).rate
+
+
+@functools.cache
+def undisturbed_and_long() -> float:
+    """The same with long vectors."""
+    return run_virtually(watched(MemoryTransport, 0.02, dimension=LONG, seconds=60.0)).rate
 
 
 def test_the_other_edges_keep_their_rate_and_the_tarpit_is_named() -> None:
@@ -106,6 +114,14 @@ def test_a_neighbour_that_is_slow_on_purpose_is_asked_less_often(rtt: float) -> 
     seen = run_virtually(watched(Slow, rtt))
     assert seen.rate >= 0.8 * undisturbed(rtt)
     assert seen.status.neighbours["p4"].unanswered is None
+
+
+@pytest.mark.parametrize("last", [Tarpit, Slow])
+def test_with_long_vectors_the_victim_does_not_rest_for_the_time_that_a_tarpit_took(
+    last: type[MemoryTransport],
+) -> None:
+    """R72 lets the own clock rest after a call, for all neighbours: two thirds of the others' exchanges are done."""
+    assert run_virtually(watched(last, 0.02, dimension=LONG, seconds=60.0)).rate >= 2 / 3 * undisturbed_and_long()
 
 
 @pytest.mark.slow

@@ -339,6 +339,13 @@ NAMED = (
         ("tests/peer/runtime/test_holding.py",),
     ),
     Named(
+        "a neighbour that does not answer stops the clock for the others",
+        "sottovoce.peer.protocol.calling.Contacts.to_rest_for",
+        "return min(seconds, _SLOW * (self._first if usual is None else usual))",
+        "return seconds",
+        ("tests/peer/protocol/test_calling.py",),
+    ),
+    Named(
         "the message of a caller that has hung up is kept until its time",
         "sottovoce.peer.runtime.holding.HeldAnswers.hold",
         "answer.add_done_callback(partial(self._hung_up, name))",

@@ -150,3 +150,12 @@ def test_who_is_much_slower_than_the_others_is_asked_less_often() -> None:
     answer(near, "ann", 0.01)
     answer(near, "bob", 0.19)
     assert near.choose(["bob"], now=0.0) == "bob"
+
+
+def test_the_clock_rests_for_what_a_call_usually_takes() -> None:
+    """R72: not for more than three times the middle one of the others, or the first wait where none is known."""
+    known = contacts()
+    assert [known.to_rest_for("bob", seconds) for seconds in (2.9, 50.0)] == pytest.approx([2.9, 3.0])
+    for name, seconds in (("ann", 0.1), ("bob", 40.0), ("cyd", 0.2), ("dan", 2.0)):
+        answer(known, name, seconds)
+    assert [known.to_rest_for("bob", seconds) for seconds in (0.5, 50.0)] == pytest.approx([0.5, 0.6])

@@ -34,6 +34,9 @@ _LEAST_PACE = 100.0
 _DOUBTFUL = 3
 """Requests in a row without an answer after which a neighbour is only tried."""
 
+_SLOW = 3.0
+"""Who takes so many times as long as the middle one of the others is slow."""
+
 _NOTICED_SHARE = 0.2
 """Answers faster than this share of the first wait are never slow."""
 
@@ -155,13 +158,27 @@ class Contacts:
             return
         contact = self._known[name]
         contact.unanswered, contact.ask_after = 0, -math.inf
+        usual = self._usual(name)
+        if usual is not None and seconds > _SLOW * usual and seconds > _NOTICED_SHARE * self._first:
+            contact.ask_after = now + 6.0 * seconds
+
+    def _usual(self, name: str) -> float | None:
+        """The middle one of the other neighbours' round trips of requests; ``None``: none is known."""
         others = sorted(
             other.requests.round_trip
-            for other in self._known.values()
-            if other is not contact and other.requests.round_trip is not None
+            for other_name, other in self._known.items()
+            if other_name != name and other.requests.round_trip is not None
         )
-        if others and seconds > 3.0 * others[(len(others) - 1) // 2] and seconds > _NOTICED_SHARE * self._first:
-            contact.ask_after = now + 6.0 * seconds
+        return others[(len(others) - 1) // 2] if others else None
+
+    def to_rest_for(self, name: str, seconds: float) -> float:
+        """R72: how much of the time that a call to ``name`` took counts for the rest of the own clock.
+
+        Not what it took longer than R71 puts up with: otherwise a neighbour that does not answer would stop the clock
+        for all others, for three times as long as it was waited for.
+        """
+        usual = self._usual(name)
+        return min(seconds, _SLOW * (self._first if usual is None else usual))
 
     def gave_up(self, name: str, kind: Kind, now: float, spent: float) -> None:
         """A message of this kind was given up after ``spent`` seconds: answers of ``name`` did not come in time.

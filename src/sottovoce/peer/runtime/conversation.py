@@ -215,10 +215,8 @@ class Conversation:
             seconds = share * self.protocol.pause(clock.uniform(), took)
             hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
             if not hurried:
-                began = clock.now()
                 self.look_around()
-                await self.talker.turn()
-                took = clock.now() - began
+                took = await self.talker.turn()
 
     async def _spread_news(self) -> None:
         """R62: greet at once whoever waits for the round that this peer has entered."""

@@ -64,12 +64,16 @@ class Talker:
 
     # -- speaking first -------------------------------------------------------------------------
 
-    async def turn(self) -> None:
-        """R16: one own tick."""
-        choice = self._contacts.choose(self._protocol.state.active, self._clock.now())
+    async def turn(self) -> float:
+        """R16: one own tick. Returns how many of the seconds it took count for the rest of R72."""
+        began = self._clock.now()
+        choice = self._contacts.choose(self._protocol.state.active, began)
         message = self._protocol.tick(None if choice in self._callers else choice)
-        if message is not None:
-            await self.talk(message)
+        if message is None:
+            return 0.0
+        await self.talk(message)
+        travel = travel_time(self._protocol.settings)
+        return travel + self._contacts.to_rest_for(message.dst, self._clock.now() - began - travel)
 
     async def greet(self, name: str) -> None:
         """R22: show a neighbour the ledger."""
