@@ -339,6 +339,13 @@ NAMED = (
         ("tests/peer/runtime/test_holding.py",),
     ),
     Named(
+        "news that were lost in an answer are not told again",
+        "sottovoce.peer.protocol.arrival.Arrivals._doubt",
+        "link.doubtful = _round_of(message)",
+        "pass",
+        ("tests/peer/protocol/test_machine.py",),
+    ),
+    Named(
         "a neighbour that does not answer stops the clock for the others",
         "sottovoce.peer.protocol.calling.Contacts.to_rest_for",
         "return min(seconds, _SLOW * (self._first if usual is None else usual))",

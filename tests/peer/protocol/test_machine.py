@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sottovoce.errors import ConfigError, ProtocolViolation
 from sottovoce.peer.protocol import PeerState
-from sottovoce.peer.protocol.messages import DEFAULT_TOPIC, Kind, Stop
+from sottovoce.peer.protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop
 from sottovoce.peer.protocol.noise import account_for, noise_in_place, rounded
 from sottovoce.peer.protocol.steps import FEW, half, kept_within
 from sottovoce.peer.protocol.units import LONG
@@ -448,6 +450,26 @@ def test_only_a_greeting_from_the_next_round_is_worth_holding_back() -> None:
     assert not b.answers_soon(replace(greetings[2], kind=Kind.BUSY))
     b.rule._news_round = 4
     assert not b.answers_soon(greetings[2])
+
+
+def test_an_answer_that_may_be_lost_is_told_again_to_who_greets_again() -> None:
+    """Not in its first greeting of a round, nor where a call was answered, nor when no greetings are left (R94)."""
+    a, b = acquainted()
+    b.rule.joined, b.rule.round = True, 5
+    greeting = replace(a.greet("bob"), stop=Stop(5))
+
+    def answered_again(sent: Callable[[Message], object], news: float = 9.0) -> list[bool]:
+        """Whether three greetings in a row are answered, after bob has told his round like that."""
+        sent(b.greet("ada"))
+        b._links["ada"].news, b._links["ada"].greeted = news, -1
+        return [b._payload(greeting) is not None for _ in range(3)]
+
+    assert answered_again(b.delivered) == [False, False, False]
+    assert answered_again(b.answered) == [False, True, True]
+    assert answered_again(b.answered, news=1.5) == [False, True, False]
+    assert answered_again(partial(b.unanswered, late=True)) == [False, True, True]
+    b.rule.round = 6
+    assert answered_again(lambda _told: None) == [False, False, False]
 
 
 def test_a_long_request_waits_for_a_peer_that_has_asked_somebody_else() -> None:

@@ -7,7 +7,8 @@ must be stored before the returned message leaves (R1). A call that returns noth
 together with the next one that does: a crash in between is the loss of a message.
 
 What may be shown of the value is decided in :mod:`.disclosure`, when to call whom in :mod:`.calling`, who is around in
-:mod:`.members`, how a topic ends in :mod:`.ending`; what a protocol holds is in :mod:`.core`.
+:mod:`.members`, what has arrived there in :mod:`.arrival`, how a topic ends in :mod:`.ending`; what a protocol holds is
+in :mod:`.core`.
 """
 
 from __future__ import annotations
@@ -190,6 +191,7 @@ class Protocol(Ending):
 
         Only the pending request is repeated, the same bytes a few times; then it is given up.
         """
+        self._doubt(message)
         if self.pending is None or self.pending.message is not message:
             return None
         if not late or self.pending.tries == 0:
@@ -204,18 +206,6 @@ class Protocol(Ending):
         if self.pending is not None and (request is None or request is self.pending.message):
             self._count("given-up", self.pending.peer)
             self.pending = None
-
-    def delivered(self, message: Message) -> None:
-        """R88: ``message`` has arrived, as far as whoever carried it knows."""
-        link = self._links.get(message.dst)
-        if link is not None:
-            link.delivered = -1 if message.stop is None else message.stop.round
-
-    def reached(self, name: str) -> None:
-        """R30: ``name`` is there: it has said something, or has at least taken what was said to it."""
-        link = self._links.get(name)
-        if link is not None:
-            link.silent = False
 
     # -- inputs: messages -----------------------------------------------------------------------
 
@@ -342,8 +332,9 @@ class Protocol(Ending):
     def _payload(self, m: Message) -> Message | None:
         if m.kind is Kind.REQ:
             return self._respond(m)
-        if m.kind is Kind.HELLO:  # R22, R62
-            if self.has_news(m.src):
+        if m.kind is Kind.HELLO:  # R22, R62, R94
+            again = self._greets_again(m)
+            if self.has_news(m.src) or (again and self._may_have_missed(m.src)):
                 return self._tell_news(m.src)
             return self._say(Kind.HELLO, m.src) if m.r < self.state.edges[m.src].s else None
         if self.pending is not None and self.pending.peer == m.src and self.pending.message.xid == m.xid:  # R21

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ...errors import InvalidParameter
-from .core import Core, no_absences
+from .arrival import Arrivals
+from .core import no_absences
 from .ledger import Edge
 from .messages import Message, Vector
 from .noise import begin_afresh, rearm
@@ -20,7 +21,7 @@ from .state import Link
 __all__ = ["Membership"]
 
 
-class Membership(Core):
+class Membership(Arrivals):
     """A protocol's neighbours and its private value."""
 
     def align(self, neighbours: Iterable[str]) -> None:

@@ -197,6 +197,10 @@ class Link:
     """R84: the set that it has declared as this topic's answer; 0: it has not."""
     delivered: int = -1
     """R88: the last round of ours that it is known to have been told of."""
+    greeted: int = -1
+    """R94: the round in which it has greeted last."""
+    doubtful: int = -1
+    """R94: the last round of ours that it was told of in an answer, or in a call that failed."""
     bounds: Bounds | None = None
     """How far the registers of the edge reach; ``None``: nobody has looked yet."""
     openings: TokenBucket = field(default_factory=lambda: TokenBucket(OPENINGS_PER_HOUR / 3600.0, FIRST_OPENINGS))

@@ -93,7 +93,7 @@ class Talker:
         """R94: what was held back for a neighbour that waits."""
         self._keeper.commit()
         self._greetings.give(reply.dst, reply)
-        self._protocol.delivered(reply)
+        self._protocol.answered(reply)
 
     async def talk(self, first: Message) -> None:
         """Send, take the reply as an input, send what follows from it. A request is not pending afterwards."""
@@ -204,7 +204,7 @@ class Talker:
         self._heard(name)
         if reply is not None:
             self._keeper.commit()
-            self._protocol.delivered(reply)
+            self._protocol.answered(reply)
         else:
             self._keeper.commit_soon()
         if was_settled != self._protocol.settled and not self._protocol.settings.missing:
