@@ -66,8 +66,10 @@ class Talker:
 
     async def turn(self) -> None:
         """R16: one own tick."""
-        choice = self._contacts.choose(self._protocol.state.active, self._clock.now())
-        message = self._protocol.tick(None if choice in self._callers else choice)
+        choice = self._protocol.whose_turn(self._clock.uniform())
+        if choice in self._callers or (choice is not None and not self._contacts.may_call(choice, self._clock.now())):
+            choice = None
+        message = self._protocol.tick(choice)
         if message is not None:
             await self.talk(message)
 
