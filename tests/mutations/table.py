@@ -158,8 +158,8 @@ NAMED = (
     ),
     Named(
         "who does not answer requests is asked all the same",
-        "sottovoce.peer.protocol.calling.Contacts.choose",
-        " or now < contact.ask_after",
+        "sottovoce.peer.protocol.calling.Contacts.may_call",
+        " and now >= contact.ask_after",
         "",
         _PROTOCOL,
     ),
@@ -379,6 +379,20 @@ NAMED = (
         "return self.pending.peer != name or name < self.settings.name",
         "return True",
         ("tests/peer/protocol/test_machine.py",),
+    ),
+    Named(
+        "in a topic neighbours are drawn and take no turns",
+        "sottovoce.peer.protocol.core.Core.whose_turn",
+        "if self.settings.missing and names",
+        "if False",
+        ("tests/peer/protocol/test_turns.py",),
+    ),
+    Named(
+        "an exchange is no turn",
+        "sottovoce.peer.protocol.core.Core._exchanged",
+        "self._have_turn(name)",
+        "pass",
+        ("tests/peer/protocol/test_turns.py",),
     ),
     Named(
         "a topic is declared before all contributors are bound",

@@ -362,8 +362,7 @@ class SimulatedNetwork:
         protocol = self._running(name, start)
         if protocol is None or self.stopped_ticking:
             return
-        active = protocol.state.active
-        choice = self.random.choice(active) if active else None
+        choice = protocol.whose_turn(self.random.random())
         self._act(name, lambda protocol: protocol.tick(choice))
         protocol = self._running(name, start)
         if protocol is not None and protocol.pending is not None:

@@ -16,15 +16,6 @@ def contacts(uniform: float = 0.0, **settings: float) -> Contacts:
     return Contacts(some_settings(timeout=1.0 - 1e-6, backoff_max=8.0, **settings), lambda: uniform)  # type: ignore[arg-type]
 
 
-def test_every_neighbour_is_chosen_equally_often() -> None:
-    """A uniform number picks one of them, whatever their number (R27)."""
-    numbers = iter(np.linspace(0.0, 1.0, 300, endpoint=False).tolist())
-    chooser = Contacts(SETTINGS, lambda: next(numbers))
-    chosen = [chooser.choose(["bob", "cyd", "dan"], now=0.0) for _ in range(300)]
-    assert [chosen.count(name) for name in ("bob", "cyd", "dan")] == [100, 100, 100]
-    assert chooser.choose([], now=0.0) is None
-
-
 def test_waiting_times_have_the_mean_of_a_poisson_clock() -> None:
     """Quantiles of an exponential distribution with mean 1/rate (R27)."""
     times = [exponential(4.0, u) for u in np.linspace(0.0, 1.0, 10_000, endpoint=False)]
@@ -36,8 +27,8 @@ def test_a_silent_neighbour_is_left_alone_for_longer_each_time() -> None:
     for uniform, expected in ((0.0, [0.5, 1.0, 2.0, 4.0, 4.0]), (1.0, [1.0, 2.0, 4.0, 8.0, 8.0])):
         known = contacts(uniform)
         assert [known.failed("bob", now=0.0, late=False) for _ in range(5)] == pytest.approx(expected)
-        assert known.choose(["bob"], now=expected[-1] - 0.1) is None
-        assert known.choose(["bob"], now=expected[-1] + 0.1) == "bob"
+        assert not known.may_call("bob", now=expected[-1] - 0.1)
+        assert known.may_call("bob", now=expected[-1] + 0.1)
 
 
 def test_a_neighbour_that_is_heard_is_called_again_at_once() -> None:
@@ -48,7 +39,7 @@ def test_a_neighbour_that_is_heard_is_called_again_at_once() -> None:
     assert known.unreachable("bob")
     known.heard("bob", now=1.0)
     assert not known.unreachable("bob")
-    assert known.choose(["bob"], now=1.0) == "bob"
+    assert known.may_call("bob", now=1.0)
     assert known.silence("bob", now=3.5) == 2.5
     assert known.failed("bob", now=1.0, late=False) == 0.5
 
@@ -93,10 +84,10 @@ def test_who_does_not_answer_requests_is_asked_less_and_less_often() -> None:
     for _ in range(6):
         known.gave_up("bob", Kind.REQ, now=0.0, spent=1.0)
         known.heard("bob", now=0.1)
-        pauses.append(next((k for k in range(100) if known.choose(["bob"], now=k - 0.5) is not None), None))
+        pauses.append(next((k for k in range(100) if known.may_call("bob", now=k - 0.5)), None))
     assert pauses == [0, 2, 3, 5, 9, 10]  # 0, 1, 2, 4, 8, and 9 at most, in halves
     answer(known, "bob", 0.1)
-    assert known.choose(["bob"], now=0.1) == "bob"
+    assert known.may_call("bob", now=0.1)
 
 
 def test_a_long_wait_in_vain_is_followed_by_nine_times_as_long() -> None:
@@ -104,8 +95,8 @@ def test_a_long_wait_in_vain_is_followed_by_nine_times_as_long() -> None:
     known = contacts(1.0)
     for _ in range(9):
         known.gave_up("bob", Kind.REQ, now=0.0, spent=5.0)
-    assert known.choose(["bob"], now=44.9) is None
-    assert known.choose(["bob"], now=45.1) == "bob"
+    assert not known.may_call("bob", now=44.9)
+    assert known.may_call("bob", now=45.1)
 
 
 def test_who_greets_and_does_not_answer_is_known() -> None:
@@ -139,17 +130,17 @@ def test_who_is_much_slower_than_the_others_is_asked_less_often() -> None:
     """R71: more than three times the middle one of the others is slow; alone, or hardly noticed, is not."""
     known = contacts()
     answer(known, "bob", 5.0)
-    assert known.choose(["bob"], now=0.0) == "bob"  # nobody to compare with
+    assert known.may_call("bob", now=0.0)  # nobody to compare with
     for name, seconds in (("ann", 0.1), ("cyd", 1.0), ("dan", 2.0)):
         answer(known, name, seconds)
     for seconds, slow in ((2.9, False), (3.1, True)):
         answer(known, "bob", seconds, now=100.0)
-        assert (known.choose(["bob"], now=100.0 + 5.9 * seconds) is None) is slow
-        assert known.choose(["bob"], now=100.0 + 6.1 * seconds) == "bob"
+        assert known.may_call("bob", now=100.0 + 5.9 * seconds) is not slow
+        assert known.may_call("bob", now=100.0 + 6.1 * seconds)
     near = contacts()
     answer(near, "ann", 0.01)
     answer(near, "bob", 0.19)
-    assert near.choose(["bob"], now=0.0) == "bob"
+    assert near.may_call("bob", now=0.0)
 
 
 def test_the_clock_rests_for_what_a_call_usually_takes() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...foundation.bucket import TokenBucket
@@ -20,7 +20,7 @@ from .patience import Patience, first_wait
 from .settings import Settings
 from .units import LONG
 
-__all__ = ["LONGEST_TALK", "RESTS", "Contacts", "exponential", "jittered", "own_rate", "rest"]
+__all__ = ["LONGEST_TALK", "RESTS", "Contacts", "exponential", "jittered", "own_rate", "rest", "steady"]
 
 LONGEST_TALK = 4
 """Messages in a row to one neighbour in one turn; more can wait for the next tick."""
@@ -57,6 +57,17 @@ def own_rate(settings: Settings, neighbours: int, *, quiet: bool) -> float:
 def exponential(rate: float, uniform: float) -> float:
     """Waiting time of a Poisson process, from a number uniform in [0, 1)."""
     return -math.log1p(-uniform) / rate
+
+
+def steady(rate: float, uniform: float) -> float:
+    """Waiting time of a clock that rings nearly regularly, from a number uniform in [0, 1).
+
+    Examples
+    --------
+    >>> [steady(4.0, uniform) for uniform in (0.0, 0.5)]
+    [0.125, 0.25]
+    """
+    return (0.5 + uniform) / rate
 
 
 def rest(settings: Settings, took: float) -> float:
@@ -118,8 +129,8 @@ class Contacts:
     >>> contacts = Contacts(some_settings(timeout=1.0 - 1e-6, backoff_max=5.0), lambda: 1.0)
     >>> [contacts.failed("ada", now=0.0, late=False) for _ in range(4)]
     [1.0, 2.0, 4.0, 5.0]
-    >>> contacts.choose(["ada"], now=4.9), contacts.choose(["ada"], now=5.1)
-    (None, 'ada')
+    >>> contacts.may_call("ada", now=4.9), contacts.may_call("ada", now=5.1)
+    (False, True)
     """
 
     def __init__(self, settings: Settings, uniform: Callable[[], float]) -> None:
@@ -129,13 +140,10 @@ class Contacts:
             lambda: _Contact(TokenBucket(pace, pace), Patience(self._first), Patience(self._first))
         )
 
-    def choose(self, active: Sequence[str], now: float) -> str | None:
-        """R27: one of the neighbours, uniformly; ``None`` if there is none, or it is to be left alone at present."""
-        if not active:
-            return None
-        choice = active[min(int(self._uniform() * len(active)), len(active) - 1)]
-        contact = self._known[choice]
-        return None if now < contact.until or now < contact.ask_after else choice
+    def may_call(self, name: str, now: float) -> bool:
+        """Whether ``name`` need not be left alone at present. If it must, nobody else is called in its place (R27)."""
+        contact = self._known[name]
+        return now >= contact.until and now >= contact.ask_after
 
     def admits(self, name: str, now: float) -> bool:
         """Whether a message from ``name`` may be looked at now, or is part of a flood."""

@@ -87,9 +87,32 @@ class Core:
         """R88: the present round, and how often the own clock has rung in it."""
         self.holders = 1 << settings.index if self._held else 0
         self._heed_certificate()
+        self._turns = 0
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
         self._stamp = stamp
+
+    # -- whose turn it is ------------------------------------------------------------------------
+
+    def whose_turn(self, uniform: float) -> str | None:
+        """R27, R96: the neighbour that the own clock rings for now, from a number uniform in [0, 1).
+
+        Any of them, uniformly. In a topic, one of those whose last turn is longest ago: an exchange, or that the clock
+        rang for it, whatever came of that.
+        """
+        names = self.state.active
+        if self.settings.missing and names:
+            longest_ago = min(self._links[name].turn for name in names)
+            names = [name for name in names if self._links[name].turn == longest_ago]
+        if not names:
+            return None
+        choice = names[min(int(uniform * len(names)), len(names) - 1)]
+        self._have_turn(choice)
+        return choice
+
+    def _have_turn(self, name: str) -> None:
+        self._turns += 1
+        self._links[name].turn = self._turns
 
     # -- what can be said ------------------------------------------------------------------------
 
@@ -293,6 +316,7 @@ class Core:
     def _exchanged(self, name: str, disagreement: int, step: int) -> None:
         """The value moved by ``step`` in an exchange."""
         self.exchanges += 1
+        self._have_turn(name)
         for link in self._links.values():
             link.moved += step
         self._links[name].disagreement, self._links[name].moved = disagreement, 0.0

@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .bounds import Movement, bounds_of
-from .calling import exponential, own_rate, rest
+from .calling import exponential, own_rate, rest, steady
 from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
 from .ending import Ending
@@ -178,12 +178,13 @@ class Protocol(Ending):
         return still and all(map(self._has_said_enough, talking))
 
     def pause(self, uniform: float, took: float = 0.0) -> float:
-        """R27, R36, R72: seconds until the own clock rings next, from a number uniform in [0, 1).
+        """R27, R36, R72, R96: seconds until the own clock rings next, from a number uniform in [0, 1).
 
         ``took``: how long its last call has taken.
         """
         neighbours = max(len(self.state.active), 1)
-        usual = exponential(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
+        waiting = steady if self.settings.missing else exponential
+        usual = waiting(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
         return max(usual, rest(self.settings, took))
 
     def unanswered(self, message: Message, *, late: bool) -> Message | None:

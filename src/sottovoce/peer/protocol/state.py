@@ -195,6 +195,8 @@ class Link:
     """R81: it said that it has not contributed, and has not greeted since."""
     closed: int = 0
     """R84: the set that it has declared as this topic's answer; 0: it has not."""
+    turn: int = 0
+    """R96: when this edge had its last turn, among those of all edges; 0: it had none yet."""
     delivered: int = -1
     """R88: the last round of ours that it is known to have been told of."""
     greeted: int = -1

@@ -278,6 +278,6 @@ class Conversation:
             await self.keeper.until(lambda: bool(self.protocol.state.partings))
             for name in list(self.protocol.state.partings):
                 now, wait = clock.now(), contacts.wait(name, Kind.BYE)
-                if contacts.choose([name], now) is not None and not await self.talker.say_goodbye(name, wait):
+                if contacts.may_call(name, now) and not await self.talker.say_goodbye(name, wait):
                     contacts.failed(name, now, late=False)
             await clock.sleep(jittered(self._around.config().sync_interval, clock.uniform()))

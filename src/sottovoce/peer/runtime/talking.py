@@ -66,9 +66,10 @@ class Talker:
 
     async def turn(self) -> float:
         """R16: one own tick. Returns how many of the seconds it took count for the rest of R72."""
-        began = self._clock.now()
-        choice = self._contacts.choose(self._protocol.state.active, began)
-        message = self._protocol.tick(None if choice in self._callers else choice)
+        began, choice = self._clock.now(), self._protocol.whose_turn(self._clock.uniform())
+        if choice in self._callers or (choice is not None and not self._contacts.may_call(choice, began)):
+            choice = None
+        message = self._protocol.tick(choice)
         if message is None:
             return 0.0
         await self.talk(message)
