@@ -339,6 +339,13 @@ NAMED = (
         ("tests/peer/runtime/test_holding.py",),
     ),
     Named(
+        "calls that wait for an answer take the places of others",
+        "sottovoce.peer.transport.admission._Desk.finish_one",
+        "return waiting is not None",
+        "return False",
+        ("tests/peer/transport/test_tls.py",),
+    ),
+    Named(
         "news that were lost in an answer are not told again",
         "sottovoce.peer.protocol.arrival.Arrivals._doubt",
         "link.doubtful = _round_of(message)",

@@ -333,6 +333,37 @@ def test_an_answer_that_is_held_back_keeps_no_other_waiting() -> None:
     asyncio.run(scenario())
 
 
+def test_answers_that_are_held_back_take_no_places_that_are_needed() -> None:
+    """With messages so long that three calls are allowed, a fourth ends the first that waits, and is not refused."""
+    held: list[HeldAnswer] = []
+
+    def handler(_src: str, _message: Message) -> HeldAnswer:
+        held.append(HeldAnswer())
+        return held[-1]
+
+    async def scenario() -> None:
+        observer, long = Recorder(), {"longest_topic": 10**6}
+        server = SOCIETY.transport("b", observer, neighbours={"a": "127.0.0.1:1"}, **long)
+        await server.serve(handler)
+        caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{server.port}"}, **long)
+        calls = []
+        for number in range(6):
+            calls.append(asyncio.create_task(caller.call("b", hello("a", "b"), PATIENCE)))
+            while len(held) <= number and not calls[-1].done():
+                await asyncio.sleep(0.01)
+        assert [call.done() for call in calls[3:]] == [False, False, False]
+        assert [await call for call in calls[:3]] == [None, None, None]
+        for answer in held[3:]:
+            answer.set_result(hello("b", "a"))
+        assert [await call for call in calls[3:]] == [hello("b", "a")] * 3
+        assert observer.events == []
+        assert server._admission._desks["a"].held == []
+        await caller.close()
+        await server.close()
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize("moments", range(6))
 def test_a_transport_that_is_cancelled_while_it_starts_can_be_closed(moments: int) -> None:
     """At whatever moment: nothing is logged, nothing is left to the garbage collector, and the port is free again."""

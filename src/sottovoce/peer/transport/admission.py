@@ -7,8 +7,12 @@ a peer hold in memory is at most :attr:`Admission.most_bytes`, whatever it sends
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from .base import HeldAnswer
 
 __all__ = ["Admission"]
 
@@ -36,6 +40,14 @@ class _Desk:
 
     calls: int = 0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    held: list[HeldAnswer] = field(default_factory=list)
+
+    def finish_one(self) -> bool:
+        """Answer the oldest of the calls that wait with nothing; whether there was one."""
+        waiting = next((answer for answer in self.held if not answer.done()), None)
+        if waiting is not None:
+            waiting.set_result(None)
+        return waiting is not None
 
 
 class Admission:
@@ -78,12 +90,26 @@ class Admission:
         return _READ_SECONDS + self._max_bytes / _READ_BYTES_PER_SECOND
 
     def enter(self, name: str) -> bool:
-        """Whether ``name`` may have one more call; if so, :meth:`leave` must follow when it has ended."""
+        """Whether ``name`` may have one more call; if so, :meth:`leave` must follow when it has ended.
+
+        Who has several topics open has several calls whose answers are held back (R94, R95). If it needs a place, the
+        oldest of them is answered with nothing; until that one has ended, it is one call too many, and holds nothing.
+        """
         desk = self._desks[name]
-        if desk.calls >= self.calls:
+        if desk.calls >= self.calls and (desk.calls >= 2 * self.calls or not desk.finish_one()):
             return False
         desk.calls += 1
         return True
+
+    @contextlib.contextmanager
+    def holding(self, name: str, answer: HeldAnswer) -> Iterator[None]:
+        """While ``name`` waits for an answer that is held back."""
+        held = self._desks[name].held
+        held.append(answer)
+        try:
+            yield
+        finally:
+            held.remove(answer)
 
     def leave(self, name: str) -> None:
         """A call of ``name`` has ended, and its answer is on the way or lost."""

@@ -203,7 +203,10 @@ class GrpcTransport:
             if message.kind is Kind.HELLO:
                 self._compare_clocks(src, context)
             answer = await self._answer(src, message, context)
-        return await self._encoded(src, answer, context) if isinstance(answer, HeldAnswer) else answer
+        if not isinstance(answer, HeldAnswer):
+            return answer
+        with self._admission.holding(src, answer):
+            return await self._encoded(src, answer, context)
 
     async def _swap(self, _stream: object, context: Context) -> bytes:
         """A neighbour's roster and ours: the end that is behind gets the later one."""
