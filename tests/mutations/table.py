@@ -92,6 +92,7 @@ TARGETS = (
     Target("sottovoce.peer.protocol.noise", _PROTOCOL),
     Target("sottovoce.peer.protocol.ledger", _PROTOCOL),
     Target("sottovoce.peer.protocol.stopping", _PROTOCOL),
+    Target("sottovoce.peer.protocol.intervals", _PROTOCOL),
     Target("sottovoce.peer.protocol.terms", ("tests/peer/protocol/test_machine.py", *_ROSTERS)),
     Target("sottovoce.peer.runtime.following", _ROSTERS),
     Target("sottovoce.peer.runtime.keeping", _RUNTIME),
@@ -474,7 +475,7 @@ NAMED = (
     Named(
         "an answer is taken over although the own value lies elsewhere",
         "sottovoce.peer.protocol.ending.Ending._taken_over",
-        "return offer if joint_width((own, own), offer.interval) <= settings.tolerance_units else held",
+        "return offer if width(union((own, own), offer.interval)) <= settings.tolerance_units else held",
         "return offer",
         ("tests/peer/protocol/test_closing.py",),
     ),

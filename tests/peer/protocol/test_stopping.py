@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sottovoce.peer.protocol.intervals import BLOCK, Interval
 from sottovoce.peer.protocol.messages import Stop
-from sottovoce.peer.protocol.stopping import BLOCK, Interval, RangeRule
+from sottovoce.peer.protocol.stopping import RangeRule
 
 
 class Line:

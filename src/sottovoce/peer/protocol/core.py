@@ -13,13 +13,14 @@ from weakref import WeakMethod
 from .absences import Absences, Missing, Sight
 from .closing import Certificate
 from .disclosure import live_sealed_edges, own_interval, own_margins
+from .intervals import Interval
 from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
 from .noise import Draw, draw_seal
 from .parting import farewell
 from .settings import Settings
 from .state import Link, PeerState, Pending
-from .stopping import Interval, RangeRule
+from .stopping import RangeRule
 from .units import LONG
 
 __all__ = ["PRESUME_FROM", "Core", "no_absences"]

@@ -14,10 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from .intervals import Interval
 from .noise import may_draw, noise_in_place
 from .settings import Settings
 from .state import Link, PeerState
-from .stopping import Interval, RangeRule
+from .stopping import RangeRule
 from .units import Vector
 
 __all__ = [

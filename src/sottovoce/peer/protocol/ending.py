@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .closing import Certificate, followed, renewed
+from .intervals import union, width
 from .members import Membership
 from .messages import Kind, Message
 from .openings import closed
-from .stopping import joint_width
 
 __all__ = ["Ending"]
 
@@ -69,7 +69,7 @@ class Ending(Membership):
         if held is not None or not told or not told[0].contributors >> self.settings.index & 1:
             return held
         first, limit = told[0], self.settings.tolerance_units
-        same = all(joint_width(one.interval, first.interval) <= limit for one in told)
+        same = all(width(union(one.interval, first.interval)) <= limit for one in told)
         one_set = {*(one.contributors for one in told), *self.ended.values()} == {first.contributors}
         blank = all(self.state.edges[name].blank for name in self.state.active)
         return first if same and one_set and blank else held
@@ -97,7 +97,7 @@ class Ending(Membership):
         if held is not None and held.contributors != offer.contributors:
             return held
         own = self.state.shown
-        return offer if joint_width((own, own), offer.interval) <= settings.tolerance_units else held
+        return offer if width(union((own, own), offer.interval)) <= settings.tolerance_units else held
 
     def _hold(self, certificate: Certificate | None) -> None:
         if certificate is not self.state.certificate:

@@ -44,23 +44,18 @@ declaring at its end; most greetings are saved for those.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
 from .closing import Agreement
+from .intervals import Interval, holds, pair, union, width
 from .messages import Stop
 from .units import Vector
 
-__all__ = ["NO_ROUND", "REACH", "Interval", "RangeRule", "joint_width"]
-
-Interval = tuple[Vector, Vector]
+__all__ = ["NO_ROUND", "REACH", "RangeRule"]
 
 REACH = 2
 """R48: how many rounds ahead of us a neighbour can be."""
-
-BLOCK = 4096
-"""So many numbers of an interval are compared at a time."""
 
 FARTHEST = 2**48
 """R48: no peer enters at a later round; one a millisecond takes nine thousand years to get there."""
@@ -180,7 +175,7 @@ class RangeRule:
         Who has taken in the union of the epoch that found it is not told the interval again.
         """
         found, self.only, self._final = self._previous, contributors, interval
-        known = found is not None and _within(found, interval) and self._gathered_before == contributors
+        known = found is not None and holds(interval, found) and self._gathered_before == contributors
         self._version += not known
         self._final_version = self._previous_version if known else self._version
 
@@ -221,10 +216,10 @@ class RangeRule:
         if not possible:
             self._interval = None
         elif their_epoch == self.epoch:
-            interval = _pair(stop.low, stop.high)
+            interval = pair(stop.low, stop.high)
             self._gather(name, interval, stop.version, stop.contributors, stop.ready)
         elif their_epoch == self.epoch + 1:
-            interval, before = _pair(stop.previous_low, stop.previous_high), stop.previous_contributors
+            interval, before = pair(stop.previous_low, stop.previous_high), stop.previous_contributors
             self._gather(name, interval, stop.previous_version, before, stop.previous_ready)
         self._advance(neighbours)
         return possible
@@ -354,15 +349,15 @@ class RangeRule:
         mine = self._interval
         if mine is None or other is None:
             self._interval = None
-        elif not _within(other, mine):
-            union = (np.minimum(mine[0], other[0]), np.maximum(mine[1], other[1]))
-            self._interval = None if self.restless and self._measure(union) > self.tolerance else union
+        elif not holds(mine, other):
+            both = union(mine, other)
+            self._interval = None if self.restless and self._measure(both) > self.tolerance else both
             self._version += 1
 
     def _measure(self, interval: Interval) -> int:
         """The width of an interval; asked again and again of the same one, whose numbers are never written to."""
         if self._measured is None or self._measured[0] is not interval:
-            self._measured = interval, _width(interval)
+            self._measured = interval, width(interval)
         return self._measured[1]
 
     def _advance(self, neighbours: Iterable[str]) -> None:
@@ -390,29 +385,3 @@ class RangeRule:
         self._allowed = -1
         self._taken.clear()
         self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}
-
-
-def joint_width(one: Interval, other: Interval) -> int:
-    """The width of the least interval that holds both."""
-    return _width((np.minimum(one[0], other[0]), np.maximum(one[1], other[1])))
-
-
-def _width(interval: Interval) -> int:
-    return int((interval[1] - interval[0]).max())
-
-
-def _within(inner: Interval, outer: Interval) -> bool:
-    """Whether one holds the other. Where it does not, that is mostly seen at the first block of numbers."""
-    for start in range(0, len(outer[0]), BLOCK):
-        block = slice(start, start + BLOCK)
-        if not (_all(inner[0][block] >= outer[0][block]) and _all(inner[1][block] <= outer[1][block])):
-            return False
-    return True
-
-
-def _pair(low: Vector | None, high: Vector | None) -> Interval | None:
-    return None if low is None or high is None else (low, high)
-
-
-def _all(comparison: Any) -> bool:
-    return bool(comparison.all())
