@@ -346,20 +346,23 @@ def test_answers_that_are_held_back_take_no_places_that_are_needed() -> None:
         server = SOCIETY.transport("b", observer, neighbours={"a": "127.0.0.1:1"}, **long)
         await server.serve(handler)
         caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{server.port}"}, **long)
-        calls = []
-        for number in range(6):
-            calls.append(asyncio.create_task(caller.call("b", hello("a", "b"), PATIENCE)))
-            while len(held) <= number and not calls[-1].done():
-                await asyncio.sleep(0.01)
-        assert [call.done() for call in calls[3:]] == [False, False, False]
-        assert [await call for call in calls[:3]] == [None, None, None]
-        for answer in held[3:]:
-            answer.set_result(hello("b", "a"))
-        assert [await call for call in calls[3:]] == [hello("b", "a")] * 3
-        assert observer.events == []
-        assert server._admission._desks["a"].held == []
-        await caller.close()
-        await server.close()
+        try:
+            calls = []
+            for _ in range(6):
+                before = len(held)
+                calls.append(asyncio.create_task(caller.call("b", hello("a", "b"), PATIENCE)))
+                while len(held) == before and not calls[-1].done():
+                    await asyncio.sleep(0.01)
+            assert [call.done() for call in calls[3:]] == [False, False, False]
+            assert [await call for call in calls[:3]] == [None, None, None]
+            for answer in held[3:]:
+                answer.set_result(hello("b", "a"))
+            assert [await call for call in calls[3:]] == [hello("b", "a")] * 3
+            assert observer.events == []
+            assert server._admission._desks["a"].held == []
+        finally:
+            await caller.close()
+            await server.close()
 
     asyncio.run(scenario())
 
