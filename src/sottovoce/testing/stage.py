@@ -52,12 +52,12 @@ def free_addresses(count: int) -> list[str]:
     """
     made = [socket.socket() for _ in range(count)]
     _RESERVED.extend(made)
-    for old in _RESERVED[: -max(count, _MOST)]:
-        old.close()
-    del _RESERVED[: -max(count, _MOST)]
     for one in made:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         one.bind(("127.0.0.1", 0))
+    for old in _RESERVED[: -max(count, _MOST)]:  # only now: the system may give a port that was let go at once again
+        old.close()
+    del _RESERVED[: -max(count, _MOST)]
     return [f"127.0.0.1:{one.getsockname()[1]}" for one in made]
 
 
