@@ -38,11 +38,11 @@ from ..membership.config import PeerConfig
 from ..membership.credentials import Credentials, check_identity
 from ..membership.names import split_address
 from ..protocol.messages import Kind, Message
-from ..protocol.terms import WIRE
 from . import sottovoce_pb2 as pb
 from .admission import Admission
 from .base import CallFailed, FailureReason, Handler, HeldAnswer, Observer, Quiet, RosterHandler, SilentObserver
 from .codec import Codec
+from .failures import OtherVersions, detail, reason
 from .options import channel_options, hide_callers_that_hung_up, longest, server_options
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ _METHOD, _ROSTER = f"/{_SERVICE}/Tell", f"/{_SERVICE}/Roster"
 _CLOCK = "sottovoce-clock"
 _CLOCK_SECONDS = 10.0
 _SKEW_WORTH_SAYING = 60.0
-# How gRPC 1.62 to 1.85 say that this side refused the other's certificate.
-_REFUSED = ("handshake failed", "verification check failed", "is not in peer certificate")
 
 
 class GrpcTransport:
@@ -120,7 +118,7 @@ class GrpcTransport:
             "Tell": grpc.stream_unary_rpc_method_handler(self._tell),
             "Roster": grpc.stream_unary_rpc_method_handler(self._swap),
         }
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers), _OtherVersions()))
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers), OtherVersions()))
         try:
             self.port = server.add_secure_port(address, credentials)
         except RuntimeError:
@@ -170,7 +168,7 @@ class GrpcTransport:
         try:
             return bytes(await calls[method](content, **how))
         except aio.AioRpcError as error:
-            raise self._failed(dst, _reason(error), _detail(error)) from None
+            raise self._failed(dst, reason(error), detail(error)) from None
         except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
             raise self._failed(dst, "unreachable", "CLOSED") from None
         except asyncio.CancelledError:
@@ -373,30 +371,6 @@ def _roster_request(content: bytes, _src: str) -> pb.RosterRequest:
         raise ProtocolViolation("not a request for a roster") from None
 
 
-class _OtherVersions(grpc.GenericRpcHandler):  # type: ignore[type-arg]
-    """Answers peers of another wire version in a sentence, and everything else not at all."""
-
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
-        if not handler_call_details.method.startswith("/sottovoce.peer."):
-            return None
-        return grpc.stream_unary_rpc_method_handler(_other_version)
-
-
-async def _other_version(_stream: object, context: Context) -> None:
-    await context.abort(
-        grpc.StatusCode.FAILED_PRECONDITION, f"this peer has wire version {WIRE} and the caller another"
-    )
-
-
-def _detail(error: aio.AioRpcError) -> str:
-    """What to log about a failed call; a sentence where versions differ."""
-    if error.code() is grpc.StatusCode.UNIMPLEMENTED:
-        return f"this peer has wire version {WIRE} and the neighbour another"
-    if error.code() is grpc.StatusCode.FAILED_PRECONDITION:
-        return (error.details() or "")[:200]
-    return error.code().name
-
-
 def _cancelled_ourselves() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
@@ -405,17 +379,3 @@ def _cancelled_ourselves() -> bool:
 def _names(context: Context) -> Sequence[str]:
     entries = context.auth_context().get("x509_subject_alternative_name", ())
     return [entry.decode("utf-8", "replace") for entry in entries]
-
-
-def _reason(error: aio.AioRpcError) -> FailureReason:
-    """What a failed call means; handshakes that the *other* side broke off look like an unreachable neighbour."""
-    code, details = error.code(), (error.details() or "").lower()
-    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-        return "timeout"
-    if code in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED):
-        return "refused"
-    if code is grpc.StatusCode.UNAVAILABLE:
-        return "refused" if any(sign in details for sign in _REFUSED) else "unreachable"
-    if code is grpc.StatusCode.CANCELLED:
-        return "unreachable"
-    return "invalid"
