@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.foundation.files import is_file, write_atomically
+from sottovoce.foundation.files import is_file, write_atomically, written_together
 
 
 def writes(text: str) -> Callable[[Path], object]:
@@ -57,6 +57,32 @@ def test_what_fails_half_way_leaves_the_old_file(tmp_path: Path, error: BaseExce
         write_atomically(path, half)
     assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["run.txt"]
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError("no space left")])
+def test_files_that_belong_together_come_together_or_not_at_all(
+    tmp_path: Path, error: BaseException, before: bool
+) -> None:
+    """Stopped after the first of two, the folder is as it was; otherwise both are there, and nothing else."""
+    folder = tmp_path / "out"
+    if before:
+        folder.mkdir()
+        (folder / "a").write_text("old")
+
+    def half(folder: Path) -> None:
+        with written_together(folder) as drafts:
+            (drafts / "a").write_text("new")
+            raise error
+
+    with pytest.raises(type(error)):
+        half(folder)
+    assert [(file.name, file.read_text()) for file in tmp_path.rglob("*") if file.is_file()] == [("a", "old")] * before
+    assert folder.exists() == before
+    with written_together(folder) as drafts:
+        (drafts / "a").write_text("new")
+        write_atomically(drafts / "b", lambda path: path.write_text("too"))
+    assert sorted((file.name, file.read_text()) for file in folder.iterdir()) == [("a", "new"), ("b", "too")]
 
 
 @pytest.mark.parametrize(("mask", "expected"), [(0o022, 0o644), (0o077, 0o600)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InvalidParameter
+from ..foundation.files import written_together
 from .kinds import FileName, Whole
 from .output import check_place, command_line, json_option, print_json, print_table, say, seed_option, write_figure
 
@@ -104,9 +105,10 @@ def run_and_write(name: str, *, seed: int, replicas: int, fresh: int, out: Path,
         if not quiet:
             _print_panel(result, rows)
             _print_fresh(ranks, fresh)
-    files = _write_tables(results, out / name)
     made = Provenance.of(experiment=experiment.source, seed=seed, replicas=replicas, fresh=fresh).by(command_line())
-    files += write_figure(figure, out / name, made)
+    with written_together(out) as drafts:
+        files = _write_tables(results, drafts / name) + write_figure(figure, drafts / name, made)
+    files = [out / file.name for file in files]
     if not quiet:
         say(f"{experiment.source}. Wrote:")
         for path in files:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from . import system
 
-__all__ = ["is_file", "write_atomically"]
+__all__ = ["is_file", "write_atomically", "written_together"]
 
 
 def is_file(text: str) -> bool:
@@ -52,6 +53,28 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, mode: int |
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def written_together(folder: Path) -> Iterator[Path]:
+    """Several files that belong together: all of them come into ``folder`` at the end, or none.
+
+    Gives a folder to write them to. If that fails or is interrupted, what was in ``folder`` before is untouched, and
+    nothing else is left.
+    """
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".unfinished-") as name:
+            yield Path(name)
+            for file in sorted(Path(name).iterdir()):
+                file.replace(folder / file.name)
+        _sync_folder(folder)
+    except BaseException:
+        if new:
+            with contextlib.suppress(OSError):  # somebody else has put something there
+                folder.rmdir()
+        raise
 
 
 def _is_special(path: Path) -> bool:
