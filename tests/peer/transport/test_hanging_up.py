@@ -54,7 +54,8 @@ async def call_and_hang_up(channel: aio.Channel, content: bytes, moments: random
             call = channel.stream_unary(METHOD)(timeout=0.001 + 0.02 * moments.random())
         await asyncio.sleep(0.01 * moments.random())
         if not whole and moments.random() < 0.5:
-            await call.write(content)
+            async with asyncio.timeout(0.1):  # for ever, if the call was over before it had begun
+                await call.write(content)
         if cancelled:
             call.cancel()
         async with asyncio.timeout(0.1):
