@@ -205,7 +205,7 @@ def test_nothing_moves_under_the_pointer(visit_both: Visit) -> None:
                 const top = () => Math.round(link.getBoundingClientRect().top);
                 const places = [top()];
                 const began = performance.now();
-                while (performance.now() - began < 800) {
+                while (performance.now() - began < 800 || places.length < 20) {
                     await new Promise(requestAnimationFrame);
                     places.push(top());
                 }
@@ -213,7 +213,7 @@ def test_nothing_moves_under_the_pointer(visit_both: Visit) -> None:
             }""",
             block,
         )
-        assert len(places) > 2
+        assert len(places) >= 20
         assert max(places) - min(places) <= 1, block  # Firefox rounds where it scrolls to a moment later
 
 
