@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..peer.protocol import PeerState
-from ..peer.protocol.messages import Kind, Message
+from ..peer.protocol.messages import Kind, Message, Stop
 from ..privacy.records import Drawn, Moved, Record, Sealed, Shown
 
 __all__ = ["Transcript"]
@@ -50,5 +50,10 @@ class Transcript:
             self.records.append(Shown(node, other))
         elif message.kind is Kind.REP and after.edges[message.dst].s > before.edges[message.dst].s:
             self.records += [Shown(node, other), Moved(other, node)]
-        if message.stop is not None and message.stop.low is not None:
+        if message.stop is not None and _tells_own_value(message.stop, node):
             self.records.append(Shown(node, None))
+
+
+def _tells_own_value(stop: Stop, node: int) -> bool:
+    """Whether an interval is told (R32), or a reference of one's own (R97)."""
+    return stop.low is not None or stop.around is not None or (stop.centre is not None and stop.owner == node)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..peer.protocol.messages import Kind, Message, Stop
+from ..peer.protocol.messages import Kind, Message, Stop, Told
 from ..peer.transport.base import CallFailed, Handler, Transport
 
 __all__ = ["Network", "TransportConformance", "hello", "request"]
@@ -68,7 +68,10 @@ class TransportConformance:
     async def test_a_message_arrives_as_it_was_sent(self) -> None:
         """Every field, every bit of every number, and the sender's name reach the other side and come back."""
         numbers = np.array([1, -(2**60), 2**60])
-        stop = Stop(7, numbers // 2 - 1, numbers // 2 + 1, None, None, contributors=5)
+        stop = Stop(
+            7, numbers // 2 - 1, numbers // 2 + 1, contributors=5, previous_around=Told(b"r" * 32, 3, 2**60),
+            reference=b"s" * 32, owner=1, centre=-numbers,
+        )  # fmt: skip
         sent = Message(
             Kind.REQ, "a", "b", 2**62 - 1, 5, blank=False, s=6, f=numbers, r=7, g=-numbers, xid=8, x=numbers // 3,
             stop=stop,
@@ -144,6 +147,8 @@ class TransportConformance:
                 {"kind": Kind.REQ, "x": np.array([0, -(2**60) - 1, 0])},
                 {"stop": Stop(1, low=three)},
                 {"stop": Stop(1, low=three + 1, high=three)},
+                {"stop": Stop(1, centre=two)},
+                {"stop": Stop(1, around=Told(b"", 0, 0))},
                 {"s": 2**62},
             ):
                 await _expect_failure(network["a"], "b", hello("a", "b", **fields), {"refused", "invalid"})

@@ -30,10 +30,12 @@ import numpy as np
 
 from sottovoce.peer.protocol import PeerState, Protocol
 from sottovoce.peer.protocol.closing import Certificate, followed
+from sottovoce.peer.protocol.intervals import Around
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.protocol.noise import rounded
 from sottovoce.peer.protocol.openings import answer_without_topic, topic_id
 from sottovoce.peer.protocol.settings import TopicSettings
+from sottovoce.peer.protocol.stopping import RangeRule
 from sottovoce.privacy.gaussian.account import Account
 from sottovoce.testing.settings import some_settings
 
@@ -87,9 +89,10 @@ class ClosingModel:
         keep_their_word: bool = True,
         ending: bool = False,
         hasty: bool = False,
+        references: bool = False,
     ) -> None:
         self.suspicious, self.keep_their_word, self.ending = suspicious, keep_their_word, ending
-        self.hasty = hasty
+        self.hasty, self.references = hasty, references
         self.limits = limits
         pairs = [("ada", "bob"), ("bob", "cyd"), *([("ada", "cyd")] if triangle else [])]
         self.around = {name: sorted({n for pair in pairs if name in pair for n in pair} - {name}) for name in NAMES}
@@ -110,7 +113,9 @@ class ClosingModel:
             coin=np.zeros, stamp=lambda: 0,
         )  # fmt: skip
         zero = np.zeros(1, dtype=np.int64)
-        protocol.rule._sample, protocol.rule._may_tell = (lambda: (zero, zero)), (lambda: True)
+        protocol.rule._sample = protocol.rule._collect = lambda: (zero, zero)
+        protocol.rule._may_tell = lambda: True
+        protocol.rule.references.wanted = self.references
         return protocol
 
     def hears(self, node: Node, name: str, m: Message) -> Message | None:
@@ -346,7 +351,10 @@ def clone(protocol: Protocol | None) -> Protocol | None:
         return None
     other = copy.copy(protocol)
     other.rule = copy.copy(protocol.rule)
-    for holder, original in ((other, protocol), (other.rule, protocol.rule)):
+    other.rule.references = copy.copy(protocol.rule.references)
+    for holder, original in (
+        (other, protocol), (other.rule, protocol.rule), (other.rule.references, protocol.rule.references),
+    ):  # fmt: skip
         for name, value in vars(original).items():
             if isinstance(value, dict | set):
                 setattr(holder, name, copy.copy(value))
@@ -386,7 +394,10 @@ def _answer(node: Node) -> int:
 
 def _stop(message: Message) -> Any:
     stop = message.stop
-    return stop and (stop.round, stop.low is None, stop.previous_low is None, *stop[5:9])
+    return stop and (
+        *(stop.round, stop.low is None, stop.previous_low is None, *stop[5:9]),
+        *(stop.around, stop.previous_around, stop.reference, stop.owner, stop.centre is None),
+    )
 
 
 def _key(protocol: Protocol | None) -> Any:
@@ -403,7 +414,7 @@ def _key(protocol: Protocol | None) -> Any:
         (rule._gathered, rule._gathered_before, rule._ready, rule._ready_before),
         (rule._rumoured, rule._allowed, rule.only and tuple(sorted(rule._told))),
     )
-    heard = (_items(rule._seen), _items(rule._entrances))
+    heard = (_items(rule._seen), _items(rule._entrances), _measures(rule))
     kept = None if held is None else (held.contributors, held.declared)
     more = (
         tuple(state.partings),
@@ -412,6 +423,13 @@ def _key(protocol: Protocol | None) -> Any:
         tuple(sorted(protocol._to_tell)),
     )
     return edges, links, flags, heard, kept, more, state.last_sid
+
+
+def _measures(rule: RangeRule) -> Any:
+    """What intervals are measured from; all values are the same here, and so is every reference."""
+    known = rule.references
+    held = [one is None or one.owner for one in (known.held, known._last, known._coming)]
+    return *held, *(isinstance(one, Around) for one in (rule._interval, rule._previous)), _items(known._theirs)
 
 
 def _items(found: dict[str, Any]) -> Any:

@@ -25,6 +25,8 @@ PATH = {"triangle": False}
         (Limits(rounds=5, late=1), {}),
         (Limits(rounds=9, deaths=1), PATH),
         (Limits(rounds=5), {"missing": "wait"}),
+        (Limits(rounds=5), {"references": True}),
+        (Limits(rounds=9, deaths=1), PATH | {"references": True}),
         pytest.param(Limits(rounds=9, deaths=1, lost=1), PATH | {"hasty": True}, marks=SLOW),
         pytest.param(Limits(rounds=9, drops=1, lost=1), PATH | {"hasty": True, "suspicious": True}, marks=SLOW),
         pytest.param(Limits(rounds=7, deaths=1, drops=2), {}, marks=SLOW),
@@ -35,6 +37,8 @@ PATH = {"triangle": False}
         pytest.param(Limits(rounds=9, drops=1), {"suspicious": True}, marks=SLOW),
         pytest.param(Limits(rounds=9, kept=1), PATH, marks=SLOW),
         pytest.param(Limits(rounds=9, restarts=1), PATH, marks=SLOW),
+        pytest.param(Limits(rounds=9, restarts=1), PATH | {"references": True}, marks=SLOW),
+        pytest.param(Limits(rounds=9, drops=1, lost=1), PATH | {"references": True, "suspicious": True}, marks=SLOW),
         pytest.param(Limits(rounds=13, drops=1), PATH | {"suspicious": True}, marks=SLOW),
     ],
 )
@@ -52,6 +56,7 @@ def test_all_answers_are_the_same_whatever_the_order(limits: Limits, network: di
     ("limits", "network"),
     [
         (Limits(rounds=4, restarts=1, lost=1), {"missing": "wait"}),
+        (Limits(rounds=4, restarts=1, lost=1), {"missing": "wait", "references": True}),
         pytest.param(Limits(rounds=9, restarts=1, lost=1), {}, marks=SLOW),
     ],
 )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import ProtocolViolation
 from sottovoce.peer.protocol.absences import LONGEST_AGE, Absence
-from sottovoce.peer.protocol.messages import COUNTER_LIMIT, Kind, Stop
+from sottovoce.peer.protocol.messages import COUNTER_LIMIT, Kind, Stop, Told
 
 from .pair import acquainted, asks, exchange
 
@@ -39,6 +39,14 @@ BAD: dict[str, dict[str, Any]] = {
     "interval of wrong dimension": {**GOOD, "stop": Stop(0, np.array([0, 0]), np.array([1, 1]))},
     "interval beyond 2**60": {**GOOD, "stop": Stop(0, np.array([0]), np.array([2**62]))},
     "negative round": {**GOOD, "stop": Stop(-1)},
+    "reference of three bytes": {**GOOD, "stop": Stop(0, reference=b"abc")},
+    "reference of nobody": {**GOOD, "stop": Stop(0, owner=64)},
+    "reference of wrong dimension": {**GOOD, "stop": Stop(0, centre=np.array([0, 0]))},
+    "reference beyond 2**60": {**GOOD, "stop": Stop(0, centre=np.array([2**62]))},
+    "interval around nothing": {**GOOD, "stop": Stop(0, around=Told(b"", 1, 1))},
+    "interval that ends before it begins": {**GOOD, "stop": Stop(0, around=Told(bytes(32), -1, 1))},
+    "interval around beyond 2**60": {**GOOD, "stop": Stop(0, previous_around=Told(bytes(32), 1, 2**61))},
+    "two intervals": {**GOOD, "stop": Stop(0, np.array([0]), np.array([0]), around=Told(bytes(32), 1, 1))},
     "unknown contributor": {**GOOD, "stop": Stop(0, contributors=1 << 64)},
     "unknown member is there": {**GOOD, "present": 1 << 64},
     "unknown member is missing": {**GOOD, "absences": (Absence(64, 0, True, 1, 1),)},
@@ -72,12 +80,14 @@ def test_what_was_checked_for_other_members_is_checked_again(what: str) -> None:
         a.receive(replace(b.greet("ada"), **BAD[what], checked=a.settings.members + 1))
 
 
-@pytest.mark.parametrize("field", ["f", "g", "x", "low", "previous_low"])
+@pytest.mark.parametrize("field", ["f", "g", "x", "low", "previous_low", "centre"])
 def test_the_length_of_a_vector_is_asked_for_also_if_the_rest_was_checked(field: str) -> None:
     """R31: only the topic's own protocol knows how long a vector must be, and its name is in the refusal."""
     wrong, right = np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64)
     if field in ("f", "g", "x"):
         bad = {field: wrong}
+    elif field == "centre":
+        bad = {"stop": Stop(0, centre=wrong)}
     else:
         bad = {"stop": Stop(0, **{"low": right, "high": right, field: wrong, field.replace("low", "high"): wrong})}
     a, b = acquainted()

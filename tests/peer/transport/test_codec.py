@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from sottovoce.errors import ProtocolViolation
 from sottovoce.peer.protocol.absences import LONGEST_AGE, Absence
-from sottovoce.peer.protocol.messages import COUNTER_LIMIT, DEFAULT_TOPIC, Kind, Message, Stop
+from sottovoce.peer.protocol.messages import COUNTER_LIMIT, DEFAULT_TOPIC, Kind, Message, Stop, Told
 from sottovoce.peer.protocol.terms import Terms
 from sottovoce.peer.transport import sottovoce_pb2 as pb
 from sottovoce.peer.transport.codec import Codec
@@ -36,12 +36,24 @@ def intervals(draw: st.DrawFn) -> tuple[np.ndarray | None, np.ndarray | None]:
     return np.minimum(one, other), np.maximum(one, other)
 
 
+digests = st.binary(min_size=32, max_size=32)
+far = st.integers(0, 2**60)
+arounds = st.none() | st.builds(Told, digests, far, far)
+
+
+@st.composite
+def stops(draw: st.DrawFn) -> Stop:
+    now, last = draw(intervals()), draw(intervals())
+    sets_and_numbers = *(draw(sets) for _ in range(4)), *(draw(counters) for _ in range(3))
+    around, before = (draw(arounds) if low is None else None for low, _ in (now, last))
+    reference, centre = draw(st.just(b"") | digests), draw(st.none() | vectors)
+    return Stop(draw(counters), *now, *last, *sets_and_numbers, around, before, reference, draw(places), centre)
+
+
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
     kind = draw(st.sampled_from(Kind))
-    bounds = *draw(intervals()), *draw(intervals())
-    sets_and_numbers = *(draw(sets) for _ in range(4)), *(draw(counters) for _ in range(3))
-    stop = Stop(draw(counters), *bounds, *sets_and_numbers) if draw(st.booleans()) else None
+    stop = draw(st.none() | stops())
     numbers = st.floats(allow_nan=False, allow_infinity=False)
     terms = Terms(
         2, draw(st.text(max_size=64)), DIMENSION, *(draw(numbers) for _ in range(6)), draw(st.integers(0, 99)),
@@ -186,6 +198,14 @@ def packed(number: int) -> bytes:
         wire(stop=pb.Stop(version=2**62)),
         wire(stop=pb.Stop(previous_version=2**62)),
         wire(stop=pb.Stop(taken=2**62)),
+        wire(stop=pb.Stop(reference=b"31 bytes are one too few for it")),
+        wire(stop=pb.Stop(owner=MEMBERS)),
+        wire(stop=pb.Stop(centre=packed(0) + b"\1")),
+        wire(stop=pb.Stop(centre=packed(2**61))),
+        wire(stop=pb.Stop(around=pb.Around(below=1, above=1))),
+        wire(stop=pb.Stop(around=pb.Around(reference=bytes(32), below=2**60 + 1))),
+        wire(stop=pb.Stop(previous_around=pb.Around(reference=bytes(32), above=2**60 + 1))),
+        wire(stop=pb.Stop(low=packed(0), span=packed(0), around=pb.Around(reference=bytes(32)))),
         b"\0" * 5000,
     ],
 )
@@ -270,7 +290,7 @@ def test_what_was_packed_before_is_what_is_packed_now(
     pairs: list[tuple[np.ndarray, np.ndarray]], order: list[int]
 ) -> None:
     """One codec that tells the same intervals again, in any order, gives the bytes of one that has told nothing yet."""
-    stops = [Stop(1, np.minimum(*pair), np.maximum(*pair), version=1) for pair in pairs]
+    stops = [Stop(1, np.minimum(*pair), np.maximum(*pair), version=1, centre=pair[0]) for pair in pairs]
     used = Codec(DIMENSION, MEMBERS, value_bytes=4, width_bytes=2)
     for number in order:
         stop = stops[number % len(stops)]
@@ -282,7 +302,7 @@ def test_an_interval_of_a_topic_that_is_over_is_not_kept() -> None:
     """The codec remembers the bytes that it sent last, and keeps no vector of a protocol alive for that."""
     codec = Codec(DIMENSION, MEMBERS, value_bytes=4, width_bytes=2)
     low, high = np.array([1, 2]), np.array([3, 4])
-    codec.encode(Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=Stop(1, low, high, version=1)))
+    codec.encode(Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=Stop(1, low, high, version=1, centre=low)))
     gone = weakref.ref(low)
     del low
     assert gone() is None

@@ -18,6 +18,7 @@ from .ledger import Edge, compose
 from .messages import DEFAULT_TOPIC, Kind, Message, Vector
 from .noise import Draw, draw_seal
 from .parting import farewell
+from .references import FAR, WANTED_FROM
 from .settings import Settings
 from .state import Link, PeerState, Pending
 from .stopping import RangeRule
@@ -62,15 +63,20 @@ class Core:
         self._links = {name: Link() for name in state.edges}
         # Weakly: otherwise value, noise and ledgers of a topic that is over (R85) would stay in memory for a while.
         sample, may_tell = WeakMethod(self._own_interval), WeakMethod(self._may_tell)
+        collect = WeakMethod(self._collected)
         self.rule = RangeRule(
             settings.diameter,
             settings.tolerance_units,
             lambda: None if (now := sample()) is None else now(),
             member=settings.index,
             may_tell=lambda: (now := may_tell()) is not None and now(),
+            collect=lambda: None if (now := collect()) is None else now(),
             versions=stamp(),
         )
         self.rule.early = not settings.missing
+        self.rule.references.wanted = (
+            bool(settings.missing) and settings.dimension >= WANTED_FROM and settings.diameter >= FAR
+        )
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
@@ -259,6 +265,9 @@ class Core:
 
     def _own_interval(self) -> Interval | None:
         return own_interval(self.state, self._links, self.settings)
+
+    def _collected(self) -> Interval | None:
+        return own_interval(self.state, self._links, self.settings, settling=True)
 
     def _may_tell(self) -> bool:
         return own_margins(self.state, self._links, self.settings) is not None

@@ -67,16 +67,23 @@ def too_noisy(state: PeerState, settings: Settings) -> bool:
     return 2.0 * NOISE_MARGIN * noise_in_place(state, settings.units) > settings.tolerance_units
 
 
-def own_interval(state: PeerState, links: Mapping[str, Link], settings: Settings) -> Interval | None:
-    """R32, R41: the own value, widened by what is under way and by the noise in place; ``None``: it is not told."""
-    margins = own_margins(state, links, settings)
+def own_interval(
+    state: PeerState, links: Mapping[str, Link], settings: Settings, *, settling: bool = False
+) -> Interval | None:
+    """R32, R41: the own value, widened by what is under way and by the noise in place; ``None``: it is not told.
+
+    R98: with ``settling`` it is one to keep, and to tell when this peer may: a difference does not count yet.
+    """
+    margins = own_margins(state, links, settings, settling=settling)
     if margins is None:
         return None
     x = state.shown
     return x - margins[0], x + margins[1]
 
 
-def own_margins(state: PeerState, links: Mapping[str, Link], settings: Settings) -> tuple[int, int] | None:
+def own_margins(
+    state: PeerState, links: Mapping[str, Link], settings: Settings, *, settling: bool = False
+) -> tuple[int, int] | None:
     """How far the own interval goes below and above the own value.
 
     A step of this end's register that the neighbour has not copied yet stands in this value and not in that one: so
@@ -92,7 +99,8 @@ def own_margins(state: PeerState, links: Mapping[str, Link], settings: Settings)
     below = above = margin
     for name in state.active:
         edge, link = state.edges[name], links[name]
-        if edge.blank or edge.heard is None or link.disagreement > settings.tolerance_units:
+        differs = link.disagreement > settings.tolerance_units and not settling
+        if edge.blank or edge.heard is None or differs:
             return None
         if edge.heard < edge.s:
             if link.step is None:

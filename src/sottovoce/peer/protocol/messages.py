@@ -28,6 +28,7 @@ __all__ = [
     "Kind",
     "Message",
     "Stop",
+    "Told",
     "Vector",
     "check_arrived",
     "check_message",
@@ -41,6 +42,10 @@ DEFAULT_TOPIC = bytes(16)
 
 COUNTER_LIMIT = 2**62
 """Every integer in a message lies in [0, COUNTER_LIMIT): no neighbour can push one of ours to overflow."""
+
+
+DIGEST = 32
+"""Bytes of a SHA-256."""
 
 
 class Kind(IntEnum):
@@ -62,6 +67,14 @@ class Kind(IntEnum):
     """R85: this topic has ended at the sender; ``closed`` says with whom."""
 
 
+class Told(NamedTuple):
+    """An interval as it travels between ends that hold the same reference (R97): its name, and how far it goes."""
+
+    reference: bytes
+    below: int
+    above: int
+
+
 class Stop(NamedTuple):
     """The stopping layer's part of a message (rules R32 to R36); ``None`` for an interval means unbounded.
 
@@ -69,7 +82,9 @@ class Stop(NamedTuple):
     roster; ``ready`` those among them that let nobody in or out any more (R83); ``previous_…`` is what the last epoch
     ended with. ``version`` is the sender's number for its interval, 0 if that is unbounded; an interval that is left
     out and has one is known to the receiver, or not told yet. ``taken`` is the number of the receiver's interval that
-    the sender has taken in last in its present epoch (R87).
+    the sender has taken in last in its present epoch (R87). ``around`` tells an interval without vectors; ``reference``
+    is the name of the reference that the sender holds, ``owner`` who is said to have proposed it, and ``centre`` its
+    numbers, for those who may lack them (R97).
     """
 
     round: int
@@ -84,6 +99,11 @@ class Stop(NamedTuple):
     version: int = 0
     previous_version: int = 0
     taken: int = 0
+    around: Told | None = None
+    previous_around: Told | None = None
+    reference: bytes = b""
+    owner: int = 0
+    centre: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -158,7 +178,7 @@ class Message:
     @property
     def vectors(self) -> int:
         """How many vectors this message carries, the stopping layer's included."""
-        carried = [self.f, self.g, self.x, *(self.stop[1:5] if self.stop else ())]
+        carried = [self.f, self.g, self.x, *((*self.stop[1:5], self.stop.centre) if self.stop else ())]
         return sum(vector is not None for vector in carried)
 
     def __repr__(self) -> str:
@@ -202,7 +222,7 @@ def check_message(m: Message, *, dimension: int | None, members: int, numbers: b
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: {name} must be in [0, 2**62)")
     if (m.x is not None) != (m.kind is Kind.REQ):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: a REQ carries x and nothing else does")
-    if len(m.topic) != len(DEFAULT_TOPIC) or len(m.digest) not in (0, 32):
+    if len(m.topic) != len(DEFAULT_TOPIC) or len(m.digest) not in (0, DIGEST):
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: topic must have 16 bytes and a digest 32")
     if m.terms is not None:
         _check_terms(m, m.terms)
@@ -222,7 +242,9 @@ def check_arrived(m: Message, *, dimension: int, members: int) -> None:
     if m.checked != members:
         check_message(m, dimension=dimension, members=members)
         return
-    stop = () if m.stop is None else (("stop.low", m.stop.low), ("stop.previous_low", m.stop.previous_low))
+    stop: tuple[tuple[str, Vector | None], ...] = ()
+    if m.stop is not None:
+        stop = tuple((f"stop.{name}", getattr(m.stop, name)) for name in ("low", "previous_low", "centre"))
     for name, vector in (("f", m.f), ("g", m.g), ("x", m.x), *stop):
         _check_length(m, name, vector, dimension)
 
@@ -285,6 +307,23 @@ def _check_stop(m: Message, stop: Stop, dimension: int | None, members: int, *, 
         _check_vector(m, f"stop.{name}high", high, dimension, numbers=numbers)
         if low.shape != high.shape or (numbers and not bool((low <= high).all())):
             raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}low must not exceed stop.{name}high")
+    _check_reference(m, stop, dimension, members, numbers=numbers)
+
+
+def _check_reference(m: Message, stop: Stop, dimension: int | None, members: int, *, numbers: bool) -> None:
+    """R97."""
+    _check_vector(m, "stop.centre", stop.centre, dimension, numbers=numbers)
+    if len(stop.reference) not in (0, DIGEST) or not 0 <= stop.owner < members:
+        raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.reference must have {DIGEST} bytes, of a member's")
+    for name, told, low in (("", stop.around, stop.low), ("previous_", stop.previous_around, stop.previous_low)):
+        if told is None:
+            continue
+        if low is not None or len(told.reference) != DIGEST:
+            raise ProtocolViolation(
+                f"{m.kind.name} from {m.src}: stop.{name}around must name a reference, without a low"
+            )
+        if not (0 <= told.below <= LARGEST and 0 <= told.above <= LARGEST):
+            raise ProtocolViolation(f"{m.kind.name} from {m.src}: stop.{name}around must go at most 2**60 either way")
 
 
 def within(vector: Vector, limit: int) -> bool:

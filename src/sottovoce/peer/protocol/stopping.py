@@ -1,4 +1,4 @@
-"""When all peers agree: the range rule, R32 to R36, R48 and R62. No I/O, nothing durable.
+"""When all peers agree: the range rule, R32 to R36, R48, R62, R87 and R98. No I/O, nothing durable.
 
 Locally quiet does not mean globally settled: on a slow graph a peer sees no change for ages while the
 far end is wrong. So peers gather the range of all values. Nobody counts rounds for all: a peer
@@ -17,7 +17,9 @@ its present epoch, and what it has is left out. Uniting twice changes nothing, s
 who does not have that number counts the message as not heard. And in the first D rounds of an epoch a topic tells no
 interval: the D rounds after that reach everybody, and by then no own interval changes any more. That some value cannot
 be told is said at once, and so is who was heard of; but only who comes with an interval is in it. The standing average
-tells in all rounds: operators may have dropped neighbours, and its paths may be longer than the roster knows.
+tells in all rounds: operators may have dropped neighbours, and its paths may be longer than the roster knows. What is
+told may be two numbers (R97, :mod:`.references`). And because nothing is told in the first half, a peer may gather its
+value there before it may tell it (R98): a difference that it met just before the epoch began does not cost the epoch.
 
 An interval that would say nothing is unbounded (``None``). It costs no bytes, publishes nothing about the value, and
 makes the union of everybody who hears of it unbounded too. When a peer may tell its own interval, and how wide it is,
@@ -48,8 +50,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from .closing import Agreement
-from .intervals import Interval, holds, pair, union, width
-from .messages import Stop
+from .intervals import Interval, Range, ends, holds, pair, union, width
+from .messages import Stop, Told
+from .references import References
 from .units import Vector
 
 __all__ = ["NO_ROUND", "REACH", "RangeRule"]
@@ -80,6 +83,8 @@ class RangeRule:
         Position of this peer among the members.
     may_tell
         Whether there is a sample, where that is known without taking it.
+    collect
+        As ``sample``, for the first half of an epoch in which nothing is told (R98).
     versions
         Where the numbers of intervals begin (R87): higher at every start.
     """
@@ -92,12 +97,14 @@ class RangeRule:
         *,
         member: int = 0,
         may_tell: Callable[[], bool] | None = None,
+        collect: Callable[[], Interval | None] | None = None,
         versions: int = 0,
     ) -> None:
         self.epoch_rounds = 2 * diameter
         self.tolerance = tolerance
         self._sample = sample
         self._may_tell = may_tell or (lambda: sample() is not None)
+        self._collect = collect or sample
         self._self = 1 << member
         self.round = 0
         self.joined = False
@@ -112,9 +119,10 @@ class RangeRule:
         self._seen: dict[str, int] = {}
         self._told: dict[str, int] = {}
         self._news_round = -1
-        self._interval: Interval | None = None
-        self._previous: Interval | None = None
-        self._measured: tuple[Interval, int] | None = None
+        self._interval: Range | None = None
+        self._previous: Range | None = None
+        self._measured: tuple[Range, int] | None = None
+        self.references = References(member, tolerance)
         self._gathered, self._gathered_before = self._self, 0
         self._rumoured, self._rumoured_before = self._self, 0
         self.bound = False
@@ -151,23 +159,31 @@ class RangeRule:
         last = self._told_to(name, self._previous if behind else None, self._previous_version, spreading=True)
         before = (self._gathered_before, self._ready_before) if behind else (0, 0)
         gathered = (self._gathered, self._all_ready) if self._spreads(self.round) else (self._rumoured, 0)
-        return Stop(
+        stop = Stop(
             self.round, *now[:2], *last[:2], gathered[0], before[0], gathered[1], before[1],
             version=now[2], previous_version=last[2], taken=self._taken.get(name, 0),
+            around=now[3], previous_around=last[3],
         )  # fmt: skip
+        in_time = self._seen.get(name, -1) < self.epoch * self.epoch_rounds + self.epoch_rounds // 2
+        return self.references.with_reference(name, stop, in_time=in_time)
 
     def _spreads(self, number: int) -> bool:
         """R87: whether intervals are told in this round."""
         return self.early or number % self.epoch_rounds >= self.epoch_rounds // 2
 
     def _told_to(
-        self, name: str, interval: Interval | None, version: int, *, spreading: bool
-    ) -> tuple[Vector | None, Vector | None, int]:
-        """R87: an interval and its number for ``name``, or the number alone; 0 if there is none."""
+        self, name: str, interval: Range | None, version: int, *, spreading: bool
+    ) -> tuple[Vector | None, Vector | None, int, Told | None]:
+        """R87: an interval and its number for ``name``, or the number alone; 0 if there is none.
+
+        R97: without vectors, if ``name`` holds the reference.
+        """
         if interval is None:
-            return None, None, 0
-        known = not spreading or self._held.get(name) == version
-        return (None, None, version) if known else (*interval, version)
+            return None, None, 0, None
+        if not spreading or self._held.get(name) == version:
+            return None, None, version, None
+        told = self.references.told_to(name, interval)
+        return (*ends(interval), version, None) if told is None else (None, None, version, told)
 
     def declare(self, contributors: int, interval: Interval) -> None:
         """R84: the mean of these members lies in this interval. That is all that is told from now on.
@@ -183,7 +199,7 @@ class RangeRule:
         """R84: the answer, in the round of ``name``; R92: in no round if it is in none."""
         self._told[name] = self.round
         number = self._seen.get(name, NO_ROUND)
-        low, high, version = self._told_to(name, self._final, self._final_version, spreading=True)
+        low, high, version, _ = self._told_to(name, self._final, self._final_version, spreading=True)
         return Stop(number, low, high, contributors=self.only, ready=self.only, version=version)
 
     def _note_round(self, name: str, stop: Stop | None) -> None:
@@ -208,6 +224,8 @@ class RangeRule:
             self._fall_back(stop.round)
         possible = stop.round <= self.round + REACH
         self._held[name] = stop.taken
+        if possible:
+            self._heed_reference(name, stop)
         if possible and not self._complete(name, stop):
             return True
         self._seen[name] = max(self._seen.get(name, -1), stop.round if possible else self.round)
@@ -216,19 +234,33 @@ class RangeRule:
         if not possible:
             self._interval = None
         elif their_epoch == self.epoch:
-            interval = pair(stop.low, stop.high)
+            interval = self._told_by(stop.low, stop.high, stop.around)
             self._gather(name, interval, stop.version, stop.contributors, stop.ready)
         elif their_epoch == self.epoch + 1:
-            interval, before = pair(stop.previous_low, stop.previous_high), stop.previous_contributors
-            self._gather(name, interval, stop.previous_version, before, stop.previous_ready)
+            interval = self._told_by(stop.previous_low, stop.previous_high, stop.previous_around)
+            self._gather(name, interval, stop.previous_version, stop.previous_contributors, stop.previous_ready)
         self._advance(neighbours)
         return possible
+
+    def _told_by(self, low: Vector | None, high: Vector | None, around: Told | None) -> Range | None:
+        return self.references.told_by(around) or pair(low, high)
+
+    def _heed_reference(self, name: str, stop: Stop) -> None:
+        """R97: an earlier member's reference is measured from, in the first half of an epoch."""
+        ahead = stop.round // self.epoch_rounds - self.epoch
+        early = ahead == 0 and self.round % self.epoch_rounds < self.epoch_rounds // 2
+        changed = self.references.hear(name, stop, early=early, next_epoch=ahead == 1)
+        if changed and self._interval is not None:
+            self._interval = self.references.seen_from(self._interval)
+            self._version += 1
 
     def _complete(self, name: str, stop: Stop) -> bool:
         """R87: whether an interval that was left out is here already, or is not told in this round."""
         if stop.round // self.epoch_rounds == self.epoch + 1:
-            return stop.previous_low is not None or stop.previous_version in (0, self._taken.get(name))
-        if stop.low is not None or stop.version in (0, self._taken.get(name)):
+            told = self._told_by(stop.previous_low, stop.previous_high, stop.previous_around)
+            return told is not None or stop.previous_version in (0, self._taken.get(name))
+        told = self._told_by(stop.low, stop.high, stop.around)
+        if told is not None or stop.version in (0, self._taken.get(name)):
             return True
         return stop.round % self.epoch_rounds < self.epoch_rounds // 2
 
@@ -284,7 +316,8 @@ class RangeRule:
     def value_changed(self) -> None:
         """R33: the own value moved; in the first half of an epoch the interval must cover it."""
         if self._interval is not None and self.round % self.epoch_rounds < self.epoch_rounds // 2:
-            self._widen(self._sample())
+            own = self._own()
+            self._widen(None if own is None else self.references.seen_from(own))
         if self.joined and self._news_round < self.round:
             self._note_news()
 
@@ -299,6 +332,7 @@ class RangeRule:
     def resize(self, diameter: int, tolerance: int, member: int) -> None:
         """R49: another roster. This epoch ends without a declaration, and peers with another one are not heard."""
         self.epoch_rounds, self.tolerance, self._self = 2 * diameter, tolerance, 1 << member
+        self.references.resize(member, tolerance)
         self._gathered, self._gathered_before, self._ready, self._ready_before = self._self, 0, 0, 0
         self._rumoured, self._rumoured_before = self._self, 0
         self._seen.clear()
@@ -312,6 +346,7 @@ class RangeRule:
         self._entrances.pop(name, None)
         self._taken.pop(name, None)
         self._held.pop(name, None)
+        self.references.forget(name)
 
     def error_bound(self, x: Vector) -> int | None:
         """How far ``x`` can be from the mean of the private values, per coordinate; ``None`` if that is not known."""
@@ -334,7 +369,11 @@ class RangeRule:
         """The members that this epoch or the last one has brought word of, one bit each."""
         return self._rumoured | self._rumoured_before
 
-    def _gather(self, name: str, interval: Interval | None, version: int, contributors: int, ready: int) -> None:
+    def _own(self) -> Interval | None:
+        """R98: the own interval; where it is not told before the second half, also one that may not be told yet."""
+        return self._sample() if self.early else self._collect()
+
+    def _gather(self, name: str, interval: Range | None, version: int, contributors: int, ready: int) -> None:
         self._rumoured |= contributors
         if interval is not None or version in (0, self._taken.get(name)):
             self._gathered |= contributors
@@ -345,7 +384,7 @@ class RangeRule:
             self._widen(interval)
             self._taken[name] = version
 
-    def _widen(self, other: Interval | None) -> None:
+    def _widen(self, other: Range | None) -> None:
         mine = self._interval
         if mine is None or other is None:
             self._interval = None
@@ -354,7 +393,7 @@ class RangeRule:
             self._interval = None if self.restless and self._measure(both) > self.tolerance else both
             self._version += 1
 
-    def _measure(self, interval: Interval) -> int:
+    def _measure(self, interval: Range) -> int:
         """The width of an interval; asked again and again of the same one, whose numbers are never written to."""
         if self._measured is None or self._measured[0] is not interval:
             self._measured = interval, width(interval)
@@ -365,6 +404,8 @@ class RangeRule:
         slowest, before = min((self._seen.get(name, -1) for name in neighbours), default=-1), self.round
         while slowest >= self.round:
             self.round += 1
+            if self.round % self.epoch_rounds == self.epoch_rounds // 2 and not self._may_tell():
+                self._interval = None  # R98
             if self.round % self.epoch_rounds == 0:
                 self._finish_epoch()
                 break
@@ -373,15 +414,17 @@ class RangeRule:
 
     def _finish_epoch(self) -> None:
         if self._interval is not None:
-            self.certified, self.contributors = self._interval, self._gathered
+            self.certified, self.contributors = ends(self._interval), self._gathered
             if self._measure(self._interval) <= self.tolerance:
                 self._settled_round = self._settled_round if self.settled else self.round
                 self.settled = True
-                self._agreement = Agreement(*self._interval, self._gathered, self._all_ready)
+                self._agreement = Agreement(*self.certified, self._gathered, self._all_ready)
         self._previous, self._gathered_before, self._ready_before = self._interval, self._gathered, self._all_ready
         self._rumoured, self._rumoured_before = self._self, self._rumoured
         self._previous_version, self._version = self._version, self._version + 1
-        self._interval, self._gathered, self._ready = self._sample(), self._self, 0
+        own, self._gathered, self._ready = self._own(), self._self, 0
+        self.references.begin(own if self._may_tell() else None, self.heard_of)
+        self._interval = None if own is None else self.references.seen_from(own)
         self._allowed = -1
         self._taken.clear()
         self._seen = {name: min(seen, self.round) for name, seen in self._seen.items()}

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from ...errors import ProtocolViolation
 from ..membership.config import PeerConfig
 from ..protocol.absences import Absence
-from ..protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop, Vector, check_message, within
+from ..protocol.messages import DEFAULT_TOPIC, Kind, Message, Stop, Told, Vector, check_message, within
 from ..protocol.packing import WORD, bytes_for, pack, unpack
 from ..protocol.terms import Terms
 from ..protocol.units import LARGEST
@@ -35,11 +35,11 @@ _INTERVALS = ("", "previous_")
 
 def _tag(message: Any, name: str) -> bytes:
     """How the format announces that so many bytes follow for this field."""
-    return bytes([message.DESCRIPTOR.fields_by_name[name].number << 3 | 2])
+    return varint(message.DESCRIPTOR.fields_by_name[name].number << 3 | 2)
 
 
 _TAGS = [(name, _tag(pb.Message, name)) for name in _VECTORS]
-_STOP_TAG = _tag(pb.Message, "stop")
+_STOP_TAG, _CENTRE_TAG = _tag(pb.Message, "stop"), _tag(pb.Stop, "centre")
 _INTERVAL_TAGS = [
     (f"{when}low", f"{when}high", _tag(pb.Stop, f"{when}low"), _tag(pb.Stop, f"{when}span")) for when in _INTERVALS
 ]
@@ -47,7 +47,7 @@ Packed = tuple[bytes | memoryview, bytes]
 _LONG = 2**16
 """Bytes of a message from which on its vectors are worth taking out."""
 _SETS = ("closed", "present", "held", "holders")
-_STOP_NUMBERS = ("round", "version", "previous_version", "taken")
+_STOP_NUMBERS = ("round", "version", "previous_version", "taken", "reference", "owner")
 _STOP_SETS = ("contributors", "previous_contributors", "ready", "previous_ready")
 _KINDS = {int(kind): kind for kind in Kind}
 _NO_KIND = f"kind must be one of {', '.join(kind.name for kind in Kind)}"
@@ -76,6 +76,7 @@ class Codec:
         self.longest = max(dimension, longest)
         self._value_bytes, self._width_bytes = value_bytes, width_bytes
         self._told: tuple[weakref.ref[Vector], weakref.ref[Vector], tuple[Packed, Packed]] | None = None
+        self._told_centre: tuple[weakref.ref[Vector], Packed] | None = None
 
     @classmethod
     def from_config(cls, config: PeerConfig) -> Codec:
@@ -87,8 +88,8 @@ class Codec:
 
     @property
     def max_bytes(self) -> int:
-        """No valid message is longer: seven vectors, eight sets of members, their absences and the header."""
-        return 7 * WORD * self.longest + 33 * self.members + 4096
+        """No valid message is longer: eight vectors, eight sets of members, their absences and the header."""
+        return 8 * WORD * self.longest + 33 * self.members + 4096
 
     @property
     def max_roster_bytes(self) -> int:
@@ -128,6 +129,8 @@ class Codec:
                 low_bytes, span_bytes = self._interval(low, high)
                 parts += _field(low_tag, *low_bytes)
                 parts += () if span_bytes is None else _field(span_tag, *span_bytes)
+        if stop.centre is not None:
+            parts += _field(_CENTRE_TAG, *self._centre(stop.centre))
         return [_STOP_TAG, varint(sum(map(_size, parts))), *parts] if parts else []
 
     def _interval(self, low: Vector, high: Vector | None) -> tuple[Packed, Packed | None]:
@@ -140,6 +143,13 @@ class Codec:
         packed = pack(low, self._value_bytes), pack(high - low, self._width_bytes)
         self._told = weakref.ref(low), weakref.ref(high), packed
         return packed
+
+    def _centre(self, centre: Vector) -> Packed:
+        """A reference as bytes; kept as an interval is."""
+        kept = self._told_centre
+        if kept is None or kept[0]() is not centre:
+            kept = self._told_centre = weakref.ref(centre), pack(centre, self._value_bytes)
+        return kept[1]
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
@@ -201,6 +211,11 @@ class Codec:
             if low is not None and span is not None:
                 width = self._vector(f"{when}span", span)
                 fields[f"{when}high"] = self._high(fields[f"{when}low"], width, far=WORD in (low[-1], span[-1]))
+            if wire.HasField(f"{when}around"):
+                around = getattr(wire, f"{when}around")
+                fields[f"{when}around"] = Told(around.reference, around.below, around.above)
+        if "centre" in vectors:
+            fields["centre"] = self._vector("centre", vectors["centre"])
         return Stop(**{name: getattr(wire, name) for name in _STOP_NUMBERS}, **fields)
 
     def _vector(self, name: str, content: memoryview) -> Vector:
@@ -233,7 +248,7 @@ class Codec:
 def _vectors_of(wire: pb.Message) -> Split:
     """As :func:`.splitting.split`, of a message that is parsed already."""
     outer = {name: memoryview(getattr(wire, name)) for name in _VECTORS if wire.HasField(name)}
-    names = [f"{when}{end}" for when in _INTERVALS for end in ("low", "span")] if wire.HasField("stop") else []
+    names = [*(f"{when}{end}" for when in _INTERVALS for end in ("low", "span")), "centre"]
     inner = {name: memoryview(getattr(wire.stop, name)) for name in names if wire.stop.HasField(name)}
     return Split(b"", outer, inner)
 
@@ -249,6 +264,10 @@ def _size(content: bytes | memoryview) -> int:
 def _stop_to_wire(stop: Stop) -> pb.Stop:
     fields: dict[str, Any] = {name: _set_to_bytes(getattr(stop, name)) for name in _STOP_SETS}
     fields |= {name: getattr(stop, name) for name in _STOP_NUMBERS}
+    for when in _INTERVALS:
+        around = getattr(stop, f"{when}around")
+        if around is not None:
+            fields[f"{when}around"] = pb.Around(**around._asdict())
     return pb.Stop(**fields)
 
 

@@ -116,7 +116,7 @@ class Terms(_message.Message):
     def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ..., missing: _Optional[str] = ..., topic: _Optional[str] = ...) -> None: ...
 
 class Stop(_message.Message):
-    __slots__ = ("round", "low", "span", "previous_low", "previous_span", "contributors", "previous_contributors", "ready", "previous_ready", "version", "previous_version", "taken")
+    __slots__ = ("round", "low", "span", "previous_low", "previous_span", "contributors", "previous_contributors", "ready", "previous_ready", "version", "previous_version", "taken", "around", "previous_around", "reference", "owner", "centre")
     ROUND_FIELD_NUMBER: _ClassVar[int]
     LOW_FIELD_NUMBER: _ClassVar[int]
     SPAN_FIELD_NUMBER: _ClassVar[int]
@@ -129,6 +129,11 @@ class Stop(_message.Message):
     VERSION_FIELD_NUMBER: _ClassVar[int]
     PREVIOUS_VERSION_FIELD_NUMBER: _ClassVar[int]
     TAKEN_FIELD_NUMBER: _ClassVar[int]
+    AROUND_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_AROUND_FIELD_NUMBER: _ClassVar[int]
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
+    CENTRE_FIELD_NUMBER: _ClassVar[int]
     round: int
     low: bytes
     span: bytes
@@ -141,7 +146,22 @@ class Stop(_message.Message):
     version: int
     previous_version: int
     taken: int
-    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., span: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_span: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ..., ready: _Optional[bytes] = ..., previous_ready: _Optional[bytes] = ..., version: _Optional[int] = ..., previous_version: _Optional[int] = ..., taken: _Optional[int] = ...) -> None: ...
+    around: Around
+    previous_around: Around
+    reference: bytes
+    owner: int
+    centre: bytes
+    def __init__(self, round: _Optional[int] = ..., low: _Optional[bytes] = ..., span: _Optional[bytes] = ..., previous_low: _Optional[bytes] = ..., previous_span: _Optional[bytes] = ..., contributors: _Optional[bytes] = ..., previous_contributors: _Optional[bytes] = ..., ready: _Optional[bytes] = ..., previous_ready: _Optional[bytes] = ..., version: _Optional[int] = ..., previous_version: _Optional[int] = ..., taken: _Optional[int] = ..., around: _Optional[_Union[Around, _Mapping[str, object]]] = ..., previous_around: _Optional[_Union[Around, _Mapping[str, object]]] = ..., reference: _Optional[bytes] = ..., owner: _Optional[int] = ..., centre: _Optional[bytes] = ...) -> None: ...
+
+class Around(_message.Message):
+    __slots__ = ("reference", "below", "above")
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    BELOW_FIELD_NUMBER: _ClassVar[int]
+    ABOVE_FIELD_NUMBER: _ClassVar[int]
+    reference: bytes
+    below: int
+    above: int
+    def __init__(self, reference: _Optional[bytes] = ..., below: _Optional[int] = ..., above: _Optional[int] = ...) -> None: ...
 
 class RosterRequest(_message.Message):
     __slots__ = ("number", "document")

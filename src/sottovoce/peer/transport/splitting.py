@@ -16,7 +16,8 @@ __all__ = ["Split", "split", "varint"]
 
 _OUTER = {pb.Message.DESCRIPTOR.fields_by_name[name].number: name for name in ("f", "g", "x")}
 _INNER = {
-    pb.Stop.DESCRIPTOR.fields_by_name[name].number: name for name in ("low", "span", "previous_low", "previous_span")
+    pb.Stop.DESCRIPTOR.fields_by_name[name].number: name
+    for name in ("low", "span", "previous_low", "previous_span", "centre")
 }
 _STOP = pb.Message.DESCRIPTOR.fields_by_name["stop"].number
 _FIXED = {1: 8, 5: 4}
