@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .kinds import Named, Target
 from .operators import find, mistakes, replaced
-from .table import Named, Target
 
 __all__ = ["Mutant", "named", "usual"]
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from .__main__ import ROOT
+from .kinds import Named, Target
 from .mutants import Mutant, named, usual
 from .operators import mistakes
 from .running import Workshop, try_all
-from .table import HARMLESS, NAMED, TARGETS, Named, Target
+from .table import HARMLESS, NAMED, TARGETS
 
 EXAMPLE = '''
 def gate(a: int, b: int = 3) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.peer.protocol.intervals import Around, Interval, Reference, ends, holds, measured, union, width
-from sottovoce.peer.protocol.messages import Stop
+from sottovoce.peer.protocol.messages import Stop, Told
 from sottovoce.peer.protocol.stopping import RangeRule
 
 Lie = Callable[[Stop], Stop]
@@ -185,6 +185,22 @@ def test_a_neighbour_that_lost_the_reference_is_told_vectors() -> None:
         rule.forget("2")
     graph.until(5)
     assert all(rule.settled for rule in graph.rules)
+
+
+def test_two_numbers_of_another_reference_are_not_read() -> None:
+    """They count as not heard, in this epoch and in the last one; from the reference that is held they are (R97)."""
+    graph = Graph([(0, 1)], near(2), diameter=2, tolerance=100)
+    graph.until(1)
+    while graph.rules[1].round < 6:
+        graph.sweep()
+    rule, other = graph.rules[1], Reference(0, np.arange(5))
+    assert rule.references.held is not None
+    for name, moves in ((other.digest, False), (rule.references.held.digest, True)):
+        told, before = Told(name, 7, 7), rule.round
+        rule.hear("0", Stop(before, version=90, around=told, reference=name), ["0"])
+        assert (rule.round > before) is moves
+        rule.hear("0", Stop(8, previous_version=90, previous_around=told, reference=name), ["0"])
+    assert rule.epoch == 2
 
 
 def test_one_that_forgets_what_it_held_does_not_stop_the_rounds() -> None:
