@@ -347,7 +347,7 @@ PEERS = (
     Named(
         "members count without their interval",
         "sottovoce.peer.protocol.stopping.RangeRule._gather",
-        "if interval is not None or version in (0, self._taken.get(name)):",
+        "if interval is not None or self._has_taken(name, version):",
         "if True:",
         ("tests/peer/protocol/test_stopping.py",),
     ),
@@ -476,5 +476,12 @@ PEERS = (
         "self._widen(None if own is None else self.references.seen_from(own))",
         "pass",
         _REFERENCES,
+    ),
+    Named(
+        "a message that arrives late takes back what was taken in",
+        "sottovoce.peer.protocol.stopping.RangeRule._gather",
+        "max(version, self._taken.get(name, 0))",
+        "version",
+        ("tests/peer/protocol/test_stopping.py",),
     ),
 )

@@ -387,6 +387,20 @@ def test_who_lacks_an_interval_that_was_left_out_has_not_heard_it() -> None:
     assert (rule.round, rule.settled) == (4, True)
 
 
+def test_a_message_that_arrives_after_a_later_one_takes_nothing_back() -> None:
+    """What was taken in with the later one stays: left out from then on, it is not lacking (R87)."""
+    rule, zero = newcomer(diameter=2), np.array([0])
+    for number in range(6):
+        rule.hear("one", Stop(number, zero, zero, version=7), ["one"])
+    rule.hear("one", Stop(6, zero, zero + 3, version=9), ["one", "two"])
+    rule.hear("one", Stop(6, zero, zero + 1, version=8), ["one", "two"])
+    assert told(rule, "one").taken == 9
+    rule.hear("one", Stop(6, version=9), ["one"])
+    assert rule.round == 7
+    rule.hear("one", Stop(7, version=8), ["one"])
+    assert rule.round == 8
+
+
 def test_what_a_neighbour_has_taken_in_is_not_told_again_until_it_changes() -> None:
     """Its word for it counts in the same epoch; a wider interval, and the next epoch's, are told (R87)."""
     rule, zero = newcomer(diameter=2), np.array([0])

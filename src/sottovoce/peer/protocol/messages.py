@@ -81,10 +81,10 @@ class Stop(NamedTuple):
     ``contributors`` is the set of members whose values the interval covers so far, one bit each in the order of the
     roster; ``ready`` those among them that let nobody in or out any more (R83); ``previous_…`` is what the last epoch
     ended with. ``version`` is the sender's number for its interval, 0 if that is unbounded; an interval that is left
-    out and has one is known to the receiver, or not told yet. ``taken`` is the number of the receiver's interval that
-    the sender has taken in last in its present epoch (R87). ``around`` tells an interval without vectors; ``reference``
-    is the name of the reference that the sender holds, ``owner`` who is said to have proposed it, and ``centre`` its
-    numbers, for those who may lack them (R97).
+    out and has one is known to the receiver, or not told yet. ``taken`` is the highest number of the receiver's
+    intervals that the sender has taken in, in its present epoch (R87). ``around`` tells an interval without vectors;
+    ``reference`` is the name of the reference that the sender holds, ``owner`` who is said to have proposed it, and
+    ``centre`` its numbers, for those who may lack them (R97).
     """
 
     round: int

@@ -12,8 +12,8 @@ With the interval travels the set of members whose values it covers, so that "th
 for topics, the set of those that let nobody in or out any more (:mod:`.closing`).
 
 **Long vectors** (R87). An interval is two vectors, and telling it in every round was most of what a topic sent. Each
-interval that a peer has is therefore numbered, a wider one anew; a neighbour says which number it has taken in last in
-its present epoch, and what it has is left out. Uniting twice changes nothing, so what is left out is as good as told;
+interval that a peer has is therefore numbered, a wider one anew; a neighbour says which is the highest number that it
+has taken in, in its present epoch, and what it has is left out. Uniting twice changes nothing, so what is left out is as good as told;
 who does not have that number counts the message as not heard. And in the first D rounds of an epoch a topic tells no
 interval: the D rounds after that reach everybody, and by then no own interval changes any more. That some value cannot
 be told is said at once, and so is who was heard of; but only who comes with an interval is in it. The standing average
@@ -258,11 +258,15 @@ class RangeRule:
         """R87: whether an interval that was left out is here already, or is not told in this round."""
         if stop.round // self.epoch_rounds == self.epoch + 1:
             told = self._told_by(stop.previous_low, stop.previous_high, stop.previous_around)
-            return told is not None or stop.previous_version in (0, self._taken.get(name))
+            return told is not None or self._has_taken(name, stop.previous_version)
         told = self._told_by(stop.low, stop.high, stop.around)
-        if told is not None or stop.version in (0, self._taken.get(name)):
+        if told is not None or self._has_taken(name, stop.version):
             return True
         return stop.round % self.epoch_rounds < self.epoch_rounds // 2
+
+    def _has_taken(self, name: str, version: int) -> bool:
+        """R87: whether the interval of ``name`` with this number is in ours; one with a higher number holds it."""
+        return version <= self._taken.get(name, 0)
 
     def _enter(self, name: str, stop: Stop | None, neighbours: Iterable[str]) -> None:
         """R35, R48: at the least round of those that are in one, when all were heard; silent for that epoch."""
@@ -375,14 +379,14 @@ class RangeRule:
 
     def _gather(self, name: str, interval: Range | None, version: int, contributors: int, ready: int) -> None:
         self._rumoured |= contributors
-        if interval is not None or version in (0, self._taken.get(name)):
+        if interval is not None or self._has_taken(name, version):
             self._gathered |= contributors
             self._ready |= ready
         if self._rumoured & ~self._allowed or (interval is None and not version):
             self._widen(None)
         elif interval is not None:
             self._widen(interval)
-            self._taken[name] = version
+            self._taken[name] = max(version, self._taken.get(name, 0))  # an earlier message may arrive later
 
     def _widen(self, other: Range | None) -> None:
         mine = self._interval
