@@ -13,13 +13,14 @@ for topics, the set of those that let nobody in or out any more (:mod:`.closing`
 
 **Long vectors** (R87). An interval is two vectors, and telling it in every round was most of what a topic sent. Each
 interval that a peer has is therefore numbered, a wider one anew; a neighbour says which is the highest number that it
-has taken in, in its present epoch, and what it has is left out. Uniting twice changes nothing, so what is left out is as good as told;
-who does not have that number counts the message as not heard. And in the first D rounds of an epoch a topic tells no
-interval: the D rounds after that reach everybody, and by then no own interval changes any more. That some value cannot
-be told is said at once, and so is who was heard of; but only who comes with an interval is in it. The standing average
-tells in all rounds: operators may have dropped neighbours, and its paths may be longer than the roster knows. What is
-told may be two numbers (R97, :mod:`.references`). And because nothing is told in the first half, a peer may gather its
-value there before it may tell it (R98): a difference that it met just before the epoch began does not cost the epoch.
+has taken in, in its present epoch, and what it has is left out. Uniting twice changes nothing, so what is left out is
+as good as told; who does not have that number counts the message as not heard. And in the first D rounds of an epoch a
+topic tells no interval: the D rounds after that reach everybody, and by then no own interval changes any more. That
+some value cannot be told is said at once, and so is who was heard of; but only who comes with an interval is in it. The
+standing average tells in all rounds: operators may have dropped neighbours, and its paths may be longer than the roster
+knows. What is told may be two numbers (R97, :mod:`.references`). And because nothing is told in the first half, a peer
+may gather its value there before it may tell it (R98): a difference that it met just before the epoch began does not
+cost the epoch.
 
 An interval that would say nothing is unbounded (``None``). It costs no bytes, publishes nothing about the value, and
 makes the union of everybody who hears of it unbounded too. When a peer may tell its own interval, and how wide it is,
