@@ -11,6 +11,9 @@ as plain gossip needs to the same tolerance:
   peers do: what can be compared with a topic in seconds on the wall;
 - *transfer and disk*: each end also writes its vector to a file and waits for the disk.
 
+All of them run in turns, several times, because the speed of a machine changes within minutes. Of each the middle one
+by processor time is reported, and the least and most of all.
+
 The account tells where the time goes: the same topic with hardly any numbers is what calls and decisions cost, draws
 of noise are counted and timed, and so are the bytes in calls of their size; what is left is work on vectors. Bytes are
 what messages hold, without TLS and gRPC's own. ``--json`` keeps the result, ``--table`` prints the page's tables of it.
@@ -53,6 +56,8 @@ from sottovoce.testing.stage import free_addresses
 PEERS, TOLERANCE = 20, 1e-3
 _TRIM_THRESHOLD = -1
 """What glibc calls the number of bytes that it keeps."""
+SPREAD = ("processor", "wall", "bytes", "peak")
+"""Of these the least and the most of all turns are kept."""
 FEW = 64
 """Numbers of a topic that costs calls and decisions, and nothing for its vectors."""
 EDGES = [(k, (k + hop) % PEERS) for k in range(PEERS) for hop in (1, 4)]
@@ -103,7 +108,7 @@ class Meter:
     def row(self, exchanges: int, **more: float) -> dict[str, float]:
         """What it says, of a run with so many exchanges."""
         found = {"exchanges": exchanges, "processor": self.processor, "wall": self.wall, "calls": self.messages / 2}
-        return found | {"bytes": self.bytes / PEERS, "draws": self.draws} | more
+        return found | {"bytes": self.bytes / PEERS, "draws": self.draws, "peak": 0.0} | more
 
 
 def configurations(folder: Path, dimension: int) -> list[PeerConfig]:
@@ -115,7 +120,7 @@ def configurations(folder: Path, dimension: int) -> list[PeerConfig]:
 
 
 async def topic(
-    configs: list[PeerConfig], values: np.ndarray, *, on_disk: bool, missing: str = "wait"
+    configs: list[PeerConfig], values: np.ndarray, name: str = "t", *, on_disk: bool, missing: str = "wait"
 ) -> dict[str, float]:
     """One average, and what it took: the second round of a training. The first goes before it and is not counted."""
     applied = Applied()
@@ -126,11 +131,11 @@ async def topic(
             store = None if on_disk else MemoryStore()
             peers.append(await stack.enter_async_context(Peer(kept, standing=False, store=store, observer=applied)))
         before = peak_bytes()
-        await asyncio.gather(*(peer.average(one, topic="before") for peer, one in zip(peers, values, strict=True)))
+        both = list(zip(peers, values, strict=True))
+        await asyncio.gather(*(peer.average(value, topic=f"before {name}") for peer, value in both))
         applied.exchanges = 0
         with Meter() as meter:
-            calls = (peer.average(value, topic="t", missing=missing) for peer, value in zip(peers, values, strict=True))
-            found = await asyncio.gather(*calls)
+            found = await asyncio.gather(*(peer.average(value, topic=name, missing=missing) for peer, value in both))
         assert np.abs(found[0].mean - values.mean(axis=0)).max() <= TOLERANCE
     return meter.row(applied.exchanges, peak=(peak_bytes() - before) / PEERS)
 
@@ -264,22 +269,40 @@ def keep_as_twenty() -> None:
         ctypes.CDLL(None).mallopt(_TRIM_THRESHOLD, PEERS * 2 * KEPT_BLOCK)
 
 
-async def measure(dimension: int, folder: Path, missing: str) -> dict[str, Any]:
+Row = dict[str, Any]
+
+
+async def turn(values: np.ndarray, configs: list[PeerConfig], folder: Path, seed: int, missing: str) -> dict[str, Row]:
+    """Each of them once, with the edges of this seed."""
+    name = str(seed)
+    return {
+        "arithmetic": await floor(values, seed),
+        "transfer": await floor(values, seed, configs),
+        "in memory": await topic(configs, values, name, on_disk=False, missing=missing),
+        "paced": await paced(values, seed, configs),
+        "transfer and disk": await floor(values, seed, configs, folder),
+        "on disk": await topic(configs, values, name, on_disk=True, missing=missing),
+        "few numbers": await topic(configs, values[:, :FEW], name, on_disk=False, missing=missing),
+    }
+
+
+def middle(rows: list[Row]) -> Row:
+    """The middle one of several runs by processor time, and the least and most of all."""
+    found = sorted(rows, key=lambda row: float(row["processor"]))[len(rows) // 2]
+    return found | {f"{what}s": [min(row[what] for row in rows), max(row[what] for row in rows)] for what in SPREAD}
+
+
+async def measure(dimension: int, folder: Path, missing: str, turns: int) -> dict[str, Any]:
     values = np.random.default_rng(1).normal(size=(PEERS, dimension))
     configs = configurations(folder, dimension)
     keep_as_twenty()  # as peers with long vectors do: so the floor gains from it, too
     await floor(values, 2, configs)  # the first one finds everything cold
+    found = [await turn(values, configs, folder, 2 + number, missing) for number in range(turns)]
     return {
         "dimension": dimension,
         "peers": PEERS,
-        "arithmetic": await floor(values, 2),
-        "transfer": await floor(values, 2, configs),
-        "in memory": await topic(configs, values, on_disk=False, missing=missing),
-        "transfer again": await floor(values, 3, configs),
-        "paced": await paced(values, 2, configs),
-        "transfer and disk": await floor(values, 2, configs, folder),
-        "on disk": await topic(configs, values, on_disk=True, missing=missing),
-        "few numbers": await topic(configs, values[:, :FEW], on_disk=False, missing=missing),
+        "turns": turns,
+        **{name: middle([one[name] for one in found]) for name in found[0]},
         "draw": noise_seconds(dimension),
         **await call_seconds(configs),
     }
@@ -289,6 +312,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dimension", type=int, default=100_000)
     parser.add_argument("--missing", default="wait")
+    parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--json", type=Path, help="keep the result in this file")
     parser.add_argument("--table", type=Path, help="measure nothing: print the tables of such a file")
     arguments = parser.parse_args()
@@ -296,9 +320,9 @@ def main() -> None:
         found = json.loads(arguments.table.read_text(encoding="utf-8"))
     else:
         with tempfile.TemporaryDirectory() as name:
-            found = asyncio.run(measure(arguments.dimension, Path(name) / "net", arguments.missing))
+            found = asyncio.run(measure(arguments.dimension, Path(name) / "net", arguments.missing, arguments.turns))
     print(table(found), account(found), sep="\n\n")
-    peak = max(found[name]["peak"] for name in ("in memory", "on disk"))
+    peak = max(found[name]["peaks"][1] for name in ("in memory", "on disk"))
     print(f"\n{peak / 1e6:.0f} MB more memory for each peer")
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
