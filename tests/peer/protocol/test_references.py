@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.peer.protocol.intervals import Around, Interval, Reference, ends, holds, measured, union, width
-from sottovoce.peer.protocol.messages import Stop
+from sottovoce.peer.protocol.messages import Message, Stop
 from sottovoce.peer.protocol.stopping import RangeRule
+from sottovoce.testing import SimulatedNetwork
 
 Lie = Callable[[Stop], Stop]
 
@@ -231,6 +232,30 @@ def test_a_value_that_may_not_be_told_yet_is_gathered_and_not_told() -> None:
         if speaks:
             assert all(holds(rule.certified, (before, before)) for rule in graph.rules if rule.certified)
             assert all(holds(rule.certified, graph.own(2)) for rule in graph.rules if rule.certified)
+
+
+def test_a_topic_that_begins_to_tell_in_every_round_does_not_tell_what_it_only_gathered() -> None:
+    """Agreement among fewer than all, in an epoch after which one may not tell its value (R87, R98)."""
+    net = SimulatedNetwork(
+        [("ada", "bob"), ("bob", "cyd")], {"ada": 1.0, "bob": 5.0, "cyd": 9.0}, noise_std=0.01, noise_decay=0.1, seed=1,
+        diameter=2, members=4, missing="wait",
+    )  # fmt: skip
+    ada = net.peers["ada"].protocol
+    assert ada is not None
+    assert net.run(100.0, until=lambda: ada.rule.promising and ada.rule.round % 4 == 3)
+    told: list[Stop] = []
+
+    def listen(m: Message) -> Message:
+        told.extend([] if m.stop is None else [m.stop])
+        return m
+
+    net.stopped_ticking, net.liars["ada"] = True, listen
+    ada._links["bob"].disagreement = 10**9
+    epoch = ada.rule.epoch
+    net.run(5.0)
+    assert ada.rule.early
+    assert {stop.round // 4 for stop in told} > {epoch + 1}
+    assert all(stop.low is None for stop in told if stop.round // 4 > epoch)
 
 
 def test_who_may_not_tell_its_value_proposes_nothing() -> None:

@@ -373,6 +373,12 @@ class RangeRule:
         """R98: the own interval; where it is not told before the second half, also one that may not be told yet."""
         return self._sample() if self.early else self._collect()
 
+    def tell_early(self) -> None:
+        """R87: from now on intervals are told in every round; R98: one that may not be told yet is given up."""
+        self.early = True
+        if not self._may_tell():
+            self._interval = None
+
     def _gather(self, name: str, interval: Range | None, version: int, contributors: int, ready: int) -> None:
         self._rumoured |= contributors
         if interval is not None or version in (0, self._taken.get(name)):
