@@ -138,6 +138,23 @@ def test_who_is_far_from_the_reference_tells_vectors() -> None:
         np.testing.assert_array_equal(rule.certified, graph.rules[0].certified)
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_values_that_rest_are_not_kept_from_agreement_by_an_old_reference(wanted: bool) -> None:
+    """All within half the tolerance, the first still near what it proposed: measured from that they are too wide."""
+    graph = Graph(PATH, np.zeros((4, 2)), diameter=3, tolerance=100)
+    for rule in graph.rules:
+        rule.references.wanted = wanted
+    graph.until(2)
+    graph.values[:] = [[25, 0], [25, -25], [40, -50], [75, 0]]
+    for rule in graph.rules:
+        rule.value_changed()
+        rule.disturbed()
+    graph.until(6)
+    for rule in graph.rules:
+        assert rule.settled
+        np.testing.assert_array_equal(rule.certified, graph.rules[0].certified)
+
+
 def far_away(stop: Stop) -> Stop:
     other = Reference(0, np.full(5, 10**9))
     return stop._replace(reference=other.digest, owner=0, centre=other.vector)

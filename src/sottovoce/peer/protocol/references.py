@@ -10,7 +10,9 @@ Nothing depends on who proposes, nor on that all have the same. An interval arou
 stands for. Who has no reference, or goes further from it than half the tolerance, tells vectors; so does who talks to
 somebody that does not say that it holds the reference. Intervals around one reference unite exactly, and so do all
 others, as vectors: peers that have gathered the same intervals have the same union, however they were told. If all are
-told around one reference their union is no wider than the tolerance.
+told around one reference their union is no wider than the tolerance. If some are told as vectors it may be, although
+all values agree; and where values do not move any more the next epoch would be lost in the same way. So an epoch after
+one that was lost, in which the own value did not move, is *exact*.
 
 A reference is named by its digest: who is told another vector under that name does not take it up. A liar that proposes
 a vector far from all values has everybody tell vectors, as without references.
@@ -55,6 +57,8 @@ class References:
         self.member, self.tolerance = member, tolerance
         self.wanted = False
         """Whether to propose, to tell and to take up any: topics with long vectors do."""
+        self.exact = False
+        """Whether this epoch's own interval is told as it is, in vectors."""
         self.held: Reference | None = None
         """That of the present epoch."""
         self._last: Reference | None = None
@@ -62,11 +66,12 @@ class References:
         self._theirs: dict[str, bytes] = {}
         self._had: dict[str, bytes] = {}
 
-    def begin(self, own: Interval | None, heard_of: int) -> None:
+    def begin(self, own: Interval | None, heard_of: int, *, exact: bool) -> None:
         """An epoch begins. The first of all that were heard of proposes its own interval's lower end."""
+        self.exact = exact
         self._last, self.held, self._coming = self.held or self._last, self._coming, None
         first = heard_of & ((1 << self.member) - 1) == 0
-        if self.wanted and first and own is not None:
+        if self.wanted and first and own is not None and not exact:
             last = self._last
             again = last is not None and self._is_near(measured(own, last), KEPT_SHARE)
             self.held = _first(self.held, Reference(self.member, last.vector if last is not None and again else own[0]))
@@ -120,7 +125,7 @@ class References:
 
     def seen_from(self, interval: Range) -> Range:
         """The interval around the reference, where there is one and that is near."""
-        if self.held is None or (isinstance(interval, Around) and interval.reference is self.held):
+        if self.held is None or self.exact or (isinstance(interval, Around) and interval.reference is self.held):
             return interval
         around = measured(interval, self.held)
         return around if self._is_near(around, NEAR_SHARE) else interval
