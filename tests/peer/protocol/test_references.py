@@ -205,6 +205,28 @@ def test_a_neighbour_that_lost_the_reference_is_told_vectors() -> None:
     assert all(rule.settled for rule in graph.rules)
 
 
+def restarted(graph: Graph) -> None:
+    graph.rules[2] = graph.rule(2, 3, 400)
+
+
+def on_another_roster(graph: Graph) -> None:
+    for k, rule in enumerate(graph.rules):
+        rule.resize(3, 400, k)
+
+
+@pytest.mark.parametrize("happens", [restarted, on_another_roster])
+def test_whoever_has_lost_a_reference_gets_it_again(happens: Callable[[Graph], None]) -> None:
+    """It had named it before, and values rest, so that the same is proposed again; nobody has a new life (R2, R49)."""
+    graph = Graph(PATH, near(), diameter=3, tolerance=400)
+    graph.until(2)
+    happens(graph)
+    graph.until(max(rule.epoch for rule in graph.rules) + 3)
+    graph.told.clear()
+    graph.until(max(rule.epoch for rule in graph.rules) + 2)
+    assert sum(vectors_in(stop) for _, _, stop in graph.told) == 0
+    assert any(stop.around for _, _, stop in graph.told)
+
+
 def test_one_that_forgets_what_it_held_does_not_stop_the_rounds() -> None:
     """It shows no name in its next message; what it is told from then on are vectors."""
     graph = Graph(PATH, near(), diameter=3, tolerance=100)

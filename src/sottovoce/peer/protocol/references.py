@@ -137,6 +137,8 @@ class References:
         """R49: another roster, in which members have other numbers."""
         self.member, self.tolerance = member, tolerance
         self.held = self._last = self._coming = None
+        self._theirs.clear()
+        self._had.clear()
 
     def forget(self, name: str) -> None:
         """The neighbour may have lost what it held."""

@@ -217,6 +217,8 @@ class RangeRule:
         if self.only:
             self._note_round(name, stop)
             return True
+        if stop is None:  # it has started, perhaps in the same life, and holds nothing
+            self.references.forget(name)
         if not self.joined:
             self._enter(name, stop, neighbours)
         if stop is None or not self.joined:
