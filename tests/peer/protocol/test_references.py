@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -225,6 +226,19 @@ def test_whoever_has_lost_a_reference_gets_it_again(happens: Callable[[Graph], N
     graph.until(max(rule.epoch for rule in graph.rules) + 2)
     assert sum(vectors_in(stop) for _, _, stop in graph.told) == 0
     assert any(stop.around for _, _, stop in graph.told)
+
+
+def test_another_roster_decides_anew_whether_references_are_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who was there before it does as those who start with it (R49, R97)."""
+    monkeypatch.setattr("sottovoce.peer.protocol.core.WANTED_FROM", 1)
+    net = SimulatedNetwork(
+        [("ada", "bob")], {"ada": 1.0, "bob": 2.0}, noise_std=1.0, noise_decay=0.5, seed=1, missing="wait"
+    )
+    ada = net.peers["ada"].protocol
+    assert ada is not None
+    for diameter in (1, 3, 2):
+        ada.reconfigure(replace(ada.settings, diameter=diameter))
+        assert ada.rule.references.wanted == (diameter == 3)
 
 
 def test_one_that_forgets_what_it_held_does_not_stop_the_rounds() -> None:
