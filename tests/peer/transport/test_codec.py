@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import weakref
 
 import numpy as np
@@ -237,6 +238,18 @@ def test_the_length_of_a_message_does_not_tell_how_large_its_numbers_are(wide: i
         vector = np.array([number, 0])
         stop = Stop(1, vector, vector + abs(number) % 100, version=1)
         lengths.add(len(codec.encode(Message(Kind.REQ, "a", "b", 1, 1, blank=False, xid=1, x=vector, stop=stop))))
+    assert len(lengths) == 1
+
+
+@pytest.mark.parametrize("field", ["around", "previous_around"])
+def test_the_length_of_a_message_does_not_tell_how_far_an_interval_goes_from_its_reference(field: str) -> None:
+    """Not even whether it goes anywhere (R97)."""
+    codec, lengths = Codec(DIMENSION, MEMBERS), set()
+    for below, above in itertools.product((0, 1, 127, 128, 2**60), repeat=2):
+        stop = Stop(1, version=1)._replace(**{field: Told(bytes(32), below, above)})
+        content = codec.encode(Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=stop))
+        lengths.add(len(content))
+        assert codec.decode(content, src="a", dst="b") == Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=stop)
     assert len(lengths) == 1
 
 
