@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.peer.protocol.intervals import Around, Reference, ends, holds
-from sottovoce.peer.protocol.messages import Stop
+from sottovoce.peer.protocol.messages import Message, Stop
+from sottovoce.testing import SimulatedNetwork
 from tests.peer.protocol.test_references import PATH, Graph
 
 TOLERANCE = 16
@@ -74,3 +78,36 @@ def test_no_references_keep_values_that_agree_from_their_answer(
         assert rule.certified is not None
         assert all(holds(rule.certified, graph.own(k)) for k in range(4))
         np.testing.assert_array_equal(rule.certified, honest[0].certified)
+
+
+@pytest.mark.parametrize("stalling", [False, True])
+def test_better_and_better_references_cost_one_vector_for_each_edge_and_round(
+    stalling: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A liar has a better one for each message, and, stalling, keeps all others in one round; they go on exchanging."""
+    monkeypatch.setattr("sottovoce.peer.protocol.core.WANTED_FROM", 1)
+    names = [f"p{k}" for k in range(6)]
+    net = SimulatedNetwork(
+        [*itertools.pairwise([*names, names[0]])], {name: [float(k), 2.0] for k, name in enumerate(names)}, seed=1,
+        noise_std=1.0, noise_decay=0.8, diameter=3, members=6, missing="wait",
+    )  # fmt: skip
+    made = [Reference(0, np.array([number, 0])) for number in range(5000)]
+    better = iter(sorted(made, key=lambda reference: reference.digest, reverse=True))
+    told: Counter[tuple[str, str, int]] = Counter()
+
+    def listen(m: Message) -> Message:
+        if m.stop is not None and m.stop.centre is not None and m.dst != "p3":
+            told[m.src, m.dst, m.stop.round] += 1
+        return m
+
+    def lie(m: Message) -> Message:
+        if m.stop is None:
+            return m
+        chosen, number = next(better), min(m.stop.round, 6) if stalling else m.stop.round
+        stop = m.stop._replace(round=number, reference=chosen.digest, owner=0, centre=chosen.vector)
+        return replace(m, stop=stop)
+
+    net.liars |= dict.fromkeys(names, listen) | {"p3": lie}
+    net.run(10.0)
+    assert len(told) > 10
+    assert set(told.values()) == {1}

@@ -65,6 +65,7 @@ class References:
         self._coming: Reference | None = None
         self._theirs: dict[str, bytes] = {}
         self._had: dict[str, bytes] = {}
+        self._sent: dict[str, int] = {}
 
     def begin(self, own: Interval | None, heard_of: int, *, exact: bool) -> None:
         """An epoch begins. The first of all that were heard of proposes its own interval's lower end."""
@@ -116,12 +117,17 @@ class References:
         return Around(self.held, told.below, told.above)
 
     def with_reference(self, name: str, stop: Stop, *, in_time: bool) -> Stop:
-        """With the name of what is held, and its numbers for a neighbour that has not said that it has them."""
+        """With the name of what is held, and its numbers for a neighbour that has not said that it has them.
+
+        Once in a round, whatever a liar proposes meanwhile: that is enough to reach everybody in the first half.
+        """
         held = self.held
         if held is None:
             return stop
-        centre = held.vector if in_time and self._had.get(name) != held.digest else None
-        return stop._replace(reference=held.digest, owner=held.owner, centre=centre)
+        tells = in_time and self._had.get(name) != held.digest and self._sent.get(name) != stop.round
+        if tells:
+            self._sent[name] = stop.round
+        return stop._replace(reference=held.digest, owner=held.owner, centre=held.vector if tells else None)
 
     def seen_from(self, interval: Range) -> Range:
         """The interval around the reference, where there is one and that is near."""
@@ -139,11 +145,13 @@ class References:
         self.held = self._last = self._coming = None
         self._theirs.clear()
         self._had.clear()
+        self._sent.clear()
 
     def forget(self, name: str) -> None:
         """The neighbour may have lost what it held."""
         self._theirs.pop(name, None)
         self._had.pop(name, None)
+        self._sent.pop(name, None)
 
 
 def _first(one: Reference | None, other: Reference) -> Reference:
