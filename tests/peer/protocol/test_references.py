@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.peer.protocol.intervals import Around, Interval, Reference, ends, holds, measured, union, width
-from sottovoce.peer.protocol.messages import Message, Stop
+from sottovoce.peer.protocol.messages import Message, Stop, Told
 from sottovoce.peer.protocol.stopping import RangeRule
 from sottovoce.testing import SimulatedNetwork
 
@@ -318,6 +318,16 @@ def test_who_may_not_tell_its_value_proposes_nothing() -> None:
     graph.until(3)
     assert not any(stop.reference or stop.centre is not None for _, _, stop in graph.told)
     assert not any(rule.settled for rule in graph.rules)
+
+
+def test_no_representation_shows_a_number() -> None:
+    """Neither of a value nor of how far one is from the reference: such words end in logs."""
+    vector = np.full(3, 987_654)
+    reference = Reference(1, vector)
+    told = Told(reference.digest, 987_654, 987_654)
+    stop = Stop(2, vector, vector, around=told, reference=reference.digest, owner=1, centre=vector)
+    for shown in (reference, Around(reference, 987_654, 987_654), told, stop):
+        assert "987" not in repr(shown).replace(reference.digest.hex()[:16], "")
 
 
 Step = tuple[int, str]
