@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sottovoce.peer.protocol.closing import Agreement
 from sottovoce.peer.protocol.intervals import Around, Reference, ends, holds
 from sottovoce.peer.protocol.messages import Message, Stop
 from sottovoce.testing import SimulatedNetwork
@@ -111,3 +113,59 @@ def test_better_and_better_references_cost_one_vector_for_each_edge_and_round(
     net.run(10.0)
     assert len(told) > 10
     assert set(told.values()) == {1}
+
+
+class Interrupted(Graph):
+    """Peers that may tell their value now and then, start again, and hear what was said long ago."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__([*PATH, (0, 3)], values, diameter=2, tolerance=TOLERANCE)
+        self.found: dict[int, Agreement] = {}
+
+    def step(self, what: str, a: int, b: int) -> None:
+        rounds = [rule.round for rule in self.rules]
+        if what == "exchange":
+            self.exchange(a, b)
+        elif what == "gate":
+            self.mute ^= {a}
+            self.rules[a].value_changed()
+        elif what == "restart":
+            self.rules[a] = self.rule(a, 2, TOLERANCE)
+        elif what == "late" and self.told:
+            src, dst, stop = self.told[-1 - (7 * a + b) % min(len(self.told), 9)]
+            self.rules[dst].hear(str(src), stop, self.around(dst))
+        else:
+            self.tell(a, b)
+            self.tell(b, a)
+        fallen_back = what != "restart" and any(map(operator.lt, (rule.round for rule in self.rules), rounds))
+        if fallen_back or not any(rule.joined for rule in self.rules):
+            self.found.clear()
+        self.check()
+
+    def check(self) -> None:
+        """Whoever has found agreement in an epoch has found the same, and all values were in it then."""
+        for rule in self.rules:
+            found = rule.agreement()
+            if found is not None:
+                assert all(holds((found.low, found.high), self.own(k)) for k in range(4))
+                assert found.contributors == 0b1111
+                first = self.found.setdefault(rule.epoch, found)
+                np.testing.assert_array_equal(found[:2], first[:2])
+
+
+happenings = st.sampled_from(["talk"] * 6 + ["exchange", "gate", "restart", "late"])
+
+
+@given(st.lists(vectors, min_size=4, max_size=4), st.lists(st.tuples(happenings, st.integers(0, 3)), max_size=250))
+@settings(max_examples=100, deadline=None)
+def test_gates_restarts_and_late_messages_make_no_two_answers(
+    values: list[list[int]], steps: list[tuple[str, int]]
+) -> None:
+    """In any order; and when nothing more happens, all have an answer (R97, R98)."""
+    graph = Interrupted(np.array(values))
+    for what, number in steps:
+        graph.step(what, *graph.edges[number])
+    graph.mute.clear()
+    for number in range(400):
+        graph.step("talk", *graph.edges[number % 4])
+    assert all(rule.settled for rule in graph.rules)

@@ -156,6 +156,21 @@ def test_values_that_rest_are_not_kept_from_agreement_by_an_old_reference(wanted
         np.testing.assert_array_equal(rule.certified, graph.rules[0].certified)
 
 
+def test_values_that_move_are_measured_from_references_also_after_a_lost_epoch() -> None:
+    """They will be nearer to each other, and vectors are dear."""
+    graph = Graph(PATH, near(most=400), diameter=3, tolerance=100)
+    graph.until(2)
+    assert not any(rule.settled for rule in graph.rules)
+    for _ in range(20):
+        for a, b in graph.edges:
+            graph.exchange(a, b)
+    graph.until(3)
+    graph.told.clear()
+    graph.until(4)
+    assert all(rule.settled for rule in graph.rules)
+    assert sum(vectors_in(stop) for _, _, stop in graph.told) == 0
+
+
 def far_away(stop: Stop) -> Stop:
     other = Reference(0, np.full(5, 10**9))
     return stop._replace(reference=other.digest, owner=0, centre=other.vector)
@@ -191,6 +206,38 @@ def test_another_vector_under_the_name_of_a_reference_is_not_taken_up() -> None:
     assert references.hear("1", lie._replace(centre=true.vector), early=True, next_epoch=False)
     assert references.held is not None
     np.testing.assert_array_equal(references.held.vector, true.vector)
+
+
+def test_an_interval_around_another_reference_counts_as_not_heard() -> None:
+    """Its two numbers mean nothing here (R87, R97)."""
+    graph = Graph(PATH, near(), diameter=3, tolerance=100)
+    while min(rule.round for rule in graph.rules) < 9:
+        graph.sweep()
+    rule, held, other = graph.rules[3], graph.rules[3].references.held, Reference(0, np.arange(5))
+    assert held is not None
+    number = rule.round
+    for reference in (other, held):
+        stop = Stop(number, around=Told(reference.digest, 1, 1), version=10**6, reference=held.digest)
+        rule.hear("2", stop, ["2"])
+        assert (rule.round > number) == (reference is held)
+
+
+def test_what_is_measured_from_another_reference_has_another_number() -> None:
+    """Where intervals are told in every round, a neighbour may have taken in the narrower one (R87, R97)."""
+    graph = Graph([(0, 1)], near(2, most=5), diameter=2, tolerance=100)
+    for rule in graph.rules:
+        rule.early = True
+    graph.until(1)
+    rule, better = graph.rules[1], Reference(0, graph.values[1] - 20)
+    rule.references.held = Reference(1, graph.values[1])
+    rule._interval = rule.references.seen_from(graph.own(1))
+    before = rule.stop_for("0")
+    rule.hear("0", Stop(rule.round, version=5, reference=better.digest, centre=better.vector, owner=0), ["0"])
+    after = rule.stop_for("0")
+    assert before is not None
+    assert after is not None
+    assert after.reference == better.digest
+    assert after.version > before.version
 
 
 def test_a_neighbour_that_lost_the_reference_is_told_vectors() -> None:
