@@ -222,6 +222,21 @@ def test_an_interval_around_another_reference_counts_as_not_heard() -> None:
         assert (rule.round > number) == (reference is held)
 
 
+def test_a_better_reference_comes_too_late_in_the_second_half() -> None:
+    """Whoever took it up would have a wider interval than those that it does not reach any more."""
+    graph = Graph(PATH, near(), diameter=3, tolerance=100)
+    while min(rule.round for rule in graph.rules) < 9:
+        graph.sweep()
+    rule, vectors = graph.rules[3], [graph.values[3] - number for number in range(40)]
+    held, interval = rule.references.held, rule._interval
+    better = min((Reference(0, vector) for vector in vectors), key=lambda reference: reference.digest)
+    assert held is not None
+    assert held.digest > better.digest
+    rule.hear("2", Stop(rule.round - 1, version=10**6, reference=better.digest, centre=better.vector), ["2"])
+    assert rule.references.held is held
+    assert rule._interval is interval
+
+
 def test_what_is_measured_from_another_reference_has_another_number() -> None:
     """Where intervals are told in every round, a neighbour may have taken in the narrower one (R87, R97)."""
     graph = Graph([(0, 1)], near(2, most=5), diameter=2, tolerance=100)
