@@ -311,9 +311,10 @@ def test_what_was_packed_before_is_what_is_packed_now(
         assert used.encode(message) == Codec(DIMENSION, MEMBERS, value_bytes=4, width_bytes=2).encode(message)
 
 
-def test_an_interval_of_a_topic_that_is_over_is_not_kept() -> None:
+@pytest.mark.parametrize("wide", [4, 8])
+def test_an_interval_of_a_topic_that_is_over_is_not_kept(wide: int) -> None:
     """The codec remembers the bytes that it sent last, and keeps no vector of a protocol alive for that."""
-    codec = Codec(DIMENSION, MEMBERS, value_bytes=4, width_bytes=2)
+    codec = Codec(DIMENSION, MEMBERS, value_bytes=wide, width_bytes=2)
     low, high = np.array([1, 2]), np.array([3, 4])
     codec.encode(Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=Stop(1, low, high, version=1, centre=low)))
     gone = weakref.ref(low)
