@@ -39,7 +39,8 @@ NEAR_SHARE = 2
 """An interval is told around a reference if it goes no further, either way, than the tolerance divided by this."""
 
 KEPT_SHARE = 4
-"""The last reference is proposed again, and need not travel, if the own interval goes no further from it than this."""
+"""The last reference is proposed again, and need not travel, if the own interval goes no further from it than the
+tolerance divided by this."""
 
 
 class References:
@@ -73,9 +74,10 @@ class References:
         self._last, self.held, self._coming = self.held or self._last, self._coming, None
         first = heard_of & ((1 << self.member) - 1) == 0
         if self.wanted and first and own is not None and not exact:
-            last = self._last
-            again = last is not None and self._is_near(measured(own, last), KEPT_SHARE)
-            self.held = _first(self.held, Reference(self.member, last.vector if last is not None and again else own[0]))
+            proposed, last = own[0], self._last
+            if last is not None and self._is_near(measured(own, last), KEPT_SHARE):
+                proposed = last.vector
+            self.held = _first(self.held, Reference(self.member, proposed))
 
     def hear(self, name: str, stop: Stop, *, early: bool, next_epoch: bool) -> bool:
         """What ``name`` holds. Returns whether it is better than what was held; ``early``: there is time to change."""
