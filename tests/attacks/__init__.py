@@ -25,6 +25,7 @@ test_liars_with_real_processes   the same for every liar as a process over real 
 test_seals_hold                  no coalition, draining or refusing, knows more than the theorem on seals allows
 test_settled_in_time             settled is declared soon after it is true, never before, with few messages more
 test_topics_are_not_mixed        whoever declares a topic's answer declares the same members, whatever fails
+test_references_lie              vectors to measure from that a liar proposes keep nobody from the answer
 test_the_missing_are_named       all members of a topic that cannot finish name who is missing; liars add words only
 test_ledgers_lose_nothing        however a simulated network changes: mass is accounted for, and ledgers lose none
 test_nothing_is_lost             loss, crashes, lost disks, partitions: the average is that of the members

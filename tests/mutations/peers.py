@@ -466,8 +466,8 @@ PEERS = (
     Named(
         "a value that was gathered is told although it may not be",
         "sottovoce.peer.protocol.stopping.RangeRule._advance",
-        "and not self._may_tell()",
-        "and False",
+        "self._interval if self._could_tell else None",
+        "self._interval",
         _REFERENCES,
     ),
     Named(

@@ -429,7 +429,9 @@ def _measures(rule: RangeRule) -> Any:
     """What intervals are measured from; all values are the same here, and so is every reference."""
     known = rule.references
     held = [one is None or one.owner for one in (known.held, known._last, known._coming)]
-    return *held, *(isinstance(one, Around) for one in (rule._interval, rule._previous)), _items(known._theirs)
+    kinds = [isinstance(one, Around) for one in (rule._interval, rule._previous)]
+    named = [_items(names) for names in (known._theirs, known._had, known._sent)]
+    return *held, *kinds, *named, known.exact, rule._moved, rule._could_tell
 
 
 def _items(found: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.peer.protocol.intervals import Around, Interval, Reference, ends, holds, measured, union, width
-from sottovoce.peer.protocol.messages import Stop, Told
+from sottovoce.peer.protocol.messages import Message, Stop, Told
 from sottovoce.peer.protocol.stopping import RangeRule
+from sottovoce.testing import SimulatedNetwork
 
 Lie = Callable[[Stop], Stop]
 
@@ -137,6 +139,38 @@ def test_who_is_far_from_the_reference_tells_vectors() -> None:
         np.testing.assert_array_equal(rule.certified, graph.rules[0].certified)
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_values_that_rest_are_not_kept_from_agreement_by_an_old_reference(wanted: bool) -> None:
+    """All within half the tolerance, the first still near what it proposed: measured from that they are too wide."""
+    graph = Graph(PATH, np.zeros((4, 2)), diameter=3, tolerance=100)
+    for rule in graph.rules:
+        rule.references.wanted = wanted
+    graph.until(2)
+    graph.values[:] = [[25, 0], [25, -25], [40, -50], [75, 0]]
+    for rule in graph.rules:
+        rule.value_changed()
+        rule.disturbed()
+    graph.until(6)
+    for rule in graph.rules:
+        assert rule.settled
+        np.testing.assert_array_equal(rule.certified, graph.rules[0].certified)
+
+
+def test_values_that_move_are_measured_from_references_also_after_a_lost_epoch() -> None:
+    """They will be nearer to each other, and vectors are dear."""
+    graph = Graph(PATH, near(most=400), diameter=3, tolerance=100)
+    graph.until(2)
+    assert not any(rule.settled for rule in graph.rules)
+    for _ in range(20):
+        for a, b in graph.edges:
+            graph.exchange(a, b)
+    graph.until(3)
+    graph.told.clear()
+    graph.until(4)
+    assert all(rule.settled for rule in graph.rules)
+    assert sum(vectors_in(stop) for _, _, stop in graph.told) == 0
+
+
 def far_away(stop: Stop) -> Stop:
     other = Reference(0, np.full(5, 10**9))
     return stop._replace(reference=other.digest, owner=0, centre=other.vector)
@@ -174,6 +208,53 @@ def test_another_vector_under_the_name_of_a_reference_is_not_taken_up() -> None:
     np.testing.assert_array_equal(references.held.vector, true.vector)
 
 
+def test_an_interval_around_another_reference_counts_as_not_heard() -> None:
+    """Its two numbers mean nothing here (R87, R97)."""
+    graph = Graph(PATH, near(), diameter=3, tolerance=100)
+    while min(rule.round for rule in graph.rules) < 9:
+        graph.sweep()
+    rule, held, other = graph.rules[3], graph.rules[3].references.held, Reference(0, np.arange(5))
+    assert held is not None
+    number = rule.round
+    for reference in (other, held):
+        stop = Stop(number, around=Told(reference.digest, 1, 1), version=10**6, reference=held.digest)
+        rule.hear("2", stop, ["2"])
+        assert (rule.round > number) == (reference is held)
+
+
+def test_a_better_reference_comes_too_late_in_the_second_half() -> None:
+    """Whoever took it up would have a wider interval than those that it does not reach any more."""
+    graph = Graph(PATH, near(), diameter=3, tolerance=100)
+    while min(rule.round for rule in graph.rules) < 9:
+        graph.sweep()
+    rule, vectors = graph.rules[3], [graph.values[3] - number for number in range(40)]
+    held, interval = rule.references.held, rule._interval
+    better = min((Reference(0, vector) for vector in vectors), key=lambda reference: reference.digest)
+    assert held is not None
+    assert held.digest > better.digest
+    rule.hear("2", Stop(rule.round - 1, version=10**6, reference=better.digest, centre=better.vector), ["2"])
+    assert rule.references.held is held
+    assert rule._interval is interval
+
+
+def test_what_is_measured_from_another_reference_has_another_number() -> None:
+    """Where intervals are told in every round, a neighbour may have taken in the narrower one (R87, R97)."""
+    graph = Graph([(0, 1)], near(2, most=5), diameter=2, tolerance=100)
+    for rule in graph.rules:
+        rule.early = True
+    graph.until(1)
+    rule, better = graph.rules[1], Reference(0, graph.values[1] - 20)
+    rule.references.held = Reference(1, graph.values[1])
+    rule._interval = rule.references.seen_from(graph.own(1))
+    before = rule.stop_for("0")
+    rule.hear("0", Stop(rule.round, version=5, reference=better.digest, centre=better.vector, owner=0), ["0"])
+    after = rule.stop_for("0")
+    assert before is not None
+    assert after is not None
+    assert after.reference == better.digest
+    assert after.version > before.version
+
+
 def test_a_neighbour_that_lost_the_reference_is_told_vectors() -> None:
     """Whoever starts again in the middle of an epoch says that it holds none, and nobody waits for ever (R87, R97)."""
     graph = Graph(PATH, near(), diameter=3, tolerance=100)
@@ -201,6 +282,41 @@ def test_two_numbers_of_another_reference_are_not_read() -> None:
         assert (rule.round > before) is moves
         rule.hear("0", Stop(8, previous_version=90, previous_around=told, reference=name), ["0"])
     assert rule.epoch == 2
+
+
+def restarted(graph: Graph) -> None:
+    graph.rules[2] = graph.rule(2, 3, 400)
+
+
+def on_another_roster(graph: Graph) -> None:
+    for k, rule in enumerate(graph.rules):
+        rule.resize(3, 400, k)
+
+
+@pytest.mark.parametrize("happens", [restarted, on_another_roster])
+def test_whoever_has_lost_a_reference_gets_it_again(happens: Callable[[Graph], None]) -> None:
+    """It had named it before, and values rest, so that the same is proposed again; nobody has a new life (R2, R49)."""
+    graph = Graph(PATH, near(), diameter=3, tolerance=400)
+    graph.until(2)
+    happens(graph)
+    graph.until(max(rule.epoch for rule in graph.rules) + 3)
+    graph.told.clear()
+    graph.until(max(rule.epoch for rule in graph.rules) + 2)
+    assert sum(vectors_in(stop) for _, _, stop in graph.told) == 0
+    assert any(stop.around for _, _, stop in graph.told)
+
+
+def test_another_roster_decides_anew_whether_references_are_worth_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who was there before it does as those who start with it (R49, R97)."""
+    monkeypatch.setattr("sottovoce.peer.protocol.core.WANTED_FROM", 1)
+    net = SimulatedNetwork(
+        [("ada", "bob")], {"ada": 1.0, "bob": 2.0}, noise_std=1.0, noise_decay=0.5, seed=1, missing="wait"
+    )
+    ada = net.peers["ada"].protocol
+    assert ada is not None
+    for diameter in (1, 3, 2):
+        ada.reconfigure(replace(ada.settings, diameter=diameter))
+        assert ada.rule.references.wanted == (diameter == 3)
 
 
 def test_one_that_forgets_what_it_held_does_not_stop_the_rounds() -> None:
@@ -249,6 +365,30 @@ def test_a_value_that_may_not_be_told_yet_is_gathered_and_not_told() -> None:
             assert all(holds(rule.certified, graph.own(2)) for rule in graph.rules if rule.certified)
 
 
+def test_a_topic_that_begins_to_tell_in_every_round_does_not_tell_what_it_only_gathered() -> None:
+    """Agreement among fewer than all, in an epoch after which one may not tell its value (R87, R98)."""
+    net = SimulatedNetwork(
+        [("ada", "bob"), ("bob", "cyd")], {"ada": 1.0, "bob": 5.0, "cyd": 9.0}, noise_std=0.01, noise_decay=0.1, seed=1,
+        diameter=2, members=4, missing="wait",
+    )  # fmt: skip
+    ada = net.peers["ada"].protocol
+    assert ada is not None
+    assert net.run(100.0, until=lambda: ada.rule.promising and ada.rule.round % 4 == 3)
+    told: list[Stop] = []
+
+    def listen(m: Message) -> Message:
+        told.extend([] if m.stop is None else [m.stop])
+        return m
+
+    net.stopped_ticking, net.liars["ada"] = True, listen
+    ada._links["bob"].disagreement = 10**9
+    epoch = ada.rule.epoch
+    net.run(5.0)
+    assert ada.rule.early
+    assert {stop.round // 4 for stop in told} > {epoch + 1}
+    assert all(stop.low is None for stop in told if stop.round // 4 > epoch)
+
+
 def test_who_may_not_tell_its_value_proposes_nothing() -> None:
     """A proposal is a value that the whole network sees (R32, R97)."""
     graph = Graph(PATH, near(), diameter=3, tolerance=100)
@@ -256,6 +396,16 @@ def test_who_may_not_tell_its_value_proposes_nothing() -> None:
     graph.until(3)
     assert not any(stop.reference or stop.centre is not None for _, _, stop in graph.told)
     assert not any(rule.settled for rule in graph.rules)
+
+
+def test_no_representation_shows_a_number() -> None:
+    """Neither of a value nor of how far one is from the reference: such words end in logs."""
+    vector = np.full(3, 987_654)
+    reference = Reference(1, vector)
+    told = Told(reference.digest, 987_654, 987_654)
+    stop = Stop(2, vector, vector, around=told, reference=reference.digest, owner=1, centre=vector)
+    for shown in (reference, Around(reference, 987_654, 987_654), told, stop):
+        assert "987" not in repr(shown).replace(reference.digest.hex()[:16], "")
 
 
 Step = tuple[int, str]

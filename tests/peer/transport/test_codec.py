@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import weakref
 
 import numpy as np
@@ -240,6 +241,18 @@ def test_the_length_of_a_message_does_not_tell_how_large_its_numbers_are(wide: i
     assert len(lengths) == 1
 
 
+@pytest.mark.parametrize("field", ["around", "previous_around"])
+def test_the_length_of_a_message_does_not_tell_how_far_an_interval_goes_from_its_reference(field: str) -> None:
+    """Not even whether it goes anywhere (R97)."""
+    codec, lengths = Codec(DIMENSION, MEMBERS), set()
+    for below, above in itertools.product((0, 1, 127, 128, 2**60), repeat=2):
+        stop = Stop(1, version=1)._replace(**{field: Told(bytes(32), below, above)})
+        content = codec.encode(Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=stop))
+        lengths.add(len(content))
+        assert codec.decode(content, src="a", dst="b") == Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=stop)
+    assert len(lengths) == 1
+
+
 def test_unknown_fields_are_ignored() -> None:
     """A later version may add fields; this one reads past them."""
     assert decode(wire() + b"\xf8\x06\x01") == decode(wire())
@@ -298,9 +311,10 @@ def test_what_was_packed_before_is_what_is_packed_now(
         assert used.encode(message) == Codec(DIMENSION, MEMBERS, value_bytes=4, width_bytes=2).encode(message)
 
 
-def test_an_interval_of_a_topic_that_is_over_is_not_kept() -> None:
+@pytest.mark.parametrize("wide", [4, 8])
+def test_an_interval_of_a_topic_that_is_over_is_not_kept(wide: int) -> None:
     """The codec remembers the bytes that it sent last, and keeps no vector of a protocol alive for that."""
-    codec = Codec(DIMENSION, MEMBERS, value_bytes=4, width_bytes=2)
+    codec = Codec(DIMENSION, MEMBERS, value_bytes=wide, width_bytes=2)
     low, high = np.array([1, 2]), np.array([3, 4])
     codec.encode(Message(Kind.HELLO, "a", "b", 1, 1, blank=True, stop=Stop(1, low, high, version=1, centre=low)))
     gone = weakref.ref(low)

@@ -24,7 +24,7 @@ from .state import Link, PeerState, Pending
 from .stopping import RangeRule
 from .units import LONG
 
-__all__ = ["PRESUME_FROM", "Core", "no_absences"]
+__all__ = ["PRESUME_FROM", "Core", "no_absences", "wants_references"]
 
 PRESUME_FROM = 64
 """R37: from so many coordinates on a REQ presumes that the last reply arrived; below, repeating it costs nothing."""
@@ -74,9 +74,7 @@ class Core:
             versions=stamp(),
         )
         self.rule.early = not settings.missing
-        self.rule.references.wanted = (
-            bool(settings.missing) and settings.dimension >= WANTED_FROM and settings.diameter >= FAR
-        )
+        self.rule.references.wanted = wants_references(settings)
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
@@ -339,3 +337,8 @@ def no_absences(settings: Settings) -> Absences:
     """R90: a claim lives as long as heartbeats need across the network, and some more."""
     lifetime = (2 * settings.diameter + 10) * settings.sync_interval
     return Absences(settings.index, lifetime=lifetime, patience=settings.sync_interval)
+
+
+def wants_references(settings: Settings) -> bool:
+    """R97: whether intervals are worth measuring from a reference."""
+    return bool(settings.missing) and settings.dimension >= WANTED_FROM and settings.diameter >= FAR

@@ -26,9 +26,8 @@ class Ending(Membership):
         """
         held, found = self.state.certificate, self.rule.agreement()
         if found is not None:
-            self.rule.early |= (
-                self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members
-            )
+            if self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members:
+                self.rule.tell_early()
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
         if m.held and m.held == self._held:  # R91
             self.holders |= m.holders

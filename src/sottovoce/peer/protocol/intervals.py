@@ -51,6 +51,9 @@ class Around(NamedTuple):
     below: int
     above: int
 
+    def __repr__(self) -> str:
+        return f"<Around {self.reference!r}>"
+
 
 Range = Interval | Around
 

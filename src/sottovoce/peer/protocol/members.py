@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...errors import InvalidParameter
 from .arrival import Arrivals
-from .core import no_absences
+from .core import no_absences, wants_references
 from .ledger import Edge
 from .messages import Message, Vector
 from .noise import begin_afresh, rearm
@@ -81,6 +81,7 @@ class Membership(Arrivals):
         self.settings = settings
         self.absences, self._present = no_absences(settings), 0  # places in the roster mean others now
         self.rule.resize(settings.diameter, settings.tolerance_units, settings.index)
+        self.rule.references.wanted = wants_references(settings)
 
     def set_value(self, value: Vector, *, new_secret: bool) -> None:
         """R24: another private value; flows stay, noise starts afresh.

@@ -74,6 +74,9 @@ class Told(NamedTuple):
     below: int
     above: int
 
+    def __repr__(self) -> str:
+        return f"<Told around {self.reference.hex()[:16]}>"
+
 
 class Stop(NamedTuple):
     """The stopping layer's part of a message (rules R32 to R36); ``None`` for an interval means unbounded.
@@ -104,6 +107,14 @@ class Stop(NamedTuple):
     reference: bytes = b""
     owner: int = 0
     centre: Vector | None = None
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors it carries."""
+        return sum(vector is not None for vector in (*self[1:5], self.centre))
+
+    def __repr__(self) -> str:
+        return f"<Stop round={self.round} version={self.version} vectors={self.vectors}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -178,8 +189,8 @@ class Message:
     @property
     def vectors(self) -> int:
         """How many vectors this message carries, the stopping layer's included."""
-        carried = [self.f, self.g, self.x, *((*self.stop[1:5], self.stop.centre) if self.stop else ())]
-        return sum(vector is not None for vector in carried)
+        own = sum(vector is not None for vector in (self.f, self.g, self.x))
+        return own + (0 if self.stop is None else self.stop.vectors)
 
     def __repr__(self) -> str:
         shown = f"{self.kind.name} {self.src}→{self.dst} lives {self.src_sid}/{self.dst_sid}"

@@ -10,7 +10,9 @@ Nothing depends on who proposes, nor on that all have the same. An interval arou
 stands for. Who has no reference, or goes further from it than half the tolerance, tells vectors; so does who talks to
 somebody that does not say that it holds the reference. Intervals around one reference unite exactly, and so do all
 others, as vectors: peers that have gathered the same intervals have the same union, however they were told. If all are
-told around one reference their union is no wider than the tolerance.
+told around one reference their union is no wider than the tolerance. If some are told as vectors it may be, although
+all values agree; and where values do not move any more the next epoch would be lost in the same way. So an epoch after
+one that was lost, in which the own value did not move, is *exact*.
 
 A reference is named by its digest: who is told another vector under that name does not take it up. A liar that proposes
 a vector far from all values has everybody tell vectors, as without references.
@@ -37,7 +39,8 @@ NEAR_SHARE = 2
 """An interval is told around a reference if it goes no further, either way, than the tolerance divided by this."""
 
 KEPT_SHARE = 4
-"""The last reference is proposed again, and need not travel, if the own interval goes no further from it than this."""
+"""The last reference is proposed again, and need not travel, if the own interval goes no further from it than the
+tolerance divided by this."""
 
 
 class References:
@@ -55,21 +58,26 @@ class References:
         self.member, self.tolerance = member, tolerance
         self.wanted = False
         """Whether to propose, to tell and to take up any: topics with long vectors do."""
+        self.exact = False
+        """Whether this epoch's own interval is told as it is, in vectors."""
         self.held: Reference | None = None
         """That of the present epoch."""
         self._last: Reference | None = None
         self._coming: Reference | None = None
         self._theirs: dict[str, bytes] = {}
         self._had: dict[str, bytes] = {}
+        self._sent: dict[str, int] = {}
 
-    def begin(self, own: Interval | None, heard_of: int) -> None:
+    def begin(self, own: Interval | None, heard_of: int, *, exact: bool) -> None:
         """An epoch begins. The first of all that were heard of proposes its own interval's lower end."""
+        self.exact = exact
         self._last, self.held, self._coming = self.held or self._last, self._coming, None
         first = heard_of & ((1 << self.member) - 1) == 0
-        if self.wanted and first and own is not None:
-            last = self._last
-            again = last is not None and self._is_near(measured(own, last), KEPT_SHARE)
-            self.held = _first(self.held, Reference(self.member, last.vector if last is not None and again else own[0]))
+        if self.wanted and first and own is not None and not exact:
+            proposed, last = own[0], self._last
+            if last is not None and self._is_near(measured(own, last), KEPT_SHARE):
+                proposed = last.vector
+            self.held = _first(self.held, Reference(self.member, proposed))
 
     def hear(self, name: str, stop: Stop, *, early: bool, next_epoch: bool) -> bool:
         """What ``name`` holds. Returns whether it is better than what was held; ``early``: there is time to change."""
@@ -111,16 +119,21 @@ class References:
         return Around(self.held, told.below, told.above)
 
     def with_reference(self, name: str, stop: Stop, *, in_time: bool) -> Stop:
-        """With the name of what is held, and its numbers for a neighbour that has not said that it has them."""
+        """With the name of what is held, and its numbers for a neighbour that has not said that it has them.
+
+        Once in a round, whatever a liar proposes meanwhile: that is enough to reach everybody in the first half.
+        """
         held = self.held
         if held is None:
             return stop
-        centre = held.vector if in_time and self._had.get(name) != held.digest else None
-        return stop._replace(reference=held.digest, owner=held.owner, centre=centre)
+        tells = in_time and self._had.get(name) != held.digest and self._sent.get(name) != stop.round
+        if tells:
+            self._sent[name] = stop.round
+        return stop._replace(reference=held.digest, owner=held.owner, centre=held.vector if tells else None)
 
     def seen_from(self, interval: Range) -> Range:
         """The interval around the reference, where there is one and that is near."""
-        if self.held is None or (isinstance(interval, Around) and interval.reference is self.held):
+        if self.held is None or self.exact or (isinstance(interval, Around) and interval.reference is self.held):
             return interval
         around = measured(interval, self.held)
         return around if self._is_near(around, NEAR_SHARE) else interval
@@ -132,11 +145,15 @@ class References:
         """R49: another roster, in which members have other numbers."""
         self.member, self.tolerance = member, tolerance
         self.held = self._last = self._coming = None
+        self._theirs.clear()
+        self._had.clear()
+        self._sent.clear()
 
     def forget(self, name: str) -> None:
         """The neighbour may have lost what it held."""
         self._theirs.pop(name, None)
         self._had.pop(name, None)
+        self._sent.pop(name, None)
 
 
 def _first(one: Reference | None, other: Reference) -> Reference:

@@ -124,6 +124,7 @@ class RangeRule:
         self._previous: Range | None = None
         self._measured: tuple[Range, int] | None = None
         self.references = References(member, tolerance)
+        self._moved, self._could_tell = True, False
         self._gathered, self._gathered_before = self._self, 0
         self._rumoured, self._rumoured_before = self._self, 0
         self.bound = False
@@ -217,6 +218,8 @@ class RangeRule:
         if self.only:
             self._note_round(name, stop)
             return True
+        if stop is None:  # it has started, perhaps in the same life, and holds nothing
+            self.references.forget(name)
         if not self.joined:
             self._enter(name, stop, neighbours)
         if stop is None or not self.joined:
@@ -320,6 +323,7 @@ class RangeRule:
 
     def value_changed(self) -> None:
         """R33: the own value moved; in the first half of an epoch the interval must cover it."""
+        self._moved = True
         if self._interval is not None and self.round % self.epoch_rounds < self.epoch_rounds // 2:
             own = self._own()
             self._widen(None if own is None else self.references.seen_from(own))
@@ -378,6 +382,12 @@ class RangeRule:
         """R98: the own interval; where it is not told before the second half, also one that may not be told yet."""
         return self._sample() if self.early else self._collect()
 
+    def tell_early(self) -> None:
+        """R87: from now on intervals are told in every round; R98: one that may not be told yet is given up."""
+        self.early = True
+        if not self._may_tell():
+            self._interval = None
+
     def _gather(self, name: str, interval: Range | None, version: int, contributors: int, ready: int) -> None:
         self._rumoured |= contributors
         if interval is not None or self._has_taken(name, version):
@@ -409,8 +419,9 @@ class RangeRule:
         slowest, before = min((self._seen.get(name, -1) for name in neighbours), default=-1), self.round
         while slowest >= self.round:
             self.round += 1
-            if self.round % self.epoch_rounds == self.epoch_rounds // 2 and not self._may_tell():
-                self._interval = None  # R98
+            if self.round % self.epoch_rounds == self.epoch_rounds // 2:  # R98
+                self._could_tell = self._may_tell()
+                self._interval = self._interval if self._could_tell else None
             if self.round % self.epoch_rounds == 0:
                 self._finish_epoch()
                 break
@@ -418,9 +429,12 @@ class RangeRule:
             self._note_news()
 
     def _finish_epoch(self) -> None:
+        agreed = self._interval is not None and self._measure(self._interval) <= self.tolerance
+        in_vain = self._could_tell and not agreed and not self._moved
+        self._moved = self._could_tell = False
         if self._interval is not None:
             self.certified, self.contributors = ends(self._interval), self._gathered
-            if self._measure(self._interval) <= self.tolerance:
+            if agreed:
                 self._settled_round = self._settled_round if self.settled else self.round
                 self.settled = True
                 self._agreement = Agreement(*self.certified, self._gathered, self._all_ready)
@@ -428,7 +442,7 @@ class RangeRule:
         self._rumoured, self._rumoured_before = self._self, self._rumoured
         self._previous_version, self._version = self._version, self._version + 1
         own, self._gathered, self._ready = self._own(), self._self, 0
-        self.references.begin(own if self._may_tell() else None, self.heard_of)
+        self.references.begin(own if self._may_tell() else None, self.heard_of, exact=in_vain)
         self._interval = None if own is None else self.references.seen_from(own)
         self._allowed = -1
         self._taken.clear()

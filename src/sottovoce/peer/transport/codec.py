@@ -47,7 +47,7 @@ Packed = tuple[bytes | memoryview, bytes]
 _LONG = 2**16
 """Bytes of a message from which on its vectors are worth taking out."""
 _SETS = ("closed", "present", "held", "holders")
-_STOP_NUMBERS = ("round", "version", "previous_version", "taken", "reference", "owner")
+_STOP_PLAIN = ("round", "version", "previous_version", "taken", "reference", "owner")
 _STOP_SETS = ("contributors", "previous_contributors", "ready", "previous_ready")
 _KINDS = {int(kind): kind for kind in Kind}
 _NO_KIND = f"kind must be one of {', '.join(kind.name for kind in Kind)}"
@@ -141,15 +141,17 @@ class Codec:
         if kept is not None and kept[0]() is low and kept[1]() is high:
             return kept[2]
         packed = pack(low, self._value_bytes), pack(high - low, self._width_bytes)
-        self._told = weakref.ref(low), weakref.ref(high), packed
+        self._told = None if _is_view(packed[0]) else (weakref.ref(low), weakref.ref(high), packed)
         return packed
 
     def _centre(self, centre: Vector) -> Packed:
         """A reference as bytes; kept as an interval is."""
         kept = self._told_centre
-        if kept is None or kept[0]() is not centre:
-            kept = self._told_centre = weakref.ref(centre), pack(centre, self._value_bytes)
-        return kept[1]
+        if kept is not None and kept[0]() is centre:
+            return kept[1]
+        packed = pack(centre, self._value_bytes)
+        self._told_centre = None if _is_view(packed) else (weakref.ref(centre), packed)
+        return packed
 
     def decode(self, content: bytes, *, src: str, dst: str) -> Message | None:
         """The message in `content`, or ``None`` for the empty answer.
@@ -216,7 +218,7 @@ class Codec:
                 fields[f"{when}around"] = Told(around.reference, around.below, around.above)
         if "centre" in vectors:
             fields["centre"] = self._vector("centre", vectors["centre"])
-        return Stop(**{name: getattr(wire, name) for name in _STOP_NUMBERS}, **fields)
+        return Stop(**{name: getattr(wire, name) for name in _STOP_PLAIN}, **fields)
 
     def _vector(self, name: str, content: memoryview) -> Vector:
         wide = len(content) > 0 and content[-1] == WORD  # not copied below: so here, and nothing else with it
@@ -253,6 +255,11 @@ def _vectors_of(wire: pb.Message) -> Split:
     return Split(b"", outer, inner)
 
 
+def _is_view(packed: Packed) -> bool:
+    """Whether these are the bytes of the vector itself: numbers of eight bytes are not copied."""
+    return packed[1] == bytes([WORD])
+
+
 def _field(tag: bytes, *content: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
     return tag, varint(sum(map(_size, content))), *content
 
@@ -263,7 +270,7 @@ def _size(content: bytes | memoryview) -> int:
 
 def _stop_to_wire(stop: Stop) -> pb.Stop:
     fields: dict[str, Any] = {name: _set_to_bytes(getattr(stop, name)) for name in _STOP_SETS}
-    fields |= {name: getattr(stop, name) for name in _STOP_NUMBERS}
+    fields |= {name: getattr(stop, name) for name in _STOP_PLAIN}
     for when in _INTERVALS:
         around = getattr(stop, f"{when}around")
         if around is not None:
