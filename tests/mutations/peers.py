@@ -484,4 +484,11 @@ PEERS = (
         "version",
         ("tests/peer/protocol/test_stopping.py",),
     ),
+    Named(
+        "an epoch that was lost for its reference is lost again",
+        "sottovoce.peer.protocol.stopping.RangeRule._finish_epoch",
+        "exact=in_vain",
+        "exact=False",
+        _REFERENCES,
+    ),
 )
