@@ -146,7 +146,7 @@ def test_values_that_rest_are_not_kept_from_agreement_by_an_old_reference(wanted
     for rule in graph.rules:
         rule.references.wanted = wanted
     graph.until(2)
-    graph.values[:] = [[25, 0], [25, -25], [40, -50], [75, 0]]
+    graph.values[:] = [[25, 0], [25, -33], [40, -33], [75, 0]]
     for rule in graph.rules:
         rule.value_changed()
         rule.disturbed()
