@@ -156,8 +156,8 @@ def test_values_that_rest_are_not_kept_from_agreement_by_an_old_reference(wanted
         np.testing.assert_array_equal(rule.certified, graph.rules[0].certified)
 
 
-def test_values_that_move_are_measured_from_references_also_after_a_lost_epoch() -> None:
-    """They will be nearer to each other, and vectors are dear."""
+def test_after_an_epoch_in_vectors_references_are_used_again() -> None:
+    """One epoch is lost for values that are far from each other; the next is told as it is, and those after it are not."""
     graph = Graph(PATH, near(most=400), diameter=3, tolerance=100)
     graph.until(2)
     assert not any(rule.settled for rule in graph.rules)

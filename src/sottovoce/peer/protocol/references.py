@@ -11,8 +11,8 @@ stands for. Who has no reference, or goes further from it than a third of the to
 talks to somebody that does not say that it holds the reference. Intervals around one reference unite exactly, and so do
 all others, as vectors: peers that have gathered the same intervals have the same union, however they were told. If all
 are told around one reference their union is narrower than the tolerance. If some are told as vectors it may be wider,
-although all values agree; and where values do not move any more the next epoch would be lost in the same way. So an
-epoch after one that was lost, in which the own value did not move, is *exact*.
+although all values agree; and where values hardly move any more the next epoch would be lost in the same way. So the
+epoch after one that was lost with a reference is *exact*: told in vectors.
 
 A reference is named by its digest: who is told another vector under that name does not take it up. A liar that proposes
 a vector far from all values has everybody tell vectors, as without references.

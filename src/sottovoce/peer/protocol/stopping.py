@@ -124,7 +124,7 @@ class RangeRule:
         self._previous: Range | None = None
         self._measured: tuple[Range, int] | None = None
         self.references = References(member, tolerance)
-        self._moved, self._could_tell = True, False
+        self._could_tell = False
         self._gathered, self._gathered_before = self._self, 0
         self._rumoured, self._rumoured_before = self._self, 0
         self.bound = False
@@ -323,7 +323,6 @@ class RangeRule:
 
     def value_changed(self) -> None:
         """R33: the own value moved; in the first half of an epoch the interval must cover it."""
-        self._moved = True
         if self._interval is not None and self.round % self.epoch_rounds < self.epoch_rounds // 2:
             own = self._own()
             self._widen(None if own is None else self.references.seen_from(own))
@@ -430,8 +429,8 @@ class RangeRule:
 
     def _finish_epoch(self) -> None:
         agreed = self._interval is not None and self._measure(self._interval) <= self.tolerance
-        in_vain = self._could_tell and not agreed and not self._moved
-        self._moved = self._could_tell = False
+        in_vain = self._could_tell and not agreed and self.references.held is not None
+        self._could_tell = False
         if self._interval is not None:
             self.certified, self.contributors = ends(self._interval), self._gathered
             if agreed:
