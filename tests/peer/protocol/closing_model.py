@@ -431,7 +431,7 @@ def _measures(rule: RangeRule) -> Any:
     held = [one is None or one.owner for one in (known.held, known._last, known._coming)]
     kinds = [isinstance(one, Around) for one in (rule._interval, rule._previous)]
     named = [_items(names) for names in (known._theirs, known._had, known._sent)]
-    return *held, *kinds, *named, known.exact, rule._moved, rule._could_tell
+    return *held, *kinds, *named, known.exact, rule._could_tell
 
 
 def _items(found: dict[str, Any]) -> Any:

@@ -157,7 +157,7 @@ def test_values_that_rest_are_not_kept_from_agreement_by_an_old_reference(wanted
 
 
 def test_after_an_epoch_in_vectors_references_are_used_again() -> None:
-    """One epoch is lost for values that are far from each other; the next is told as it is, and those after it are not."""
+    """One epoch is lost for values far from each other; the next is told as it is, and those after it are not."""
     graph = Graph(PATH, near(most=400), diameter=3, tolerance=100)
     graph.until(2)
     assert not any(rule.settled for rule in graph.rules)
