@@ -58,6 +58,9 @@ _CLOCK = "sottovoce-clock"
 _CLOCK_SECONDS = 10.0
 _SKEW_WORTH_SAYING = 60.0
 
+_ON_THE_WAY = 0.1
+"""A caller's time began when it called, and counts here from when the call arrived: so many seconds later at most."""
+
 
 class GrpcTransport:
     """Carries messages between one peer and its neighbours over mutually authenticated TLS.
@@ -245,7 +248,8 @@ class GrpcTransport:
             self._refuse("refused-silent-call", src)
             return None
         if not isinstance(content, bytes):
-            if context.time_remaining() == 0.0:  # the caller has only lost patience, and nobody is there to answer
+            left: float | None = context.time_remaining()  # none: the caller has set no limit
+            if left is not None and left < _ON_THE_WAY:  # it has only lost patience, and nobody is there to answer
                 raise asyncio.CancelledError
             self._refuse("refused-no-whole-message", src, most_bytes=longest(self._codec))
             await self._admission.after_nonsense(0)
