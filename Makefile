@@ -41,13 +41,14 @@ demo: $(VENV)/.core  ## install what simulation needs and make the paper's figur
 
 # The studio is tested in real browsers. Debian's Chromium and Firefox are installed if there are none and we may;
 # without them those tests are skipped, and say so. SOTTOVOCE_BROWSER and SOTTOVOCE_FIREFOX name other ones.
+# Playwright cannot drive an earlier Firefox than 153 (tests/e2e/browsers.py).
 browser:  ## browsers for the tests of the studio, if there are none yet
-	@studio-web/install.sh "$$SOTTOVOCE_BROWSER" chromium chromium-browser google-chrome
-	@studio-web/install.sh "$$SOTTOVOCE_FIREFOX" firefox-esr firefox
+	@studio-web/install.sh 0 "$$SOTTOVOCE_BROWSER" chromium chromium-browser google-chrome
+	@studio-web/install.sh 153 "$$SOTTOVOCE_FIREFOX" firefox-esr firefox
 
 # Style, types and unit tests of the page, and whether the committed files are what its sources build, bit for bit.
 web:  ## everything that Node.js checks of the studio's page; without Node.js it is skipped, and says so
-	@studio-web/install.sh "" node && studio-web/check.sh
+	@studio-web/install.sh 0 "" node && studio-web/check.sh
 
 test: $(VENV)/.dev browser  ## all quick tests, doctests, README and docs examples
 	$(BIN)/python -m pytest -n $(WORKERS) $(SHARED) $(PYTEST)

@@ -7,7 +7,9 @@ downloads none. Firefox is reached through :mod:`.firefox`.
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -39,6 +41,9 @@ EXECUTABLES = {
     "firefox": _found("SOTTOVOCE_FIREFOX", "firefox-esr", "firefox"),
 }
 
+LEAST_FIREFOX = 153
+"""Playwright says things that earlier ones do not understand, 140 for one."""
+
 NOISY = sv.NoiseInsertion(noise_std=1.0, noise_decay=0.9)
 METHOD = "method=noise-insertion:noise_std~1,noise_decay~0.9"
 
@@ -52,6 +57,10 @@ def launch(driver: Playwright, name: str, folder: Path) -> Browser:
         return driver.chromium.launch(
             executable_path=executable, args=["--no-sandbox", "--disable-gpu"], timeout=1000 * PATIENCE
         )
+    said = subprocess.run([executable, "--version"], capture_output=True, text=True, check=True).stdout
+    version = re.search(r"\d+", said)
+    if version is None or int(version[0]) < LEAST_FIREFOX:
+        pytest.skip(f"{said.strip()} is older than {LEAST_FIREFOX}: `make browser` installs Debian's newest")
     between = folder / "firefox"
     script = Path(__file__).with_name("firefox.py")
     between.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}" "{executable}" "$@"\n', encoding="utf-8")
