@@ -23,7 +23,7 @@ from tests.experiments.sweeping import SPEC, Here
 
 PATIENCE = 120.0
 LONG = """
-num_steps = 2000
+num_steps = 1_000_000
 record = 20
 [axes]
 graph = ["cycle:10"]
