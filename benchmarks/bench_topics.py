@@ -1,14 +1,15 @@
 """One topic of 100 000 numbers between twenty peers: seconds and bytes, beside plain gossip of the same vectors.
 
-Everything runs in one process: twenty peers that talk gRPC over mutual TLS on this machine's own interface, with noise
-from the operating system, once with their state in memory and once on disk. Four floors carry out as many averagings
-as plain gossip needs to the same tolerance:
+Twenty peers talk gRPC over mutual TLS on this machine's own interface, with noise from the operating system, all in one
+process: once with their state in memory and once on disk. Both are also run with the peers in two processes
+(``--processes``), so that two cores have work. Four floors carry out as many averagings as plain gossip needs to the
+same tolerance:
 
 - *arithmetic*: nothing travels;
 - *transfer*: for each of them a vector goes there and back in a bare gRPC call over the same TLS, 8 bytes a number,
   between twenty servers with a connection for each edge;
 - *transfer at the pace of clocks*: the same, not as fast as it goes but when twenty clocks ring, as often as those of
-  peers do: what can be compared with a topic in seconds on the wall;
+  peers in a hurry do;
 - *transfer and disk*: each end also writes its vector to a file and waits for the disk.
 
 All of them run in turns, several times, because the speed of a machine changes within minutes. Of each the middle one
@@ -30,7 +31,6 @@ import os
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,85 +38,22 @@ import grpc
 import numpy as np
 from grpc import aio
 from rows import peak_bytes
+from topic_network import EDGES, NETWORK, PEERS, TOLERANCE, Applied, Meter, configurations, running
+from topic_processes import Crew, crew
 from topic_tables import account, table
 
-from sottovoce import graphs
 from sottovoce.foundation.system import KEPT_BLOCK, keep_freed_memory
-from sottovoce.peer import Peer
 from sottovoce.peer.membership.config import PeerConfig
 from sottovoce.peer.membership.credentials import check_identity
-from sottovoce.peer.membership.founding import found_network
-from sottovoce.peer.protocol import noise
+from sottovoce.peer.protocol.calling import HURRY
 from sottovoce.peer.runtime.randomness import system_noise
-from sottovoce.peer.store import MemoryStore
-from sottovoce.peer.transport.base import SilentObserver
-from sottovoce.peer.transport.codec import Codec
-from sottovoce.testing.stage import free_addresses
 
-PEERS, TOLERANCE = 20, 1e-3
 _TRIM_THRESHOLD = -1
 """What glibc calls the number of bytes that it keeps."""
 SPREAD = ("processor", "wall", "bytes", "peak")
 """Of these the least and the most of all turns are kept."""
 FEW = 64
 """Numbers of a topic that costs calls and decisions, and nothing for its vectors."""
-EDGES = [(k, (k + hop) % PEERS) for k in range(PEERS) for hop in (1, 4)]
-NETWORK = {
-    "noise_std": 0.1, "noise_decay": 0.5, "seal_std": 0.1, "smallest_std": None, "tolerance": TOLERANCE,
-    "unit": "0.000001", "low": -10.0, "high": 10.0, "grace": 1.0,
-}  # fmt: skip
-
-
-class Applied(SilentObserver):
-    """Counts exchanges for all."""
-
-    def __init__(self) -> None:
-        self.exchanges = 0
-
-    def count(self, event: str, neighbour: str = "") -> None:
-        self.exchanges += event == "applied"
-
-
-class Meter:
-    """Processor seconds, seconds on the wall, and while it lasts the messages, their bytes, and the draws of noise."""
-
-    def __init__(self) -> None:
-        self.messages = self.bytes = self.draws = 0
-        self.processor = self.wall = 0.0
-
-    def __enter__(self) -> Meter:
-        self._encode, self._draw, meter = Codec.encode, noise.whole_noise, self
-
-        def encode(codec: Codec, message: Any) -> bytes:
-            content = meter._encode(codec, message)
-            meter.messages += 1
-            meter.bytes += len(content)
-            return content
-
-        def draw(count: int, size: float, source: Any) -> Any:
-            meter.draws += size > 0
-            return meter._draw(count, size, source)
-
-        Codec.encode, noise.whole_noise = encode, draw  # type: ignore[method-assign]
-        self._began = time.process_time(), time.perf_counter()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.processor, self.wall = time.process_time() - self._began[0], time.perf_counter() - self._began[1]
-        Codec.encode, noise.whole_noise = self._encode, self._draw  # type: ignore[method-assign]
-
-    def row(self, exchanges: int, **more: float) -> dict[str, float]:
-        """What it says, of a run with so many exchanges."""
-        found = {"exchanges": exchanges, "processor": self.processor, "wall": self.wall, "calls": self.messages / 2}
-        return found | {"bytes": self.bytes / PEERS, "draws": self.draws, "peak": 0.0} | more
-
-
-def configurations(folder: Path, dimension: int) -> list[PeerConfig]:
-    """Twenty members, four neighbours each."""
-    names = [f"p{number:02d}" for number in range(PEERS)]
-    addresses = dict(zip(names, free_addresses(PEERS), strict=True))
-    made = found_network("bench", addresses, graphs.Graph.from_edges(EDGES), folder, **NETWORK)
-    return [replace(PeerConfig.load(path), longest_topic=dimension) for path in made.values()]
 
 
 async def topic(
@@ -124,12 +61,7 @@ async def topic(
 ) -> dict[str, float]:
     """One average, and what it took: the second round of a training. The first goes before it and is not counted."""
     applied = Applied()
-    async with contextlib.AsyncExitStack() as stack:
-        peers = []
-        for config in configs:
-            kept = config if on_disk else replace(config, data_dir=None)
-            store = None if on_disk else MemoryStore()
-            peers.append(await stack.enter_async_context(Peer(kept, standing=False, store=store, observer=applied)))
+    async with running(configs, applied, on_disk=on_disk) as peers:
         before = peak_bytes()
         both = list(zip(peers, values, strict=True))
         await asyncio.gather(*(peer.average(value, topic=f"before {name}") for peer, value in both))
@@ -202,7 +134,7 @@ async def floor(
 
 
 async def paced(values: np.ndarray, seed: int, configs: list[PeerConfig]) -> dict[str, float]:
-    """As :func:`floor` with transfers, when twenty clocks ring: each twice a second for each neighbour."""
+    """As :func:`floor` with transfers, when twenty clocks ring: each eight times a second for each neighbour (R99)."""
     rng, x, exchanges, agreed = np.random.default_rng(seed), values.copy(), 0, asyncio.Event()
     ways = [[(i, j) for i, j in EDGES if k in (i, j)] for k in range(PEERS)]
     async with bare(configs) as call:
@@ -210,7 +142,7 @@ async def paced(values: np.ndarray, seed: int, configs: list[PeerConfig]) -> dic
         async def ring(way: list[tuple[int, int]]) -> None:
             nonlocal exchanges
             while True:
-                await asyncio.sleep(rng.exponential(1.0 / (len(way) * configs[0].rate)))
+                await asyncio.sleep(rng.exponential(1.0 / (len(way) * configs[0].rate * HURRY)))
                 i, j = way[rng.integers(len(way))]
                 await call(i, j, x[i].tobytes())
                 x[i] = x[j] = (x[i] + x[j]) / 2.0  # as they are now: another clock may have rung meanwhile
@@ -272,7 +204,9 @@ def keep_as_twenty() -> None:
 Row = dict[str, Any]
 
 
-async def turn(values: np.ndarray, configs: list[PeerConfig], folder: Path, seed: int, missing: str) -> dict[str, Row]:
+async def turn(
+    values: np.ndarray, configs: list[PeerConfig], crews: dict[str, Crew], folder: Path, seed: int, missing: str
+) -> dict[str, Row]:
     """Each of them once, with the edges of this seed."""
     name = str(seed)
     return {
@@ -283,6 +217,7 @@ async def turn(values: np.ndarray, configs: list[PeerConfig], folder: Path, seed
         "transfer and disk": await floor(values, seed, configs, folder),
         "on disk": await topic(configs, values, name, on_disk=True, missing=missing),
         "few numbers": await topic(configs, values[:, :FEW], name, on_disk=False, missing=missing),
+        **{kind: one.topic(name, missing) for kind, one in crews.items()},
     }
 
 
@@ -292,13 +227,19 @@ def middle(rows: list[Row]) -> Row:
     return found | {f"{what}s": [min(row[what] for row in rows), max(row[what] for row in rows)] for what in SPREAD}
 
 
-async def measure(dimension: int, folder: Path, missing: str, turns: int) -> dict[str, Any]:
+async def measure(dimension: int, folder: Path, missing: str, turns: int, processes: int) -> dict[str, Any]:
     values = np.random.default_rng(1).normal(size=(PEERS, dimension))
-    configs = configurations(folder, dimension)
-    keep_as_twenty()  # as peers with long vectors do: so the floor gains from it, too
-    await floor(values, 2, configs)  # the first one finds everything cold
-    found = [await turn(values, configs, folder, 2 + number, missing) for number in range(turns)]
+    with (
+        crew(values, folder / "a", processes, on_disk=False) as in_memory,
+        crew(values, folder / "b", processes, on_disk=True) as on_disk,
+    ):
+        crews = {"in memory, processes": in_memory, "on disk, processes": on_disk}
+        configs = configurations(folder / "in one", dimension)
+        keep_as_twenty()  # as peers with long vectors do: so the floor gains from it, too
+        await floor(values, 2, configs)  # the first one finds everything cold
+        found = [await turn(values, configs, crews, folder, 2 + number, missing) for number in range(turns)]
     return {
+        "processes": processes,
         "dimension": dimension,
         "peers": PEERS,
         "turns": turns,
@@ -313,6 +254,7 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, default=100_000)
     parser.add_argument("--missing", default="wait")
     parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--processes", type=int, default=2, help="that the same peers are spread over, too")
     parser.add_argument("--json", type=Path, help="keep the result in this file")
     parser.add_argument("--table", type=Path, help="measure nothing: print the tables of such a file")
     arguments = parser.parse_args()
@@ -320,7 +262,8 @@ def main() -> None:
         found = json.loads(arguments.table.read_text(encoding="utf-8"))
     else:
         with tempfile.TemporaryDirectory() as name:
-            found = asyncio.run(measure(arguments.dimension, Path(name) / "net", arguments.missing, arguments.turns))
+            folder, how = Path(name), (arguments.missing, arguments.turns, arguments.processes)
+            found = asyncio.run(measure(arguments.dimension, folder, *how))
     print(table(found), account(found), sep="\n\n")
     peak = max(found[name]["peaks"][1] for name in ("in memory", "on disk"))
     print(f"\n{peak / 1e6:.0f} MB more memory for each peer")

@@ -9,37 +9,39 @@ ROWS = {
     "**floor**: the same, each vector in a bare gRPC call": "transfer",
     "the floor at the times at which twenty clocks ring": "paced",
     "a topic, state in memory": "in memory",
+    "the same, peers in {processes} processes": "in memory, processes",
     "the floor, each vector also written and synchronised": "transfer and disk",
     "a topic, state on disk": "on disk",
+    "the same on disk, peers in {processes} processes": "on disk, processes",
 }
 
 
-def least(found: dict[str, Any]) -> float:
-    """Processor seconds of the floor."""
-    return float(found["transfer"]["processor"])
+def least(found: dict[str, Any], what: str = "processor") -> float:
+    """Processor seconds of the floor, or those on the wall."""
+    return float(found["transfer"][what])
 
 
 def table(found: dict[str, Any]) -> str:
     """What each takes."""
     what = f"{found['dimension']:,} numbers, {found['peers']} peers".replace(",", "\u202f", 1)
     lines = [
-        f"| {what} | exchanges | processor time | of the floor | on the wall | sent by each |",
-        "|---|---|---|---|---|---|",
+        f"| {what} | exchanges | processor time | of the floor | on the wall | of the floor | sent by each |",
+        "|---|---|---|---|---|---|---|",
     ]
     for what, name in ROWS.items():
         row = found[name]
         sent = f"{row['bytes'] / 1e6:.0f} MB" if row["bytes"] else "none"
         lines.append(
-            f"| {what} | {row['exchanges']} | {_seconds(row, 'processor')} | {row['processor'] / least(found):.1f} | "
-            f"{_seconds(row, 'wall')} | {sent} |"
+            f"| {what.format(**found)} | {row['exchanges']} | {_measured(found, row, 'processor')} | "
+            f"{_measured(found, row, 'wall')} | {sent} |"
         )
     return "\n".join(lines)
 
 
-def _seconds(row: dict[str, Any], what: str) -> str:
-    """The middle one, and the least and most of all turns."""
+def _measured(found: dict[str, Any], row: dict[str, Any], what: str) -> str:
+    """The middle one, the least and most of all turns, and how many times the floor the middle one is."""
     low, high = row[f"{what}s"]
-    return f"{row[what]:.1f} s ({low:.1f}\u2013{high:.1f})"
+    return f"{row[what]:.1f} s ({low:.1f}\u2013{high:.1f}) | {row[what] / least(found, what):.1f}"
 
 
 def account(found: dict[str, Any]) -> str:

@@ -68,7 +68,7 @@ async def test_a_killed_process_and_a_lost_disk_do_not_change_the_mean() -> None
     async with LocalNetwork(THREE, noise_decay=0.9) as net:
         calls = [asyncio.ensure_future(net[name].average(1.0 * k, topic="t")) for k, name in enumerate(THREE)]
         for lose_disk in (False, True):
-            await asyncio.sleep(2.0)
+            await asyncio.sleep(0.5)
             await net.kill("bob", lose_disk=lose_disk)
             with pytest.raises(PeerError, match="stopped"):
                 await calls[1]

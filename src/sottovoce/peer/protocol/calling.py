@@ -20,13 +20,19 @@ from .patience import Patience, first_wait
 from .settings import Settings
 from .units import LONG
 
-__all__ = ["LONGEST_TALK", "RESTS", "Contacts", "exponential", "jittered", "own_rate", "rest", "steady"]
+__all__ = [
+    "HURRY", "LONGEST_TALK", "RESTS", "Contacts", "exponential", "hurried", "jittered", "own_rate", "recent", "rest",
+    "steady",
+]  # fmt: skip
 
 LONGEST_TALK = 4
 """Messages in a row to one neighbour in one turn; more can wait for the next tick."""
 
 RESTS = 3.0
 """R72: how long a peer with long vectors rests after a call, as a multiple of what that took."""
+
+HURRY = 4.0
+"""R99: how many times as often as usual the clock of a topic rings at most."""
 
 _LEAST_PACE = 100.0
 """Messages a second that a neighbour may always send."""
@@ -83,6 +89,41 @@ def rest(settings: Settings, took: float) -> float:
     (1.5, 0.0)
     """
     return RESTS * took if settings.dimension >= LONG else 0.0
+
+
+def hurried(settings: Settings, rate: float, lately: float) -> float:
+    """R99: ticks per second of a topic's clock, where it would usually be ``rate`` and calls lately took ``lately``.
+
+    Somebody waits for the answer: so it rings as often as calls are answered, within limits. A peer that has asked is
+    locked, and should be so for a quarter of the time at most; where vectors are long, the rest after each call (R72)
+    sees to that.
+
+    Examples
+    --------
+    >>> from sottovoce.testing.settings import some_settings
+    >>> [round(hurried(some_settings(), 8.0, lately), 9) for lately in (0.001, 0.02, 0.3)]
+    [32.0, 16.666666667, 8.0]
+    >>> hurried(some_settings(dimension=100_000), 8.0, 0.3)
+    32.0
+    """
+    if settings.dimension >= LONG:
+        return HURRY * rate
+    return max(1.0 / max(RESTS * lately, 1.0 / (HURRY * rate)), rate)
+
+
+def recent(lately: float, took: float) -> float:
+    """What calls lately took, after one that took so many seconds; 0: none has, and none was made.
+
+    Each moves the mean by an eighth, as in R70: one slow call must not slow the clock down for long.
+
+    Examples
+    --------
+    >>> recent(0.0, 0.08), recent(0.08, 0.0), recent(0.08, 0.16)
+    (0.08, 0.08, 0.09)
+    """
+    if not took or not lately:
+        return took or lately
+    return lately + (took - lately) / 8.0
 
 
 def jittered(seconds: float, uniform: float) -> float:

@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .bounds import Movement, bounds_of
-from .calling import exponential, own_rate, rest, steady
+from .calling import exponential, hurried, own_rate, rest, steady
 from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
 from .ending import Ending
@@ -177,14 +177,17 @@ class Protocol(Ending):
         still = self._still[0] == self.rule.round and self._still[1] >= WAITS_AFTER
         return still and all(map(self._has_said_enough, talking))
 
-    def pause(self, uniform: float, took: float = 0.0) -> float:
-        """R27, R36, R72, R96: seconds until the own clock rings next, from a number uniform in [0, 1).
+    def pause(self, uniform: float, took: float = 0.0, lately: float = 0.0) -> float:
+        """R27, R36, R72, R96, R99: seconds until the own clock rings next, from a number uniform in [0, 1).
 
-        ``took``: how long its last call has taken.
+        ``took``: how long its last call has taken, 0 if it has called nobody; ``lately``: what calls usually take.
         """
-        neighbours = max(len(self.state.active), 1)
-        waiting = steady if self.settings.missing else exponential
-        usual = waiting(own_rate(self.settings, neighbours, quiet=self.quiet or self.declared), uniform)
+        idle = self.quiet or self.declared
+        rate = own_rate(self.settings, max(len(self.state.active), 1), quiet=idle)
+        if not self.settings.missing:
+            usual = exponential(rate, uniform)
+        else:
+            usual = steady(rate if idle else hurried(self.settings, rate, lately), uniform)
         return max(usual, rest(self.settings, took))
 
     def unanswered(self, message: Message, *, late: bool) -> Message | None:

@@ -15,7 +15,7 @@ from ...errors import PeerError
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.absences import Missing, Sight
-from ..protocol.calling import Contacts, jittered
+from ..protocol.calling import Contacts, jittered, recent
 from ..protocol.messages import Kind, Message
 from ..protocol.patience import first_wait, moment, travel_time
 from ..transport.base import Observer, Transport
@@ -209,14 +209,16 @@ class Conversation:
 
         Nobody calls a peer that does not listen; it calls twice as often, so that its edges fire as often as others.
         """
-        share, clock, took = (0.5 if self._around.config().listen is None else 1.0), self._around.clock, 0.0
+        share, clock = (0.5 if self._around.config().listen is None else 1.0), self._around.clock
+        took = lately = 0.0
         while True:
             quiet = self.protocol.quiet
-            seconds = share * self.protocol.pause(clock.uniform(), took)
+            seconds = share * self.protocol.pause(clock.uniform(), took, lately)
             hurried = await self._sleep_unless_unsettled(seconds, quiet=quiet)
             if not hurried:
                 self.look_around()
                 took = await self.talker.turn()
+                lately = recent(lately, took)
 
     async def _spread_news(self) -> None:
         """R62: greet at once whoever waits for the round that this peer has entered."""

@@ -50,9 +50,10 @@ MIGRATIONS: list[str] = [
 ]
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
-_LARGE_PAGE, _LARGE_LOG = 65_536, 64 * 2**20
-"""Where vectors are long: bytes of a page, and of a write-ahead log that is copied into the file. A register of 10⁵
-numbers is seven pages then and not a hundred, and one that is written again and again is copied seldom."""
+_LARGE_PAGE, _LARGE_LOG, _LARGE_CACHE = 65_536, 64 * 2**20, 16 * 2**20
+"""Where vectors are long: bytes of a page, of a write-ahead log that is copied into the file, and of the pages that are
+kept in memory. A register of 10⁵ numbers is seven pages then and not a hundred, one that is written again and again is
+copied seldom, and what is to be replaced is not read again."""
 
 _APPLICATION_ID = 0x736F7474  # "sott"
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
@@ -117,6 +118,7 @@ class SqliteStore:
         db.execute("PRAGMA journal_size_limit = 67108864")
         if db.execute("PRAGMA page_size").fetchone()[0] == _LARGE_PAGE:
             db.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG // _LARGE_PAGE}")
+            db.execute(f"PRAGMA cache_size = -{_LARGE_CACHE // 1024}")
         answer = db.execute("PRAGMA integrity_check").fetchone()[0]
         if answer != "ok":
             raise UnusableStore(f"{str(self.path)!r} is damaged ({answer}); {AS_AFTER_A_LOST_DISK}")
