@@ -111,10 +111,10 @@ async def learn(rounds: int, *, features: int = PIXELS, killed: float = 0.3, pri
         parties = [stubborn(net, name, share, rounds) for name, share in zip(PARTIES, shares, strict=False)]
         work = [asyncio.ensure_future(each) for each in parties]
         for victim in chance.sample(PARTIES, round(killed * len(PARTIES))):
-            await asyncio.sleep(chance.uniform(1.0, 4.0))
+            await asyncio.sleep(rounds * chance.uniform(0.02, 0.08))
+            outcome.kills += not all(each.done() for each in work)
             await net.kill(victim)
             await net.start(victim)
-            outcome.kills += 1
         outcome.together = await asyncio.gather(*work)
     outcome.seconds = (time.process_time() - began) / rounds
     return outcome

@@ -13,6 +13,7 @@ _TOPICS = ("tests/peer/protocol/test_closing.py", "tests/attacks/test_topics_are
 _LEDGER = ("tests/peer/protocol/test_ledger.py", "tests/peer/protocol/test_machine.py")
 
 _REFERENCES = ("tests/peer/protocol/test_references.py",)
+_TURNS = ("tests/peer/protocol/test_turns.py",)
 
 PEERS = (
     Named(
@@ -279,14 +280,14 @@ PEERS = (
         "sottovoce.peer.protocol.core.Core.whose_turn",
         "if self.settings.missing and names",
         "if False",
-        ("tests/peer/protocol/test_turns.py",),
+        _TURNS,
     ),
     Named(
         "an exchange is no turn",
         "sottovoce.peer.protocol.core.Core._exchanged",
         "self._have_turn(name)",
         "pass",
-        ("tests/peer/protocol/test_turns.py",),
+        _TURNS,
     ),
     Named(
         "a topic is declared before all contributors are bound",
@@ -490,5 +491,40 @@ PEERS = (
         "exact=in_vain",
         "exact=False",
         _REFERENCES,
+    ),
+    Named(
+        "a topic in a hurry does not look at how long its calls take",
+        "sottovoce.peer.protocol.calling.hurried",
+        "max(RESTS * lately, 1.0 / (HURRY * rate))",
+        "1.0 / (HURRY * rate)",
+        _TURNS,
+    ),
+    Named(
+        "slow answers make a topic slower than it would be without hurry",
+        "sottovoce.peer.protocol.calling.hurried",
+        "max(1.0 / max(RESTS * lately, 1.0 / (HURRY * rate)), rate)",
+        "1.0 / max(RESTS * lately, 1.0 / (HURRY * rate))",
+        _TURNS,
+    ),
+    Named(
+        "a topic that only waits for others hurries",
+        "sottovoce.peer.protocol.machine.Protocol.pause",
+        "rate if idle else hurried(self.settings, rate, lately)",
+        "hurried(self.settings, rate, lately)",
+        _TURNS,
+    ),
+    Named(
+        "clocks in a hurry ring so regularly that they fall into step",
+        "sottovoce.peer.protocol.calling.steady",
+        "(0.5 + uniform) / rate",
+        "1.0 / rate",
+        _TURNS,
+    ),
+    Named(
+        "a call that was not made counts as a fast one",
+        "sottovoce.peer.protocol.calling.recent",
+        "not took or not lately",
+        "not lately",
+        _TURNS,
     ),
 )
