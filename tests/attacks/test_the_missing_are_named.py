@@ -83,7 +83,8 @@ def test_everybody_names_one_that_dies_for_good(missing: str) -> None:
                 for k, name in enumerate(NAMES)
             }
             if missing == "wait":
-                await asyncio.sleep(2.0)
+                await asyncio.sleep(0.8)
+                assert not any(call.done() for call in calls.values())
             while missing == "drop" and not _bound(net):
                 await asyncio.sleep(0.001)
                 assert not all(call.done() for call in calls.values())

@@ -356,7 +356,8 @@ class SimulatedNetwork:
     def _schedule_tick(self, name: str, start: int) -> None:
         protocol = self._running(name, start)
         if protocol is not None:
-            self._after(protocol.pause(self.random.random()), lambda: self._tick(name, start))
+            pause = protocol.pause(self.random.random(), lately=2.0 * self.conditions.delay)  # there and back
+            self._after(pause, lambda: self._tick(name, start))
 
     def _tick(self, name: str, start: int) -> None:
         protocol = self._running(name, start)

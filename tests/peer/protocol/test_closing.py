@@ -217,7 +217,7 @@ def test_a_large_difference_is_followed_by_another_exchange() -> None:
 def test_a_value_that_has_moved_is_shown_to_those_who_have_not_seen_it() -> None:
     """One edge far apart keeps all others going: the movement that it causes is passed on (R88)."""
     net = ring("wait")
-    net.run(1.0)
+    net.run(0.25)
     ada = net.peers["ada"].protocol
     assert ada is not None
     for link in ada._links.values():

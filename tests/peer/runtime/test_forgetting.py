@@ -31,7 +31,8 @@ def test_value_noise_and_ledgers_are_gone_from_memory(missing: str) -> None:
         async with LocalNetwork(["ada", "bob", "cyd"], longest_topic=100) as net:
             asked = [net[name].average(np.full(100, 7.0), topic="t", missing=missing) for name in net]
             calls = [asyncio.create_task(one) for one in asked]
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(0.25)
+            assert not any(call.done() for call in calls)
             held = []
             for name in net:
                 for conversation in net[name]._topics._open.values():  # type: ignore[union-attr]
