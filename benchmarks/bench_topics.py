@@ -38,7 +38,7 @@ import grpc
 import numpy as np
 from grpc import aio
 from rows import peak_bytes
-from topic_network import EDGES, NETWORK, PEERS, TOLERANCE, Applied, Meter, configurations, running
+from topic_network import EDGES, NETWORK, PEERS, TOLERANCE, Applied, Meter, configurations, measured, running
 from topic_processes import Crew, crew
 from topic_tables import account, table
 
@@ -63,13 +63,10 @@ async def topic(
     applied = Applied()
     async with running(configs, applied, on_disk=on_disk) as peers:
         before = peak_bytes()
-        both = list(zip(peers, values, strict=True))
-        await asyncio.gather(*(peer.average(value, topic=f"before {name}") for peer, value in both))
-        applied.exchanges = 0
-        with Meter() as meter:
-            found = await asyncio.gather(*(peer.average(value, topic=name, missing=missing) for peer, value in both))
-        assert np.abs(found[0].mean - values.mean(axis=0)).max() <= TOLERANCE
-    return meter.row(applied.exchanges, peak=(peak_bytes() - before) / PEERS)
+        await measured(peers, values, f"before {name}", "wait", applied)
+        row, _, mean = await measured(peers, values, name, missing, applied)
+        assert np.abs(mean - values.mean(axis=0)).max() <= TOLERANCE
+    return row | {"peak": (peak_bytes() - before) / PEERS}
 
 
 Call = Callable[[int, int, bytes], Awaitable[bytes]]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sottovoce import graphs
 from sottovoce.peer import Peer
@@ -20,6 +23,8 @@ from sottovoce.peer.transport.codec import Codec
 from sottovoce.testing.stage import free_addresses
 
 PEERS, TOLERANCE = 20, 1e-3
+PATIENCE = 60.0
+"""Seconds after an answer in which neighbours have theirs, too."""
 EDGES = [(k, (k + hop) % PEERS) for k in range(PEERS) for hop in (1, 4)]
 NETWORK = {
     "noise_std": 0.1, "noise_decay": 0.5, "seal_std": 0.1, "smallest_std": None, "tolerance": TOLERANCE,
@@ -89,3 +94,20 @@ async def running(configs: list[PeerConfig], applied: Applied, *, on_disk: bool)
             store = None if on_disk else MemoryStore()
             peers.append(await stack.enter_async_context(Peer(kept, standing=False, store=store, observer=applied)))
         yield peers
+
+
+async def measured(
+    peers: list[Peer], values: np.ndarray, name: str, missing: str, applied: Applied
+) -> tuple[dict[str, float], float, np.ndarray]:
+    """One topic: what it took, when the last of these peers had its answer, and the answer.
+
+    What neighbours still need of them after that belongs to the topic's processor time, and not to its seconds on the
+    wall: nobody waits for it.
+    """
+    applied.exchanges = 0
+    with Meter() as meter:
+        began, calls = time.perf_counter(), zip(peers, values, strict=True)
+        found = await asyncio.gather(*(peer.average(value, topic=name, missing=missing) for peer, value in calls))
+        ended = time.perf_counter()
+        await asyncio.gather(*(peer.quiet(PATIENCE) for peer in peers))
+    return meter.row(applied.exchanges, wall=ended - began), ended, found[0].mean

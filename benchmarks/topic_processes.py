@@ -12,13 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from topic_network import TOLERANCE, Applied, Meter, configurations, running
+from topic_network import TOLERANCE, Applied, configurations, measured, running
 
 from sottovoce.foundation.system import keep_freed_memory
 from sottovoce.peer.membership.config import PeerConfig
-
-PATIENCE = 60.0
-"""Seconds after an answer in which neighbours have theirs, too."""
 
 
 class Crew:
@@ -77,13 +74,4 @@ async def _peers(configs: list[PeerConfig], values: np.ndarray, line: Connection
     async with running(configs, applied, on_disk=on_disk) as peers:
         while True:
             name, missing = await asyncio.to_thread(line.recv)
-            applied.exchanges = 0
-            calls = (
-                peer.average(value, topic=name, missing=missing) for peer, value in zip(peers, values, strict=True)
-            )
-            with Meter() as meter:
-                found = await asyncio.gather(*calls)
-                ended = time.perf_counter()
-                # What the others still need of these peers is part of the topic, too.
-                await asyncio.gather(*(peer.quiet(PATIENCE) for peer in peers))
-            line.send((meter.row(applied.exchanges), ended, found[0].mean))
+            line.send(await measured(peers, values, name, missing, applied))
