@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from topic_network import TOLERANCE, Applied, configurations, measured, running
+from topic_network import PATIENCE, TOLERANCE, Applied, configurations, measured, running
 
 from sottovoce.foundation.system import keep_freed_memory
 from sottovoce.peer.membership.config import PeerConfig
@@ -60,7 +60,8 @@ def crew(values: np.ndarray, folder: Path, processes: int, *, on_disk: bool) -> 
         for line in lines:
             line.close()
         for worker in workers:
-            worker.join()
+            worker.join(PATIENCE)
+            worker.terminate()  # one that waits for peers of a worker that has died
 
 
 def _work(configs: list[PeerConfig], values: np.ndarray, line: Connection, on_disk: bool) -> None:  # noqa: FBT001

@@ -348,7 +348,7 @@ PEERS = (
     Named(
         "members count without their interval",
         "sottovoce.peer.protocol.stopping.RangeRule._gather",
-        "if interval is not None or self._has_taken(name, version):",
+        "if interval is not None or (self._has_taken(name, version) and not rumours):",
         "if True:",
         ("tests/peer/protocol/test_stopping.py",),
     ),
@@ -526,5 +526,19 @@ PEERS = (
         "not took or not lately",
         "not lately",
         _TURNS,
+    ),
+    Named(
+        "a member that was only heard of counts as one whose interval is there",
+        "sottovoce.peer.protocol.stopping.RangeRule._gather",
+        "self._has_taken(name, version) and not rumours",
+        "self._has_taken(name, version)",
+        ("tests/peer/protocol/test_stopping.py",),
+    ),
+    Named(
+        "a proposal is told although members have changed since",
+        "sottovoce.peer.protocol.stopping.RangeRule.disturbed",
+        "self.references.withdraw()",
+        "pass",
+        _REFERENCES,
     ),
 )

@@ -113,7 +113,7 @@ def test_lehmanns_bound_holds_once_ritz_values_have_settled(seed):
         assert value >= exact - 1e-12
         if judged or error < 1e-2 * value:
             judged += 1
-            assert value - error <= exact
+            assert value - error <= exact + 1e-12  # what is called exact is rounded, too
             assert error <= residual
     assert judged >= 3
 

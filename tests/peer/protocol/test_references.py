@@ -398,6 +398,25 @@ def test_who_may_not_tell_its_value_proposes_nothing() -> None:
     assert not any(rule.settled for rule in graph.rules)
 
 
+def test_a_proposal_is_withdrawn_when_members_change() -> None:
+    """What might be told when the epoch began may lack its cover now (R32): nobody is told it who has not been yet."""
+    graph = Graph([(0, 1), (1, 2), (2, 3)], near(), diameter=3, tolerance=100)
+    graph.until(1)
+    first = graph.rules[0]
+    assert first.references.held is not None
+    first.disturbed()
+    assert told_centre(graph, 0, 1) is None
+    assert first.references.held is None
+    graph.until(4)
+    assert all(rule.settled for rule in graph.rules)
+
+
+def told_centre(graph: Graph, src: int, dst: int) -> np.ndarray | None:
+    stop = graph.rules[src].stop_for(str(dst))
+    assert stop is not None
+    return stop.centre
+
+
 def test_no_representation_shows_a_number() -> None:
     """Neither of a value nor of how far one is from the reference: such words end in logs."""
     vector = np.full(3, 987_654)

@@ -440,3 +440,23 @@ def test_an_interval_is_compared_to_its_last_number() -> None:
         assert rule._interval is not None
         assert rule._interval[end][-1] == beyond
         assert rule._interval[end][:-1].tolist() == inside[end][:-1].tolist()
+
+
+def test_a_late_rumour_of_a_member_does_not_stand_for_its_interval() -> None:
+    """In the first half of a topic's epoch members are only heard of (R87), however late such a message arrives."""
+    own = np.array([0]), np.array([0])
+    rule = RangeRule(2, 10, lambda: own, member=0)
+    rule.early, rule.restless = False, True
+    rule.hear("n", Stop(0, contributors=0b010), ["n"])
+    for number in (0, 1, 2, 3):  # through an epoch, so that the next has its own interval from the beginning
+        rule.hear("n", Stop(number, *own, contributors=0b010, version=5), ["n"])
+    rule.hear("n", Stop(4, contributors=0b010, version=6), ["n"])
+    rule.hear("n", Stop(5, contributors=0b010, version=6), ["n"])
+    assert rule.round == 6
+    rule.hear("n", Stop(6, *own, contributors=0b010, version=6), ["n"])
+    assert told(rule, "m").contributors == 0b011
+    rule.hear("n", Stop(5, contributors=0b110, version=6), ["n"])  # what it said before, and had heard of
+    assert told(rule, "m").contributors == 0b011
+    assert rule.heard_of & 0b100
+    rule.hear("n", Stop(7, contributors=0b110, version=6), ["n"])  # its interval is the same, and now holds that one's
+    assert rule.contributors == 0b111

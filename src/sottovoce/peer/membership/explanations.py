@@ -111,7 +111,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "rate": Explanation(
         "How often, per second, this peer starts an exchange with each neighbour.",
         "own clock: Poisson, rate * number of neighbours; keep rate * degree * round-trip-time <= 0.05; in topics up "
-        "to four times as often, as far as calls are answered",
+        "to four times as often, as fast as calls are answered",
         "Larger settles faster until peers find each other busy; all members should use the same.",
     ),
     "bucket_burst": Explanation(

@@ -95,8 +95,8 @@ def hurried(settings: Settings, rate: float, lately: float) -> float:
     """R99: ticks per second of a topic's clock, where it would usually be ``rate`` and calls lately took ``lately``.
 
     Somebody waits for the answer: so it rings as often as calls are answered, within limits. A peer that has asked is
-    locked, and should be so for a quarter of the time at most; where vectors are long, the rest after each call (R72)
-    sees to that.
+    locked; it does not hurry so much that this is so for more than a quarter of the time. Where vectors are long, the
+    rest after each call (R72) sees to that.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class Contacts:
 
     def __init__(self, settings: Settings, uniform: Callable[[], float]) -> None:
         self._first, self._most, self._uniform = first_wait(settings), settings.backoff_max, uniform
-        pace = max(_LEAST_PACE, 20.0 * settings.rate, 20.0 * settings.bucket_burst)
+        pace = max(_LEAST_PACE, 20.0 * HURRY * settings.rate, 20.0 * settings.bucket_burst)
         self._known: defaultdict[str, _Contact] = defaultdict(
             lambda: _Contact(TokenBucket(pace, pace), Patience(self._first), Patience(self._first))
         )

@@ -81,6 +81,10 @@ class References:
                 proposed = last.vector
             self.held = _first(self.held, Reference(self.member, proposed))
 
+    def withdraw(self) -> None:
+        """R32: the own value is not to be told any more as it was when it was proposed."""
+        self.held, self._last = (None if one and one.owner == self.member else one for one in (self.held, self._last))
+
     def hear(self, name: str, stop: Stop, *, early: bool, next_epoch: bool) -> bool:
         """What ``name`` holds. Returns whether it is better than what was held; ``early``: there is time to change."""
         if not self.wanted:

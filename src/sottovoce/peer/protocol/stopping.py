@@ -239,7 +239,8 @@ class RangeRule:
             self._interval = None
         elif their_epoch == self.epoch:
             interval = self._told_by(stop.low, stop.high, stop.around)
-            self._gather(name, interval, stop.version, stop.contributors, stop.ready)
+            rumours = self.restless and stop.round % self.epoch_rounds < self.epoch_rounds // 2
+            self._gather(name, interval, stop.version, stop.contributors, stop.ready, rumours=rumours)
         elif their_epoch == self.epoch + 1:
             interval = self._told_by(stop.previous_low, stop.previous_high, stop.previous_around)
             self._gather(name, interval, stop.previous_version, stop.previous_contributors, stop.previous_ready)
@@ -334,6 +335,7 @@ class RangeRule:
         self._interval = None
         if membership:
             self._previous = None
+            self.references.withdraw()
         self.settled = False
         self.certified = None
 
@@ -387,9 +389,12 @@ class RangeRule:
         if not self._may_tell():
             self._interval = None
 
-    def _gather(self, name: str, interval: Range | None, version: int, contributors: int, ready: int) -> None:
+    def _gather(
+        self, name: str, interval: Range | None, version: int, contributors: int, ready: int, *, rumours: bool = False
+    ) -> None:
+        """R33; R87: ``rumours``: the set that comes without an interval is of those who were heard of, no more."""
         self._rumoured |= contributors
-        if interval is not None or self._has_taken(name, version):
+        if interval is not None or (self._has_taken(name, version) and not rumours):
             self._gathered |= contributors
             self._ready |= ready
         if self._rumoured & ~self._allowed or (interval is None and not version):

@@ -65,7 +65,7 @@ class Talker:
     # -- speaking first -------------------------------------------------------------------------
 
     async def turn(self) -> float:
-        """R16: one own tick. Returns how many of the seconds it took count for the rest of R72."""
+        """R16: one own tick. Returns how many of the seconds it took count for the pace of the own clock (R72, R99)."""
         began, choice = self._clock.now(), self._protocol.whose_turn(self._clock.uniform())
         if choice in self._callers or (choice is not None and not self._contacts.may_call(choice, began)):
             choice = None
