@@ -3,7 +3,8 @@
 A peer shows its value in three ways, and each has its gate here:
 
 - the noisy value of a request, or the register step of a reply, to a neighbour: :func:`may_show`;
-- an interval around its value to the whole network, for the settled rule: :func:`own_interval`;
+- an interval around its value to the whole network, for the settled rule, or the lower end of that interval, from which
+  others measure (R97): :func:`own_interval`;
 - its estimate and a bound on its error to whoever reads its status: :func:`shown_estimate`, :func:`shown_error`.
 
 No other module decides this. Log lines and metrics hold no values at all.
