@@ -77,7 +77,7 @@ class Topic:
 
 
 def disturbed(graph: Graph, missing: str, seed: int, *, late: int) -> Topic:
-    """Half a minute in which members come late, patience ends here and there, and everything fails."""
+    """About forty seconds in which members come late, patience ends here and there, and everything fails."""
     topic = Topic(graph, missing, seed, late=late, conditions=FAULTS)
     for _ in range(12):
         topic.net.run(topic.random.uniform(0.5, 6.0), until=topic.check)
