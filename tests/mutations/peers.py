@@ -68,8 +68,8 @@ PEERS = (
     Named(
         "a caller's certificate may carry two names",
         "sottovoce.peer.transport.grpc.GrpcTransport._neighbour",
-        "len(names) != 1",
-        "not names",
+        "len(found) != 1",
+        "not found",
         TLS,
     ),
     Named(
@@ -232,6 +232,27 @@ PEERS = (
         "return waiting is not None",
         "return False",
         ("tests/peer/transport/test_tls.py",),
+    ),
+    Named(
+        "silent streams keep the places that other calls need",
+        "sottovoce.peer.transport.admission._Desk.end_one",
+        "if self.idle:",
+        "if False:",
+        ("tests/peer/transport/test_streams.py",),
+    ),
+    Named(
+        "whoever was dropped goes on over a stream that is open",
+        "sottovoce.peer.transport.grpc.GrpcTransport._tell",
+        "if src not in self._addresses:",
+        "if False:",
+        ("tests/peer/transport/test_streams.py",),
+    ),
+    Named(
+        "a call over a stream that the other side has ended is lost",
+        "sottovoce.peer.transport.streams.Streams.call",
+        "if answer is not None or not used:",
+        "if True:",
+        ("tests/peer/transport/test_streams.py",),
     ),
     Named(
         "news that were lost in an answer are not told again",

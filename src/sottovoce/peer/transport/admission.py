@@ -1,4 +1,4 @@
-"""How much of a peer one neighbour can take up: calls at once, bytes held for it, seconds spent on its nonsense.
+"""How much of a peer one neighbour can take up: streams at once, bytes held for it, seconds spent on its nonsense.
 
 Everything is counted by neighbour, so whoever exceeds its share is slowed or refused alone. What one neighbour can make
 a peer hold in memory is at most :attr:`Admission.most_bytes`, whatever it sends and however many connections it opens.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
 from .base import HeldAnswer
@@ -17,7 +17,7 @@ from .base import HeldAnswer
 __all__ = ["Admission"]
 
 _CALLS = 16
-"""Calls of one neighbour at once. An honest one has one request out, and now and then a greeting."""
+"""Streams of one neighbour at once. An honest one has one request out, and now and then a greeting."""
 
 _LEAST_CALLS = 3
 """So many at least, however long messages are: a request, a greeting that is answered later (R94), and the next one."""
@@ -29,6 +29,9 @@ _READ_SECONDS = 10.0
 _READ_BYTES_PER_SECOND = 1e6
 """A body that has not arrived after so long, with so many bytes a second added, is not waited for."""
 
+_IDLE_SECONDS = 10.0
+"""How long a stream may be silent after a call: twice as long as an honest caller uses one."""
+
 _NONSENSE_SECONDS = 0.02
 _NONSENSE_BYTES_PER_SECOND = 1e7
 """How long a neighbour is not read after an invalid message: at most 50 of them a second are looked at."""
@@ -36,11 +39,19 @@ _NONSENSE_BYTES_PER_SECOND = 1e7
 
 @dataclass
 class _Desk:
-    """Where one neighbour's calls queue: only the first of them is read."""
+    """Where one neighbour's calls queue: only the first of them is handled."""
 
-    calls: int = 0
+    streams: int = 0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     held: list[HeldAnswer] = field(default_factory=list)
+    idle: list[asyncio.Timeout] = field(default_factory=list)
+
+    def end_one(self) -> bool:
+        """End the stream that has been silent for longest after a call; whether there was one."""
+        if self.idle:
+            self.idle.pop(0).reschedule(0.0)
+            return True
+        return False
 
     def finish_one(self) -> bool:
         """Answer the oldest of the calls that wait with nothing; whether there was one."""
@@ -51,7 +62,7 @@ class _Desk:
 
 
 class Admission:
-    """Counts the calls under way, by neighbour.
+    """Counts the streams that are open, by neighbour; each has at most one call under way.
 
     Parameters
     ----------
@@ -73,14 +84,14 @@ class Admission:
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self.calls = min(_CALLS, max(_LEAST_CALLS, _BYTES // max_bytes))
-        """The most calls of one neighbour at once."""
+        """The most streams of one neighbour, and so its calls at once."""
         self._desks: defaultdict[str, _Desk] = defaultdict(_Desk)
 
     @property
     def most_bytes(self) -> int:
-        """The most that one neighbour can take up: answers that it does not read, and up to four copies of one message.
+        """The most that one neighbour can take up: a message or an answer that it does not read, for each stream.
 
-        One message at a time is read: as gRPC has it, as bytes, parsed, and as numbers.
+        And one message at a time is understood: as gRPC has it, as bytes, parsed, and as numbers.
         """
         return (self.calls + 3) * self._max_bytes
 
@@ -90,16 +101,44 @@ class Admission:
         return _READ_SECONDS + self._max_bytes / _READ_BYTES_PER_SECOND
 
     def enter(self, name: str) -> bool:
-        """Whether ``name`` may have one more call; if so, :meth:`leave` must follow when it has ended.
+        """Whether ``name`` may have one more stream; if so, :meth:`leave` must follow when it has ended.
 
-        Who has several topics open has several calls whose answers are held back (R94, R95). If it needs a place, the
-        oldest of them is answered with nothing; until that one has ended, it is one call too many, and holds nothing.
+        If it needs a place, one of its streams that are silent is ended. Who has several topics open has several calls
+        whose answers are held back (R94, R95): if there is no silent stream, the oldest of these is answered with
+        nothing. Until that one has ended there is one stream too many, and it holds nothing.
         """
         desk = self._desks[name]
-        if desk.calls >= self.calls and (desk.calls >= 2 * self.calls or not desk.finish_one()):
+        full = desk.streams >= self.calls
+        if full and (desk.streams >= 2 * self.calls or not (desk.end_one() or desk.finish_one())):
             return False
-        desk.calls += 1
+        desk.streams += 1
         return True
+
+    @contextlib.asynccontextmanager
+    async def idle(self, name: str) -> AsyncIterator[None]:
+        """While a stream of ``name`` waits for its next call.
+
+        Raises
+        ------
+        TimeoutError
+            It has waited long enough, or its place is needed.
+        """
+        desk = self._desks[name]
+        async with asyncio.timeout(_IDLE_SECONDS) as limit:
+            desk.idle.append(limit)
+            try:
+                yield
+            finally:
+                if limit in desk.idle:
+                    desk.idle.remove(limit)
+        if desk.streams > self.calls:
+            desk.finish_one()
+
+    def end_idle(self) -> None:
+        """End all streams that wait for their next call."""
+        for desk in self._desks.values():
+            while desk.end_one():
+                pass
 
     @contextlib.contextmanager
     def holding(self, name: str, answer: HeldAnswer) -> Iterator[None]:
@@ -112,11 +151,11 @@ class Admission:
             held.remove(answer)
 
     def leave(self, name: str) -> None:
-        """A call of ``name`` has ended, and its answer is on the way or lost."""
-        self._desks[name].calls -= 1
+        """A stream of ``name`` has ended, and its last answer is on the way or lost."""
+        self._desks[name].streams -= 1
 
     def turn(self, name: str) -> asyncio.Lock:
-        """Held while a message of ``name`` is read and handled, one at a time."""
+        """Held while a message of ``name`` is understood and handled, one at a time."""
         return self._desks[name].turn
 
     async def after_nonsense(self, size: int) -> None:

@@ -13,9 +13,9 @@ Refusals and where they are noticed:
 - *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted; so are
   streams that end without a whole message, or say nothing for too long.
 
-Who calls is known from the first bytes of a call, before its message. So the message of a call is read by us
-and not by gRPC (the handler is one of a *stream* of requests, of which the first is read): a call that is refused costs
-no memory for its body, and calls that stay silent take up nothing that others need.
+Who calls is known from the first bytes of a call, before its message. So messages are read by us and not by gRPC: a
+call that is refused costs no memory for its body, and calls that stay silent take up nothing that others need. A call
+may go on as a stream, with one message after the other, each answered before the next is read (:mod:`.streams`).
 
 The module is called like the library it wraps; absolute imports keep the two apart.
 """
@@ -24,9 +24,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
@@ -37,13 +36,15 @@ from ...errors import ProtocolViolation, TemporaryFailure, TransportError
 from ..membership.config import PeerConfig
 from ..membership.credentials import Credentials, check_identity
 from ..membership.names import split_address
-from ..protocol.messages import Kind, Message
+from ..protocol.messages import Message
 from . import sottovoce_pb2 as pb
 from .admission import Admission
 from .base import CallFailed, FailureReason, Handler, HeldAnswer, Observer, Quiet, RosterHandler, SilentObserver
 from .codec import Codec
+from .facts import clock, facts, names, patience
 from .failures import OtherVersions, detail, reason
 from .options import channel_options, hide_callers_that_hung_up, longest, server_options
+from .streams import Streams
 
 if TYPE_CHECKING:
     Context = aio.ServicerContext[bytes, bytes]
@@ -54,8 +55,6 @@ Said = TypeVar("Said")
 
 _SERVICE = "sottovoce.peer.v2.Peer"
 _METHOD, _ROSTER = f"/{_SERVICE}/Tell", f"/{_SERVICE}/Roster"
-_CLOCK = "sottovoce-clock"
-_CLOCK_SECONDS = 10.0
 _SKEW_WORTH_SAYING = 60.0
 
 _ON_THE_WAY = 0.1
@@ -83,14 +82,12 @@ class GrpcTransport:
         self._credentials = credentials
         self._observer: Observer = observer or SilentObserver()
         self._addresses: dict[str, str | None] = {}
-        self._channels: dict[str, aio.Channel] = {}
-        self._calls: dict[str, Any] = {}
+        self._channels: dict[str, tuple[Streams, aio.Channel]] = {}
         self._server: aio.Server | None = None
         self._handler: Handler | None = None
         self._rosters: RosterHandler | None = None
         self._worth_saying = Quiet()
         self._now = time.time
-        self._clock_told: dict[str, float] = {}
         self.port = 0
         for name, address in config.neighbours.items():
             self.add_neighbour(name, address)
@@ -118,7 +115,7 @@ class GrpcTransport:
         server = aio.server(options=server_options(self._codec))
         # Bytes in, bytes out: decoding is ours.
         handlers = {
-            "Tell": grpc.stream_unary_rpc_method_handler(self._tell),
+            "Tell": grpc.stream_stream_rpc_method_handler(self._tell),
             "Roster": grpc.stream_unary_rpc_method_handler(self._swap),
         }
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(_SERVICE, handlers), OtherVersions()))
@@ -136,42 +133,53 @@ class GrpcTransport:
 
     async def call(self, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109 - handed on
         """Send and wait; see :class:`.base.Transport`."""
-        metadata = self._clock_for(dst) if message.kind is Kind.HELLO else None
-        content = await self._carry(dst, 0, self._codec.encode(message), timeout=timeout, metadata=metadata)
+        (streams, _), content = self._reach(dst), self._codec.encode(message)
+        with self._calling(dst):
+            said = await streams.call(content, timeout)
+        if said is None:
+            raise self._failed(dst, "unreachable", "CLOSED")
         try:
-            return self._codec.decode(content, src=dst, dst=self.name)
+            return self._codec.decode(said, src=dst, dst=self.name)
         except ProtocolViolation as violation:
             raise self._failed(dst, "invalid", str(violation)) from None
-
-    def _clock_for(self, dst: str) -> tuple[tuple[str, str]] | None:
-        """Clocks are compared now and then, at greetings: metadata costs a call a tenth of its speed."""
-        now = time.monotonic()
-        if now - self._clock_told.get(dst, -math.inf) < _CLOCK_SECONDS:
-            return None
-        self._clock_told[dst] = now
-        return ((_CLOCK, f"{self._now():.0f}"),)
 
     async def ask_roster(self, dst: str, number: int, document: bytes | None, timeout: float) -> bytes | None:  # noqa: ASYNC109 - handed on
         """See :class:`.base.Transport`."""
         request = pb.RosterRequest(number=number, document=document)
-        content = await self._carry(dst, 1, request.SerializeToString(), timeout=timeout)
+        _, channel = self._reach(dst)
+        with self._calling(dst):
+            ask = channel.unary_unary(_ROSTER, None, None)
+            content = bytes(await ask(request.SerializeToString(), timeout=timeout))
         try:
             answer = pb.RosterDocument.FromString(content)
         except DecodeError:
             raise self._failed(dst, "invalid", "not a roster document") from None
         return answer.document if answer.HasField("document") else None
 
-    async def _carry(self, dst: str, method: int, content: bytes, **how: Any) -> bytes:
-        """One call of `dst`: 0 is Tell, 1 is Roster."""
+    def _reach(self, dst: str) -> tuple[Streams, aio.Channel]:
+        """The connection to a neighbour, which is made at the first call."""
         if dst not in self._addresses or dst not in self._credentials.members:
             raise CallFailed(dst, "refused")
         if self._addresses[dst] is None:
             raise CallFailed(dst, "unreachable")
-        calls = self._calls.get(dst) or self._connect(dst)
+        if dst not in self._channels:
+            own = self._credentials
+            credentials = grpc.ssl_channel_credentials(own.members[dst], own.key, own.certificate)
+            options = channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
+            channel = aio.secure_channel(str(self._addresses[dst]), credentials, options=options)
+            tell: Any = channel.stream_stream(_METHOD, None, None)
+            self._channels[dst] = Streams(lambda patience: tell(metadata=facts(self._now(), patience))), channel
+        return self._channels[dst]
+
+    @contextlib.contextmanager
+    def _calling(self, dst: str) -> Iterator[None]:
+        """While it lasts, all that can go wrong with a call becomes a :class:`.base.CallFailed`."""
         try:
-            return bytes(await calls[method](content, **how))
+            yield
         except aio.AioRpcError as error:
             raise self._failed(dst, reason(error), detail(error)) from None
+        except TimeoutError:
+            raise self._failed(dst, "timeout", grpc.StatusCode.DEADLINE_EXCEEDED.name) from None
         except (aio.UsageError, asyncio.InvalidStateError):  # the channel was closed meanwhile
             raise self._failed(dst, "unreachable", "CLOSED") from None
         except asyncio.CancelledError:
@@ -181,41 +189,36 @@ class GrpcTransport:
                 raise
             raise self._failed(dst, "unreachable", "CLOSED") from None
 
-    def _connect(self, dst: str) -> Any:
-        own = self._credentials
-        credentials = grpc.ssl_channel_credentials(own.members[dst], own.key, own.certificate)
-        options = channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
-        channel = aio.secure_channel(str(self._addresses[dst]), credentials, options=options)
-        self._channels[dst] = channel
-        self._calls[dst] = tuple(
-            channel.unary_unary(method, request_serializer=None, response_deserializer=None)
-            for method in (_METHOD, _ROSTER)
-        )
-        return self._calls[dst]
-
-    async def _tell(self, _stream: object, context: Context) -> bytes:
-        """One call: who makes it, whether it may have one now, and only then what it says."""
+    async def _tell(self, _stream: object, context: Context) -> None:
+        """A stream: who opens it, whether it may have one more now, and only then what it says."""
         src = await self._admit(context)
-        async with self._admission.turn(src):
-            message = await self._read(src, context, self._decode)
-            if message is None:
-                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a valid message")
-            assert message is not None
-            if message.kind is Kind.HELLO:
-                self._compare_clocks(src, context)
-            answer = await self._answer(src, message, context)
-        if not isinstance(answer, HeldAnswer):
-            return answer
-        with self._admission.holding(src, answer):
-            return await self._encoded(src, answer, context)
+        self._compare_clocks(src, context)
+        content: bytes | None = await self._first(src, context)
+        while content is not None:
+            if src not in self._addresses:  # dropped since the stream began
+                await self._not_a_neighbour(context)
+            size = len(content)
+            async with self._admission.turn(src):
+                message, content = self._understood(self._decode, src, content), None
+                if message is None:
+                    await self._nonsense(size, context, "not a valid message")
+                assert message is not None
+                answer = await self._answer(src, message, context)
+            if isinstance(answer, HeldAnswer):
+                with self._admission.holding(src, answer):
+                    answer = await self._encoded(src, answer, context)
+            await context.write(answer)
+            del message, answer  # nothing of a call is kept while the next one is waited for
+            content = await self._next(src, context)
 
     async def _swap(self, _stream: object, context: Context) -> bytes:
         """A neighbour's roster and ours: the end that is behind gets the later one."""
         src = await self._admit(context)
+        content = await self._first(src, context)
         async with self._admission.turn(src):
-            request = await self._read(src, context, _roster_request)
+            request = self._understood(_roster_request, src, content)
             if request is None:
-                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not a request for a roster")
+                await self._nonsense(len(content), context, "not a request for a roster")
             assert request is not None
             given = request.document if request.HasField("document") else None
             ours = None if self._rosters is None else await asyncio.shield(self._rosters(src, request.number, given))
@@ -225,9 +228,7 @@ class GrpcTransport:
         """The neighbour that calls; the call is aborted if it is none, or has too many under way."""
         src = self._neighbour(context)
         if src is None:
-            names = ", ".join(name[:80] for name in _names(context))
-            self._refuse("refused-not-a-neighbour", "", certificate=names)
-            await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not a neighbour")
+            await self._not_a_neighbour(context)
         assert src is not None
         if not self._admission.enter(src):
             self._refuse("refused-too-many-calls", src, most=self._admission.calls)
@@ -236,29 +237,49 @@ class GrpcTransport:
         context.add_done_callback(lambda _context: admission.leave(src))  # type: ignore[arg-type]
         return src
 
-    async def _read(self, src: str, context: Context, parse: Callable[[bytes, str], Said]) -> Said | None:
-        """What a call says; ``None`` if it is not there in time, too long or invalid.
+    async def _not_a_neighbour(self, context: Context) -> None:
+        self._refuse("refused-not-a-neighbour", "", certificate=", ".join(name[:80] for name in names(context)))
+        await context.abort(grpc.StatusCode.PERMISSION_DENIED, "not a neighbour")
 
-        The bytes must be forgotten before the call is aborted: that makes a circle of references around the stack.
-        """
+    async def _first(self, src: str, context: Context) -> bytes:
+        """What a call says first; it is aborted if that is not there in time, or too long."""
+        began, content = time.monotonic(), None
         try:
             async with asyncio.timeout(self._admission.read_seconds):
-                content: object = await context.read()
+                content = await _read(context)
         except TimeoutError:
             self._refuse("refused-silent-call", src)
-            return None
-        if not isinstance(content, bytes):
-            left: float | None = context.time_remaining()  # none: the caller has set no limit
-            if left is not None and left < _ON_THE_WAY:  # it has only lost patience, and nobody is there to answer
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "no message")
+        if content is None:
+            if patience(context, time.monotonic() - began) < _ON_THE_WAY:  # it has only lost patience, and is gone
                 raise asyncio.CancelledError
             self._refuse("refused-no-whole-message", src, most_bytes=longest(self._codec))
-            await self._admission.after_nonsense(0)
-            return None
+            async with self._admission.turn(src):
+                await self._nonsense(0, context, "no whole message")
+        assert content is not None
+        return content
+
+    async def _nonsense(self, size: int, context: Context, why: str) -> None:
+        """In the caller's turn: the next is read a little later, and this call is over."""
+        await self._admission.after_nonsense(size)
+        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, why)
+
+    async def _next(self, src: str, context: Context) -> bytes | None:
+        """What a stream says next; ``None``: it has ended, or is not waited for any more."""
+        with contextlib.suppress(TimeoutError):
+            async with self._admission.idle(src):
+                return await _read(context)
+        return None
+
+    def _understood(self, parse: Callable[[bytes, str], Said], src: str, content: bytes) -> Said | None:
+        """What a neighbour says; ``None`` if it makes no sense.
+
+        The bytes must be forgotten before a call is aborted: that makes a circle of references around the stack.
+        """
         try:
             return parse(content, src)
         except ProtocolViolation as violation:
             self._refuse("refused-invalid-message", src, reason=str(violation))
-            await self._admission.after_nonsense(len(content))
             return None
 
     def _decode(self, content: bytes, src: str) -> Message:
@@ -292,19 +313,18 @@ class GrpcTransport:
 
     def _neighbour(self, context: Context) -> str | None:
         """The configured neighbour that this caller's certificate names, if it names exactly one."""
-        names = _names(context)
-        if len(names) != 1:
+        found = names(context)
+        if len(found) != 1:
             return None
-        label, _, network = names[0].partition(".")
+        label, _, network = found[0].partition(".")
         return label if network == self.network and label in self._addresses else None
 
     def _compare_clocks(self, src: str, context: Context) -> None:
-        for key, value in context.invocation_metadata() or ():
-            if key == _CLOCK and isinstance(value, str) and value.isdecimal() and len(value) < 16:
-                skew = int(value) - self._now()
-                if abs(skew) > _SKEW_WORTH_SAYING and self._worth_saying("clock-skew", src):
-                    self._observer.count("clock-skew", src)
-                    self._observer.log("warning", "clocks out of step", neighbour=src, skew_seconds=round(skew, 1))
+        theirs = clock(context)
+        skew = 0.0 if theirs is None else theirs - self._now()
+        if abs(skew) > _SKEW_WORTH_SAYING and self._worth_saying("clock-skew", src):
+            self._observer.count("clock-skew", src)
+            self._observer.log("warning", "clocks out of step", neighbour=src, skew_seconds=round(skew, 1))
 
     def _refuse(self, event: str, neighbour: str, **fields: object) -> None:
         self._observer.count(event, neighbour)
@@ -333,7 +353,7 @@ class GrpcTransport:
             await self._disconnect(name)
         if self._server is not None and (not same_self or before.members != now.members):
             server, self._server = self._server, None
-            await server.stop(grace=0.5)
+            await self._stop(server)
             self._admission = Admission(longest(self._codec))  # messages of a larger network may be longer
             await self._open(f"{str(self._listen).rpartition(':')[0]}:{self.port}")
 
@@ -352,9 +372,9 @@ class GrpcTransport:
         await self._disconnect(name)
 
     async def _disconnect(self, name: str) -> None:
-        self._calls.pop(name, None)
-        channel = self._channels.pop(name, None)
-        if channel is not None:
+        if name in self._channels:
+            streams, channel = self._channels.pop(name)
+            await streams.close()
             await channel.close(grace=None)
 
     async def close(self) -> None:
@@ -362,10 +382,18 @@ class GrpcTransport:
         server, self._server = self._server, None
         if server is not None:
             with contextlib.suppress(asyncio.CancelledError):
-                await server.stop(grace=0.5)
-        for name in list(self._channels):
-            self._calls.pop(name, None)
-            await self._channels.pop(name).close(grace=None)
+                await self._stop(server)
+        await asyncio.gather(*map(self._disconnect, list(self._channels)))
+
+    async def _stop(self, server: aio.Server) -> None:
+        """Calls under way get half a second to finish; streams that nobody uses now are ended at once."""
+        self._admission.end_idle()
+        await server.stop(grace=0.5)
+
+
+async def _read(context: Context) -> bytes | None:
+    content: object = await context.read()
+    return content if isinstance(content, bytes) else None
 
 
 def _roster_request(content: bytes, _src: str) -> pb.RosterRequest:
@@ -378,8 +406,3 @@ def _roster_request(content: bytes, _src: str) -> pb.RosterRequest:
 def _cancelled_ourselves() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _names(context: Context) -> Sequence[str]:
-    entries = context.auth_context().get("x509_subject_alternative_name", ())
-    return [entry.decode("utf-8", "replace") for entry in entries]
