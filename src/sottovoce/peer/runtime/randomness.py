@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..protocol.units import Vector
+from .ahead import Ahead
 from .quantile import upper_quantile, upper_quantiles
 
 __all__ = ["ERROR", "noise_from_digits", "system_coins", "system_noise"]
@@ -54,7 +55,11 @@ RARE = 16
 BLOCK = 16_384
 """So many numbers at a time: what is computed on the way stays in the processor's cache."""
 
+MANY = 2**16
+"""So many random bytes take long enough to be asked for ahead."""
+
 _UNKNOWN = np.iinfo(np.int32).min
+_AHEAD = Ahead()
 
 
 def system_coins(count: int) -> Vector:
@@ -74,7 +79,8 @@ def system_noise(count: int, size: float) -> Vector:
 
 
 def _words(kind: str, count: int) -> Digits:
-    return np.frombuffer(os.urandom(np.dtype(kind).itemsize * count), dtype=kind)
+    length = np.dtype(kind).itemsize * count
+    return np.frombuffer(os.urandom(length) if length < MANY else _AHEAD.take(length), dtype=kind)
 
 
 def _one(word: int, size: float) -> int:
