@@ -52,7 +52,7 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, mode: int |
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 @contextlib.contextmanager
@@ -69,7 +69,7 @@ def written_together(folder: Path) -> Iterator[Path]:
             yield Path(name)
             for file in sorted(Path(name).iterdir()):
                 file.replace(folder / file.name)
-        _sync_folder(folder)
+        sync_folder(folder)
     except BaseException:
         if new:
             with contextlib.suppress(OSError):  # somebody else has put something there
@@ -97,7 +97,7 @@ def _ordinary() -> int:
     return 0o666 & ~mask
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """So that the rename, too, survives a power cut; elsewhere than on POSIX a folder cannot be opened."""
     if not system.POSIX:
         return

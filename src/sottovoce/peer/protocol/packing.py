@@ -17,7 +17,7 @@ import numpy as np
 
 from .messages import Vector, extremes, within
 
-__all__ = ["WORD", "bytes_for", "bytes_of", "pack", "pack_tightly", "unpack"]
+__all__ = ["WORD", "bytes_for", "bytes_of", "pack", "pack_tightly", "tightly", "unpack"]
 
 WORD = 8
 """Bytes of a number as peers keep it."""
@@ -60,7 +60,12 @@ def pack_tightly(vector: Vector) -> bytes:
     >>> pack_tightly(np.array([1, -2])).hex(" "), pack_tightly(np.array([1, -200])).hex(" ")
     ('01 fe 01', '01 00 38 ff 02')
     """
-    return b"".join(_packed(vector, bytes_of(vector)))
+    return b"".join(tightly(vector))
+
+
+def tightly(vector: Vector) -> tuple[bytes | memoryview, bytes]:
+    """The parts of :func:`pack_tightly`, which need not be copied."""
+    return _packed(vector, bytes_of(vector))
 
 
 def _packed(vector: Vector, width: int) -> tuple[bytes | memoryview, bytes]:

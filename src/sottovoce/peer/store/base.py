@@ -10,7 +10,11 @@ from ..protocol.ledger import Edge
 from ..protocol.messages import Vector
 from ..protocol.state import PeerState
 
-__all__ = ["Identity", "StateStore", "Store", "TopicRecord", "changed_edges", "unchanged"]
+__all__ = ["AS_AFTER_A_LOST_DISK", "Identity", "StateStore", "Store", "TopicRecord", "changed_edges", "unchanged"]
+
+AS_AFTER_A_LOST_DISK = (
+    "move the data folder away and start with the private value, as after a lost disk: neighbours give the ledger back"
+)
 
 
 @dataclass(frozen=True)

@@ -16,20 +16,29 @@ from ..protocol.messages import Vector
 from ..protocol.packing import pack_tightly, unpack
 from ..protocol.parting import Parting
 from ..protocol.state import PeerState
-from .base import TopicRecord, changed_edges
+from .base import AS_AFTER_A_LOST_DISK, TopicRecord, changed_edges
+from .places import Places
 
-__all__ = ["AS_AFTER_A_LOST_DISK", "Rows", "topic_records"]
+__all__ = ["Rows", "topic_records"]
 
-AS_AFTER_A_LOST_DISK = (
-    "move the data folder away and start with the private value, as after a lost disk: neighbours give the ledger back"
-)
+
+_VECTORS = ("value", "noise", "f ", "g ")
+"""What names of rows begin with that hold a vector, or say where it is."""
 
 
 class Rows:
-    """The rows of one topic's state."""
+    """The rows of one topic's state.
 
-    def __init__(self, db: sqlite3.Connection, topic: bytes) -> None:
-        self._db, self._topic = db, topic
+    Parameters
+    ----------
+    db, topic
+        Where, and whose.
+    places
+        Where its vectors are, if they are long; ``None``: in the rows.
+    """
+
+    def __init__(self, db: sqlite3.Connection, topic: bytes, places: Places | None = None) -> None:
+        self._db, self._topic, self._places = db, topic, places
 
     def write(self, old: PeerState | None, new: PeerState) -> None:
         """What differs."""
@@ -44,9 +53,12 @@ class Rows:
         for name in written:
             self._put_edge(name, None if old is None else old.edges.get(name), new.edges[name])
         for name in deleted:
-            for kind in ("edge", "f", "g"):
-                self._delete(f"{kind} {name}")
+            self._delete(f"edge {name}")
+            for kind in "fg":
+                self._put_vector(f"{kind} {name}", None)
         self._put_partings({} if old is None else old.partings, new.partings)
+        if self._places is not None:
+            self._places.sync()
         if new.certificate is not None and (old is None or old.certificate is not new.certificate):
             held = new.certificate
             self._put(
@@ -82,6 +94,10 @@ class Rows:
     def _put_vector(self, what: str, vector: Vector | None) -> None:
         if vector is None:
             self._delete(what)
+            if self._places is not None:
+                self._places.drop(what)
+        elif self._places is not None:
+            self._put_numbers(what, self._places.write(what, vector))
         else:
             self._put(what, None, pack_tightly(vector))  # nobody sees a length who does not see the numbers
 
@@ -108,6 +124,8 @@ class Rows:
                 numbers[what] = json.loads(text)
             if data is not None:
                 vectors[what] = _vector(what, data, dimension)
+            elif self._places is not None and what.startswith(_VECTORS):
+                vectors[what] = _vector(what, self._places.read(what, numbers[what]), dimension)
         if "peer" not in numbers:
             return None
         std, decay, budget, information, draws, fresh, requests, last_sid = numbers["peer"]

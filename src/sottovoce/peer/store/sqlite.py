@@ -1,5 +1,7 @@
 """A store in one SQLite file: write-ahead log, a synchronous transaction per state, only what changed.
 
+Long vectors lie in files beside it, one for each topic that is open (:mod:`.places`).
+
 Private values and noise lie in this file as they are; the folder is readable by its owner only. One
 process holds it at a time, by a lock that the operating system releases when the process dies.
 
@@ -9,6 +11,7 @@ Files of the first wire, with floating-point ledgers, are refused: there is no e
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -19,8 +22,9 @@ from ...foundation.system import hold, require_private_files
 from ..protocol.messages import DEFAULT_TOPIC
 from ..protocol.state import PeerState
 from ..protocol.units import LONG
-from .base import Identity, TopicRecord, unchanged
-from .rows import AS_AFTER_A_LOST_DISK, Rows, topic_records
+from .base import AS_AFTER_A_LOST_DISK, Identity, TopicRecord, unchanged
+from .places import Places
+from .rows import Rows, topic_records
 
 __all__ = ["SCHEMA_VERSION", "SqliteStore", "read_identity", "read_state"]
 
@@ -39,7 +43,7 @@ MIGRATIONS: list[str] = [
     --   peer          numbers: account, counters
     --   edge NAME     numbers: lives, flags, counters
     --   parting NAME  numbers: lives, time
-    --   value, noise, f NAME, g NAME    data: whole numbers, packed
+    --   value, noise, f NAME, g NAME    data: whole numbers, packed; or, since 3, numbers: their place in a file
     --   certificate, topic    both: what a topic's last agreement found; what is kept about the topic itself
     -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
     CREATE TABLE state (
@@ -47,10 +51,11 @@ MIGRATIONS: list[str] = [
         PRIMARY KEY (topic, what)
     ) WITHOUT ROWID;
     """,
+    "/* Long vectors have places in files of their own: programs that do not know of them must not open the store. */",
 ]
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
-_LARGE_PAGE, _LARGE_LOG, _LARGE_CACHE = 65_536, 64 * 2**20, 16 * 2**20
+_LARGE_PAGE, _LARGE_LOG, _LARGE_CACHE = 65_536, 8 * 2**20, 16 * 2**20
 """Where vectors are long: bytes of a page, of a write-ahead log that is copied into the file, and of the pages that are
 kept in memory. A register of 10⁵ numbers is seven pages then and not a hundred, one that is written again and again is
 copied seldom, and what is to be replaced is not read again."""
@@ -86,6 +91,7 @@ class SqliteStore:
         self._standing = TopicState(self, DEFAULT_TOPIC, identity.dimension)
         self._lock = -1
         self._db: sqlite3.Connection | None = None
+        self._places: dict[bytes, Places] = {}
         try:
             self._open()
         except BaseException:
@@ -128,6 +134,8 @@ class SqliteStore:
             db.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", tuple(vars(self._identity).values()))
         elif Identity(*row) != self._identity:
             raise UnusableStore(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
+        open_topics = {topic for (topic,) in db.execute("SELECT topic FROM state WHERE what = 'peer'")}
+        Places.remove_others(self.path.parent, open_topics)
 
     def translated(self, verb: str) -> _Translated:
         """While it lasts, failures become one sentence for the operator."""
@@ -159,6 +167,14 @@ class SqliteStore:
     def note_topic(self, topic: bytes, record: TopicRecord) -> None:
         """Keep what is known about a topic; of one that has ended nothing else is kept."""
         self.write(lambda db: Rows(db, topic).note(record))
+        if record.ended:
+            with self.translated("write"):
+                self.places(topic, record.dimension).remove()
+            self._places.pop(topic)
+
+    def places(self, topic: bytes, dimension: int) -> Places:
+        """Where the long vectors of a topic are."""
+        return self._places.setdefault(topic, Places(self.path.parent, topic, dimension))
 
     def write(self, change: Callable[[sqlite3.Connection], None]) -> None:
         """One transaction, on disk when this returns."""
@@ -174,7 +190,9 @@ class SqliteStore:
                 raise
 
     def close(self) -> None:
-        """Close the file and release the lock."""
+        """Close the files and release the lock."""
+        for places in self._places.values():
+            places.close()
         if self._db is not None:
             with contextlib.suppress(sqlite3.Error):
                 self._db.close()
@@ -202,15 +220,23 @@ class TopicState:
     def load(self) -> PeerState | None:
         """The last state saved, or ``None``."""
         with self._store.translated("read"):
-            self._saved = Rows(self._store.connection(), self._topic).load(self._dimension)
+            self._saved = self._rows(self._store.connection()).load(self._dimension)
         return self._saved
 
     def save(self, state: PeerState) -> None:
         """Write what differs from the last state saved."""
         self._store.connection()
         if not unchanged(self._saved, state):
-            self._store.write(lambda db: Rows(db, self._topic).write(self._saved, state))
+            with contextlib.nullcontext() if self._places is None else self._places.transaction():
+                self._store.write(lambda db: self._rows(db).write(self._saved, state))
             self._saved = state
+
+    @property
+    def _places(self) -> Places | None:
+        return self._store.places(self._topic, self._dimension) if self._dimension >= LONG else None
+
+    def _rows(self, db: sqlite3.Connection) -> Rows:
+        return Rows(db, self._topic, self._places)
 
     def close(self) -> None:
         """The store itself is closed by whoever opened it."""
@@ -233,7 +259,8 @@ class _Translated:
             full = code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
             raise StoreError(f"{self._what}: {_SMALL_DISK if full else error}") from None
         if isinstance(error, OSError):
-            raise StoreError(f"{self._what}: {error.strerror}") from None
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise StoreError(f"{self._what}: {_SMALL_DISK if full else error.strerror}") from None
         if isinstance(error, ValueError | TypeError) and not isinstance(error, StoreError):  # a row that makes no sense
             raise UnusableStore(f"{self._what}: it is damaged; {AS_AFTER_A_LOST_DISK}") from None
 
@@ -272,7 +299,8 @@ def read_state(folder: Path) -> PeerState:
     """The state in a store that nobody holds, without writing to it. For demonstrations and tests."""
     dimension = read_identity(folder).dimension
     with _reading(folder) as db:
-        state = Rows(db, DEFAULT_TOPIC).load(dimension)
+        places = Places(Path(folder), DEFAULT_TOPIC, dimension) if dimension >= LONG else None
+        state = Rows(db, DEFAULT_TOPIC, places).load(dimension)
     if state is None:
         raise StoreError(f"{str(folder)!r} holds no state yet")
     return state

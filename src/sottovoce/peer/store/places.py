@@ -1,0 +1,148 @@
+"""Long vectors of one topic, in a file beside the database: each in a place of its own, and written anew in another.
+
+SQLite would copy a long vector again and again on its way to the disk, and write it twice. Here it is written once:
+into a place that no row of the database refers to, and the disk is waited for; then comes the transaction whose row
+says where it is, and what its checksum is. Whatever a crash interrupts, rows refer to places that hold what they say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...errors import UnusableStore
+from ...foundation.files import sync_folder
+from ..protocol.messages import Vector
+from ..protocol.packing import WORD, tightly
+from .base import AS_AFTER_A_LOST_DISK
+
+__all__ = ["Place", "Places"]
+
+_BLOCK = 4096
+"""Places begin at multiples of this."""
+
+_wait_for_the_disk = getattr(os, "fdatasync", os.fsync)
+
+Place = tuple[int, int, int]
+"""Where a vector is, how many bytes it has, and their checksum."""
+
+
+class Places:
+    """The file with the vectors of one topic; made when the first of them is written.
+
+    Parameters
+    ----------
+    folder
+        Where the database is.
+    topic
+        Whose vectors.
+    dimension
+        How many numbers each has.
+    """
+
+    _ENDING = ".vectors"
+
+    def __init__(self, folder: Path, topic: bytes, dimension: int) -> None:
+        self._path = folder / f"{topic.hex()}{self._ENDING}"
+        self._size = -(-(WORD * dimension + 1) // _BLOCK) * _BLOCK
+        self._file = -1
+        self._used: dict[str, int] = {}
+        self._changed: dict[str, int | None] = {}
+
+    # -- writing --------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """While it lasts vectors are written to places that are free; at its end, those are free that they had before.
+
+        If it fails nothing has changed.
+        """
+        try:
+            yield
+            for what, place in self._changed.items():
+                if place is None:
+                    self._used.pop(what, None)
+                else:
+                    self._used[what] = place
+        finally:
+            self._changed.clear()
+
+    def write(self, what: str, vector: Vector) -> Place:
+        """Write a vector; :meth:`sync` must follow before anything refers to it."""
+        taken = {*self._used.values(), *self._changed.values()}
+        place = next(number for number in itertools.count() if number not in taken)
+        parts = tightly(vector)
+        length = sum(len(memoryview(part).cast("B")) for part in parts)
+        if os.pwritev(self._open(), parts, place * self._size) != length:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._changed[what] = place
+        return place, length, _checksum(parts)
+
+    def drop(self, what: str) -> None:
+        """A vector is not needed any more."""
+        self._changed[what] = None
+
+    def sync(self) -> None:
+        """Wait until what was written is on disk."""
+        if any(place is not None for place in self._changed.values()):
+            _wait_for_the_disk(self._file)
+
+    def _open(self) -> int:
+        if self._file < 0:
+            new = not self._path.exists()
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if new:
+                sync_folder(self._path.parent)
+        return self._file
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def read(self, what: str, place: Place) -> bytes:
+        """The bytes of a vector; its place is in use from now on."""
+        number, length, checksum = place
+        try:
+            with self._path.open("rb") as file:
+                file.seek(number * self._size)
+                content = file.read(length)
+        except FileNotFoundError:
+            content = b""
+        if len(content) != length or _checksum((content,)) != checksum:
+            why = f"vector {what!r} in {str(self._path)!r} is damaged: its checksum does not fit"
+            raise UnusableStore(f"{why}; {AS_AFTER_A_LOST_DISK}")
+        self._used[what] = number
+        return content
+
+    # -- the end --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the file; it is opened again if it is needed."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def remove(self) -> None:
+        """Remove the file: no row refers to it any more."""
+        self.close()
+        self._used.clear()
+        self._path.unlink(missing_ok=True)
+
+    @classmethod
+    def remove_others(cls, folder: Path, topics: set[bytes]) -> None:
+        """Remove the files of all other topics: those that a crash has left behind."""
+        known = {f"{topic.hex()}{cls._ENDING}" for topic in topics}
+        for path in folder.glob(f"*{cls._ENDING}"):
+            if path.name not in known:
+                path.unlink(missing_ok=True)
+
+
+def _checksum(parts: tuple[bytes | memoryview, ...]) -> int:
+    """It notices bit rot; it is no protection against whoever can write the file."""
+    found = 0
+    for part in parts:
+        found = zlib.crc32(part, found)
+    return found
