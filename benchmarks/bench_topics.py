@@ -73,14 +73,25 @@ Call = Callable[[int, int, bytes], Awaitable[bytes]]
 
 
 @contextlib.asynccontextmanager
-async def bare(configs: list[PeerConfig]) -> AsyncIterator[Call]:
-    """Twenty servers that send back what they are given, and a connection for each edge, over mutual TLS."""
+async def bare(configs: list[PeerConfig], *, streams: bool = False) -> AsyncIterator[Call]:
+    """Twenty servers that send back what they are given, and a connection for each edge, over mutual TLS.
+
+    With ``streams`` each edge has one call that goes on, as peers have, and vectors go there and back over it.
+    """
 
     async def answer(content: bytes, _context: object) -> bytes:
         return content
 
+    async def answers(_stream: object, context: Any) -> None:
+        while isinstance(content := await context.read(), bytes):
+            await context.write(content)
+
     size = [(f"grpc.max_{way}_message_length", -1) for way in ("send", "receive")]
-    handler = grpc.method_handlers_generic_handler("bench.Bare", {"Call": grpc.unary_unary_rpc_method_handler(answer)})
+    methods = {
+        "Call": grpc.unary_unary_rpc_method_handler(answer),
+        "Stream": grpc.stream_stream_rpc_method_handler(answers),
+    }
+    handler = grpc.method_handlers_generic_handler("bench.Bare", methods)
     who = [check_identity(config) for config in configs]
     async with contextlib.AsyncExitStack() as stack:
         ports = []
@@ -97,9 +108,22 @@ async def bare(configs: list[PeerConfig]) -> AsyncIterator[Call]:
             theirs = grpc.ssl_channel_credentials(who[i].members[configs[j].name], who[i].key, who[i].certificate)
             options = [("grpc.ssl_target_name_override", configs[j].certificate_name), *size]
             channel = aio.secure_channel(f"127.0.0.1:{ports[j]}", theirs, options=options)
-            calls[i, j] = (await stack.enter_async_context(channel)).unary_unary("/bench.Bare/Call")
+            await stack.enter_async_context(channel)
+            calls[i, j] = _one_after_the_other(channel) if streams else channel.unary_unary("/bench.Bare/Call")
             await calls[i, j](b"")
         yield lambda i, j, content: calls[i, j](content)
+
+
+def _one_after_the_other(channel: aio.Channel) -> Callable[[bytes], Awaitable[bytes]]:
+    """Calls over one stream, each when the one before is answered."""
+    stream, turn = channel.stream_stream("/bench.Bare/Stream")(), asyncio.Lock()
+
+    async def call(content: bytes) -> bytes:
+        async with turn:
+            await stream.write(content)
+            return await stream.read()
+
+    return call
 
 
 def _spread(x: np.ndarray) -> float:
@@ -108,7 +132,12 @@ def _spread(x: np.ndarray) -> float:
 
 
 async def floor(
-    values: np.ndarray, seed: int, configs: list[PeerConfig] | None = None, folder: Path | None = None
+    values: np.ndarray,
+    seed: int,
+    configs: list[PeerConfig] | None = None,
+    folder: Path | None = None,
+    *,
+    streams: bool = False,
 ) -> dict[str, float]:
     """Plain gossip until all are within the tolerance of each other.
 
@@ -116,7 +145,7 @@ async def floor(
     """
     rng, x, exchanges, size = np.random.default_rng(seed), values.copy(), 0, 8 * values.shape[1]
     async with contextlib.AsyncExitStack() as stack:
-        call = None if configs is None else await stack.enter_async_context(bare(configs))
+        call = None if configs is None else await stack.enter_async_context(bare(configs, streams=streams))
         files = [] if folder is None else [stack.enter_context((folder / str(k)).open("wb")) for k in range(PEERS)]
         with Meter() as meter:
             while _spread(x) > TOLERANCE:
@@ -209,6 +238,7 @@ async def turn(
     return {
         "arithmetic": await floor(values, seed),
         "transfer": await floor(values, seed, configs),
+        "streams": await floor(values, seed, configs, streams=True),
         "in memory": await topic(configs, values, name, on_disk=False, missing=missing),
         "paced": await paced(values, seed, configs),
         "transfer and disk": await floor(values, seed, configs, folder),

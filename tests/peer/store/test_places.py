@@ -126,7 +126,7 @@ def test_the_disk_is_waited_for_before_a_row_refers_to_a_vector(folder: Path, mo
     store = opened(folder)
     kept = store.topic(TOPIC, LONG)
     assert kept.load() is not None
-    real_wait, real_write = places._wait_for_the_disk, os.pwritev
+    real_wait, real_write = places._wait_for_the_disk, os.pwrite
 
     def wait(file: int) -> None:
         order.append("waited")
@@ -137,7 +137,7 @@ def test_the_disk_is_waited_for_before_a_row_refers_to_a_vector(folder: Path, mo
         return real_write(*arguments)
 
     monkeypatch.setattr(places, "_wait_for_the_disk", wait)
-    monkeypatch.setattr(os, "pwritev", write)
+    monkeypatch.setattr(os, "pwrite", write)
     store.connection().set_trace_callback(lambda text: order.append(text.split()[0]))
     kept.save(list(states(6))[-1])
     assert order.index("waited") > max(k for k, what in enumerate(order) if what == "written")
@@ -161,7 +161,7 @@ def test_a_save_that_fails_changes_nothing_and_the_next_one_works(
     kept.load()
     before, *_, later = states(6)
     kept.save(before)
-    real = os.pwritev
+    real = os.pwrite
 
     def no_transaction(_places: Places) -> None:
         raise sqlite3.OperationalError("no transaction now")
@@ -171,8 +171,8 @@ def test_a_save_that_fails_changes_nothing_and_the_next_one_works(
             if fault == "no transaction":
                 patch.setattr(Places, "sync", no_transaction)
             else:
-                parts = slice(int(fault == "half is written"))
-                patch.setattr(os, "pwritev", lambda file, all_, at, parts=parts: real(file, all_[parts], at))
+                half = 0.5 * (fault == "half is written")
+                patch.setattr(os, "pwrite", lambda *to, half=half: real(to[0], to[1][: int(half * len(to[1]))], to[2]))
             with pytest.raises(StoreError, match="no transaction" if fault == "no transaction" else "disk is full"):
                 kept.save(later)
         again = shutil.copytree(folder, folder.parent / fault)

@@ -29,7 +29,7 @@ _BLOCK = 4096
 _wait_for_the_disk = getattr(os, "fdatasync", os.fsync)
 
 Place = tuple[int, int, int]
-"""Where a vector is, how many bytes it has, and their checksum."""
+"""Where a vector is, how many bytes it has, and their checksum: against bit rot, not against who can write the file."""
 
 
 class Places:
@@ -76,12 +76,14 @@ class Places:
         """Write a vector; :meth:`sync` must follow before anything refers to it."""
         taken = {*self._used.values(), *self._changed.values()}
         place = next(number for number in itertools.count() if number not in taken)
-        parts = tightly(vector)
-        length = sum(len(memoryview(part).cast("B")) for part in parts)
-        if os.pwritev(self._open(), parts, place * self._size) != length:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        file, length, checksum = self._open(), 0, 0
+        for part in tightly(vector):
+            content = memoryview(part).cast("B")
+            if os.pwrite(file, content, place * self._size + length) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            length, checksum = length + len(content), zlib.crc32(content, checksum)
         self._changed[what] = place
-        return place, length, _checksum(parts)
+        return place, length, checksum
 
     def drop(self, what: str) -> None:
         """A vector is not needed any more."""
@@ -94,10 +96,8 @@ class Places:
 
     def _open(self) -> int:
         if self._file < 0:
-            new = not self._path.exists()
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            if new:
-                sync_folder(self._path.parent)
+            sync_folder(self._path.parent)
         return self._file
 
     # -- reading --------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Places:
                 content = file.read(length)
         except FileNotFoundError:
             content = b""
-        if len(content) != length or _checksum((content,)) != checksum:
+        if len(content) != length or zlib.crc32(content) != checksum:
             why = f"vector {what!r} in {str(self._path)!r} is damaged: its checksum does not fit"
             raise UnusableStore(f"{why}; {AS_AFTER_A_LOST_DISK}")
         self._used[what] = number
@@ -138,11 +138,3 @@ class Places:
         for path in folder.glob(f"*{cls._ENDING}"):
             if path.name not in known:
                 path.unlink(missing_ok=True)
-
-
-def _checksum(parts: tuple[bytes | memoryview, ...]) -> int:
-    """It notices bit rot; it is no protection against whoever can write the file."""
-    found = 0
-    for part in parts:
-        found = zlib.crc32(part, found)
-    return found
