@@ -2,12 +2,13 @@
 
 Twenty peers talk gRPC over mutual TLS on this machine's own interface, with noise from the operating system, all in one
 process: once with their state in memory and once on disk. Both are also run with the peers in two processes
-(``--processes``), so that two cores have work. Four floors carry out as many averagings as plain gossip needs to the
+(``--processes``), so that two cores have work. Five floors carry out as many averagings as plain gossip needs to the
 same tolerance:
 
 - *arithmetic*: nothing travels;
 - *transfer*: for each of them a vector goes there and back in a bare gRPC call over the same TLS, 8 bytes a number,
   between twenty servers with a connection for each edge;
+- *streams*: the same over a call for each edge that goes on, as peers have them;
 - *transfer at the pace of clocks*: the same, not as fast as it goes but when twenty clocks ring, as often as those of
   peers in a hurry do;
 - *transfer and disk*: each end also writes its vector to a file and waits for the disk.
@@ -196,14 +197,14 @@ def noise_seconds(dimension: int) -> float:
 
 
 async def call_seconds(configs: list[PeerConfig]) -> dict[str, float]:
-    """Processor seconds of a bare call without content, and of each byte that it carries.
+    """Processor seconds of a bare call without content over a stream, and of each byte that it carries.
 
     Calls one after the other for the bytes. Those of a topic come alone, two hundred a second at random times, and wake
     gRPC's threads each time: so are the calls timed that carry nothing.
     """
     number, size, spent = 200, 400_000, []
     rng = np.random.default_rng(0)
-    async with bare(configs) as call:
+    async with bare(configs, streams=True) as call:
 
         async def alone(k: int) -> None:
             await asyncio.sleep(rng.random())

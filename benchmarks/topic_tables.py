@@ -7,6 +7,7 @@ from typing import Any
 ROWS = {
     "plain gossip, nothing travels": "arithmetic",
     "**floor**: the same, each vector in a bare gRPC call": "transfer",
+    "the same over streams that stay open, as peers have them": "streams",
     "the floor at the times at which twenty clocks ring": "paced",
     "a topic, state in memory": "in memory",
     "the same, peers in {processes} processes": "in memory, processes",
@@ -51,7 +52,7 @@ def account(found: dict[str, Any]) -> str:
     bare, moved, drawn = calls * found["call"], sent * found["byte"], row["draws"] * found["draw"]
     decided = calls * each - bare
     parts = {
-        f"bare calls, {calls:.0f} at {1e3 * found['call']:.2f} ms, each alone": bare,
+        f"bare calls over streams, {calls:.0f} at {1e3 * found['call']:.2f} ms, each alone": bare,
         f"bytes through gRPC and TLS, {sent / 1e6:.0f} MB at {1e9 * found['byte']:.1f} ns": moved,
         f"noise from the operating system, {row['draws']} draws at {1e3 * found['draw']:.1f} ms": drawn,
         f"deciding, {1e3 * decided / calls:.2f} ms a call: who, when, whether to believe it, connections": decided,

@@ -90,6 +90,35 @@ def test_what_nobody_takes_is_forgotten_and_the_thread_ends(monkeypatch: pytest.
         assert source._thread is None
 
 
+def test_one_can_do_without_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot be started, or ends by a fault: bytes come from the system all the same, and it is tried again."""
+    source = Ahead()
+
+    def no_threads(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", no_threads)
+        assert len({source.take(50) for _ in range(5)}) == 5
+    assert source._thread is None
+    real, faults, quiet = os.urandom, [], threading.Event()
+
+    def urandom(length: int) -> bytes:
+        if threading.current_thread() is not threading.main_thread() and not faults:
+            faults.append(length)
+            raise OSError(5, "no entropy")
+        return real(length)
+
+    monkeypatch.setattr(threading, "excepthook", lambda _what: quiet.set())
+    monkeypatch.setattr(os, "urandom", urandom)
+    source.take(50)
+    assert quiet.wait(PATIENCE)
+    wait_until(lambda: source._thread is None)
+    assert not source._ready
+    source.take(50)
+    wait_until(lambda: full(source, 50))
+
+
 FORK = """
 import os, time
 from sottovoce.peer.runtime.ahead import _DEPTH, Ahead

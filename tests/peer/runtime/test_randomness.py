@@ -107,7 +107,7 @@ def test_the_second_digits_decide_only_what_no_further_digit_changes(
 @pytest.mark.parametrize(("size", "most"), [(0.5, 2.01), (100.0, 2.1), (5000.0, 3.0), (1e5, 4.1), (1e8, 8.1)])
 def test_only_digits_that_matter_are_asked_for(size: float, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes from the operating system for each of 10⁵ numbers; what is asked for ahead is for later draws."""
-    monkeypatch.setattr(randomness, "MANY", 2**40)
+    monkeypatch.setattr(randomness, "MANY", 10**9)
     asked = []
 
     def counted(count: int) -> bytes:
@@ -140,3 +140,14 @@ def test_a_real_peer_draws_from_the_operating_system() -> None:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         assert not names & {"default_rng", "standard_normal", "Random", "RandomState", "gauss"}, path
+
+
+@pytest.mark.parametrize("size", [100.0, 8000.0, 1e5, 3e6])
+def test_only_as_many_are_asked_for_ahead_as_will_be_needed_again(size: float) -> None:
+    """Lengths that depend on chance are not: the next draw has another."""
+    source = randomness._AHEAD
+    for _ in range(3):
+        system_noise(300_000, size)
+    assert 600_000 in source._ready
+    system_noise(300_000, size)
+    assert [length for length in source._ready if length % 2000] == []

@@ -31,7 +31,7 @@ TOPIC = bytes([7]) * 16
 
 
 def opened(folder: Path) -> SqliteStore:
-    store = SqliteStore(folder, WHO, longest=LONG)
+    store = SqliteStore(folder, WHO)
     if TOPIC not in store.topics():
         store.note_topic(TOPIC, TopicRecord("t", LONG, "wait", "s"))
     return store
@@ -209,10 +209,179 @@ def test_a_topic_that_has_ended_leaves_no_file(folder: Path) -> None:
     assert list(folder.glob("*.vectors")) == []
     store.close()
     (folder / f"{TOPIC.hex()}.vectors").write_bytes(left)
-    (folder / "mine.txt").write_text("not ours")
+    (folder / "my.vectors").write_text("not ours")
+    (folder / "a folder.vectors").mkdir()
     opened(folder).close()
-    assert list(folder.glob("*.vectors")) == []
-    assert (folder / "mine.txt").exists()
+    assert {path.name for path in folder.glob("*.vectors")} == {"my.vectors", "a folder.vectors"}
+
+
+def test_a_damaged_database_costs_no_vectors(folder: Path) -> None:
+    """What is open is decided by rows whose checksums fit: one bit in a name, and the file is still there."""
+    with closing(sqlite3.connect(folder / "peer.sqlite")) as db:
+        db.execute("UPDATE state SET what = 'qeer' WHERE what = 'peer'")
+        db.commit()
+    with pytest.raises(UnusableStore):
+        opened(folder)
+    assert file_of(folder).exists()
+
+
+@pytest.mark.parametrize(("first", "then"), [(LONG, 2 * LONG), (2 * LONG, LONG)])
+def test_a_topic_of_which_nothing_was_stored_may_begin_with_another_length(
+    tmp_path: Path, first: int, then: int
+) -> None:
+    """Its record was noted, and the process ended before its first state was saved."""
+    store = SqliteStore(tmp_path / "data", WHO)
+    store.note_topic(TOPIC, TopicRecord("t", first, "wait", "s"))
+    store.close()
+    store = SqliteStore(tmp_path / "data", WHO)
+    assert store.topic(TOPIC, first).load() is None
+    store.note_topic(TOPIC, TopicRecord("t", then, "wait", "s"))
+    kept = store.topic(TOPIC, then)
+    for requests in range(3):
+        state = replace(some_state(then), requests=requests, noise=np.arange(then) + requests)
+        kept.save(state)
+        assert_same(store.topic(TOPIC, then).load(), state)
+    store.close()
+    store = SqliteStore(tmp_path / "data", WHO)
+    assert_same(store.topic(TOPIC, then).load(), state)
+    store.close()
+
+
+def test_a_transaction_of_which_nobody_knows_whether_it_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was on disk when it failed, or was not: no place that it has written to is used before that is known."""
+    store = opened(folder)
+    kept = store.topic(TOPIC, LONG)
+    before = kept.load()
+    assert before is not None
+    doubtful, later = replace(before, noise=before.value * 3, requests=50), replace(before, noise=before.value * 5)
+    real = SqliteStore.write
+
+    def applied_and_failed(self: SqliteStore, change: Any) -> None:
+        real(self, change)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "write", applied_and_failed)
+        with pytest.raises(KeyboardInterrupt):
+            kept.save(doubtful)
+    assert_same(store.topic(TOPIC, LONG).load(), doubtful)
+    copies: list[Path] = []
+    real_write = Places.write
+
+    def write(self: Places, *arguments: Any) -> Any:
+        found = real_write(self, *arguments)
+        copies.append(shutil.copytree(folder, folder.parent / f"then{len(copies)}"))
+        return found
+
+    monkeypatch.setattr(Places, "write", write)
+    kept.save(later)
+    assert copies
+    for copy in copies:
+        other = SqliteStore(copy, WHO)
+        assert_same(other.topic(TOPIC, LONG).load(), doubtful)
+        other.close()
+    assert_same(store.topic(TOPIC, LONG).load(), later)
+    store.close()
+
+
+@pytest.mark.parametrize("length", [3, LONG])
+def test_after_a_failure_a_store_believes_only_what_it_reads(
+    tmp_path: Path, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state that was on disk when saving it failed does not mix with the next one, which has less that is new."""
+    store = SqliteStore(tmp_path / "data", WHO)
+    kept, before = store.topic(TOPIC, length), some_state(length)
+    kept.save(before)
+    real = SqliteStore.write
+
+    def applied_and_failed(self: SqliteStore, change: Any) -> None:
+        real(self, change)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteStore, "write", applied_and_failed)
+        with pytest.raises(KeyboardInterrupt):
+            kept.save(replace(before, noise=before.value // 3, edges={}))
+    later = replace(before, requests=77)
+    kept.save(later)
+    store.close()
+    again = SqliteStore(tmp_path / "data", WHO)
+    assert_same(again.topic(TOPIC, length).load(), later)
+    again.close()
+
+
+def test_places_of_a_failed_transaction_are_not_used_by_the_next(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log whose synchronisation failed may be on disk all the same, and be read after the next crash."""
+    store = opened(folder)
+    kept = store.topic(TOPIC, LONG)
+    before = kept.load()
+    assert before is not None
+    written: list[int] = []
+    real = os.pwrite
+
+    def write(file: int, content: Any, at: int) -> int:
+        written.append(at)
+        return real(file, content, at)
+
+    def fails(_db: Any) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(os, "pwrite", write)
+    with monkeypatch.context() as patch:
+        patch.setattr(Places, "sync", fails)
+        with pytest.raises(StoreError):
+            kept.save(replace(before, noise=before.value * 3))
+    failed, written[:] = set(written), []
+    kept.save(replace(before, noise=before.value * 5))
+    assert failed
+    assert not failed & set(written)
+    store.close()
+
+
+def test_saving_before_loading_does_not_touch_what_is_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state that cannot be saved leaves the one on disk whole, also if nobody has read it."""
+    store = opened(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(places, "_wait_for_the_disk", lambda _file: os.fsync(-1))
+        with pytest.raises(StoreError):
+            store.topic(TOPIC, LONG).save(replace(some_state(LONG), noise=np.arange(LONG)))
+    store.close()
+    store = opened(folder)
+    assert_same(store.topic(TOPIC, LONG).load(), some_state(LONG))
+    store.close()
+
+
+def test_a_folder_that_was_not_synchronised_is_synchronised_next_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new file must be in its folder after a power cut, too."""
+    store = opened(tmp_path / "data")
+    kept, synced = store.topic(TOPIC, LONG), []
+
+    def sync(folder: Path) -> None:
+        synced.append(folder)
+        if len(synced) == 1:
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(places, "sync_folder", sync)
+    with pytest.raises(StoreError, match="Input/output"):
+        kept.save(some_state(LONG))
+    for requests in range(3):
+        kept.save(replace(some_state(LONG), requests=requests, noise=np.arange(LONG) + requests))
+    assert len(synced) == 2
+    store.close()
+
+
+def test_no_file_stays_open(tmp_path: Path) -> None:
+    """However many long topics are open: a process may often open 1024 files."""
+    store = SqliteStore(tmp_path / "data", WHO)
+    for number in range(30):
+        topic = bytes([number]) * 16
+        store.note_topic(topic, TopicRecord(str(number), LONG, "wait", "s"))
+        store.topic(topic, LONG).save(some_state(LONG))
+    linked = (os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
+    assert [name for name in linked if name.endswith(".vectors")] == []
+    store.close()
 
 
 def test_files_of_open_topics_stay(folder: Path) -> None:

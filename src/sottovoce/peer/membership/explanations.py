@@ -36,7 +36,7 @@ EXPLANATIONS: dict[str, Explanation] = {
         "Moving the peer to another machine needs a new roster only if the address there is another.",
     ),
     "data_dir": Explanation(
-        "Folder of the durable state (SQLite), the control socket and nothing else.",
+        "Folder of the durable state (SQLite, and a file for each open topic of long vectors), and the control socket.",
         "relative paths start at this file's folder",
         "Losing it is survivable: neighbours give the ledger back. Restoring an OLD copy is not: delete it instead.",
     ),

@@ -7,6 +7,7 @@ after some seconds is forgotten, and then the thread ends, too.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import deque
@@ -45,22 +46,26 @@ class Ahead:
             if len(self._ready) > _LENGTHS:
                 del self._ready[next(iter(self._ready))]
             if self._thread is None:
-                self._thread = threading.Thread(target=self._fetch, name="random bytes", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._fetch, name="random bytes", daemon=True)
+                with contextlib.suppress(RuntimeError):  # no more threads, or the interpreter ends: one can do without
+                    thread.start()
+                    self._thread = thread
         self._asked.set()
         return os.urandom(length) if found is None else found
 
     def _fetch(self) -> None:
-        while self._asked.wait(_SECONDS):
-            self._asked.clear()
-            while (length := self._lacking()) is not None:
-                content = os.urandom(length)
-                with self._lock:
-                    if length in self._ready:
-                        self._ready[length].append(content)
-        with self._lock:
-            self._ready.clear()
-            self._thread = None
+        try:
+            while self._asked.wait(_SECONDS):
+                self._asked.clear()
+                while (length := self._lacking()) is not None:
+                    content = os.urandom(length)
+                    with self._lock:
+                        if length in self._ready:
+                            self._ready[length].append(content)
+        finally:
+            with self._lock:
+                self._ready.clear()
+                self._thread = None
 
     def _lacking(self) -> int | None:
         with self._lock:

@@ -313,5 +313,5 @@ def _store_for(config: PeerConfig) -> Store:
     from ..store.witnessed import WitnessedStore
 
     identity = Identity(config.network, config.name, config.dimension, config.unit)
-    store = SqliteStore(config.data_dir, identity, longest=config.longest_topic)
+    store = SqliteStore(config.data_dir, identity)
     return store if config.account_file is None else WitnessedStore(store, config.account_file)

@@ -55,8 +55,8 @@ RARE = 16
 BLOCK = 16_384
 """So many numbers at a time: what is computed on the way stays in the processor's cache."""
 
-MANY = 2**16
-"""So many random bytes take long enough to be asked for ahead."""
+MANY = 16_384
+"""From so many numbers on their random bytes take long enough to be asked for ahead."""
 
 _UNKNOWN = np.iinfo(np.int32).min
 _AHEAD = Ahead()
@@ -74,13 +74,19 @@ def system_noise(count: int, size: float) -> Vector:
     """``count`` independent normal numbers of deviation ``size``, rounded, from the operating system's random bytes."""
     if count == 1:  # the common case of a single number, without the cost of arrays
         return np.array([_one(int.from_bytes(os.urandom(16), "little"), size)])
-    first = _words("<u2", count)
-    return _by_table(first, size) if count >= FEW and size < SMALL else _from_second_digits(first, size)
+    first = _words_of_all(count)
+    if count >= FEW and size < SMALL:
+        return _by_table(first, size)
+    return _from_second_digits(first, _words_of_all(count), size)
 
 
 def _words(kind: str, count: int) -> Digits:
-    length = np.dtype(kind).itemsize * count
-    return np.frombuffer(os.urandom(length) if length < MANY else _AHEAD.take(length), dtype=kind)
+    return np.frombuffer(os.urandom(np.dtype(kind).itemsize * count), dtype=kind)
+
+
+def _words_of_all(count: int) -> Digits:
+    """As many words of 16 bits as there are numbers: so many are asked for again at the next draw."""
+    return np.frombuffer(_AHEAD.take(2 * count), dtype="<u2") if count >= MANY else _words("<u2", count)
 
 
 def _one(word: int, size: float) -> int:
@@ -125,13 +131,12 @@ def _by_table(first: Digits, size: float) -> Vector:
     decided = table(size).take(first)
     unknown = np.flatnonzero(decided == _UNKNOWN)
     noise: Vector = decided.astype(np.int64)
-    noise[unknown] = _from_second_digits(first[unknown], size)
+    noise[unknown] = _from_second_digits(first[unknown], _words("<u2", unknown.size), size)
     return noise
 
 
-def _from_second_digits(first: Digits, size: float) -> Vector:
+def _from_second_digits(first: Digits, second: Digits, size: float) -> Vector:
     """Noise from the first digits, 16 more, and the rest where those do not decide."""
-    second = _words("<u2", first.size)
     noise, unknown = np.empty(first.size, dtype=np.int64), []
     for start in range(0, first.size, BLOCK):
         block = slice(start, start + BLOCK)

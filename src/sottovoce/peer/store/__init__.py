@@ -1,4 +1,4 @@
-"""Where a peer keeps its state: :mod:`.sqlite` on disk, :mod:`.memory` for tests."""
+"""Where a peer keeps its state: sqlite on disk, long vectors beside it (places), memory for tests."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import itertools
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,9 @@ from ..protocol.messages import Vector
 from ..protocol.packing import WORD, tightly
 from .base import AS_AFTER_A_LOST_DISK
 
-__all__ = ["Place", "Places"]
+__all__ = ["Place", "Places", "remove_others"]
 
+_ENDING = ".vectors"
 _BLOCK = 4096
 """Places begin at multiples of this."""
 
@@ -45,14 +47,15 @@ class Places:
         How many numbers each has.
     """
 
-    _ENDING = ".vectors"
-
     def __init__(self, folder: Path, topic: bytes, dimension: int) -> None:
-        self._path = folder / f"{topic.hex()}{self._ENDING}"
+        self._path = folder / f"{topic.hex()}{_ENDING}"
+        self.dimension = dimension
         self._size = -(-(WORD * dimension + 1) // _BLOCK) * _BLOCK
-        self._file = -1
+        self._file, self._found = -1, False
         self._used: dict[str, int] = {}
         self._changed: dict[str, int | None] = {}
+        self._doubtful: set[int] = set()
+        """Written for transactions that failed, perhaps after they were on disk: rows may refer to these places."""
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -60,21 +63,25 @@ class Places:
     def transaction(self) -> Iterator[None]:
         """While it lasts vectors are written to places that are free; at its end, those are free that they had before.
 
-        If it fails nothing has changed.
+        If it fails, what is on disk must be read again before the next one: :meth:`forget`, and :meth:`read`.
         """
         try:
             yield
-            for what, place in self._changed.items():
-                if place is None:
-                    self._used.pop(what, None)
-                else:
-                    self._used[what] = place
+        except BaseException:
+            self._doubtful.update(place for place in self._changed.values() if place is not None)
+            raise
+        else:
+            self._doubtful.clear()
+            self._used = {name: place for name, place in {**self._used, **self._changed}.items() if place is not None}
         finally:
             self._changed.clear()
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
 
     def write(self, what: str, vector: Vector) -> Place:
         """Write a vector; :meth:`sync` must follow before anything refers to it."""
-        taken = {*self._used.values(), *self._changed.values()}
+        taken = {*self._used.values(), *self._changed.values(), *self._doubtful}
         place = next(number for number in itertools.count() if number not in taken)
         file, length, checksum = self._open(), 0, 0
         for part in tightly(vector):
@@ -97,10 +104,16 @@ class Places:
     def _open(self) -> int:
         if self._file < 0:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not self._found:
             sync_folder(self._path.parent)
+            self._found = True
         return self._file
 
     # -- reading --------------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Which places are in use is to be found out anew."""
+        self._used.clear()
 
     def read(self, what: str, place: Place) -> bytes:
         """The bytes of a vector; its place is in use from now on."""
@@ -119,22 +132,15 @@ class Places:
 
     # -- the end --------------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """Close the file; it is opened again if it is needed."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
     def remove(self) -> None:
         """Remove the file: no row refers to it any more."""
-        self.close()
         self._used.clear()
         self._path.unlink(missing_ok=True)
 
-    @classmethod
-    def remove_others(cls, folder: Path, topics: set[bytes]) -> None:
-        """Remove the files of all other topics: those that a crash has left behind."""
-        known = {f"{topic.hex()}{cls._ENDING}" for topic in topics}
-        for path in folder.glob(f"*{cls._ENDING}"):
-            if path.name not in known:
-                path.unlink(missing_ok=True)
+
+def remove_others(folder: Path, topics: set[bytes]) -> None:
+    """Remove the files of all other topics: those that a crash has left behind."""
+    known = {topic.hex() for topic in topics}
+    for path in folder.glob(f"*{_ENDING}"):
+        if re.fullmatch("[0-9a-f]{32}", path.stem) and path.stem not in known:
+            path.unlink()

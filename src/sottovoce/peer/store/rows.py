@@ -117,6 +117,8 @@ class Rows:
         """
         numbers: dict[str, Any] = {}
         vectors: dict[str, Vector] = {}
+        if self._places is not None:
+            self._places.forget()
         for topic, what, text, data in _checked(self._db):
             if topic != self._topic or what == "topic":
                 continue

@@ -23,7 +23,7 @@ from ..protocol.messages import DEFAULT_TOPIC
 from ..protocol.state import PeerState
 from ..protocol.units import LONG
 from .base import AS_AFTER_A_LOST_DISK, Identity, TopicRecord, unchanged
-from .places import Places
+from .places import Places, remove_others
 from .rows import Rows, topic_records
 
 __all__ = ["SCHEMA_VERSION", "SqliteStore", "read_identity", "read_state"]
@@ -55,11 +55,6 @@ MIGRATIONS: list[str] = [
 ]
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
-_LARGE_PAGE, _LARGE_LOG, _LARGE_CACHE = 65_536, 8 * 2**20, 16 * 2**20
-"""Where vectors are long: bytes of a page, of a write-ahead log that is copied into the file, and of the pages that are
-kept in memory. A register of 10⁵ numbers is seven pages then and not a hundred, one that is written again and again is
-copied seldom, and what is to be replaced is not read again."""
-
 _APPLICATION_ID = 0x736F7474  # "sott"
 _SMALL_DISK = "the disk is full or its quota is used up: make room and start again; nothing was lost"
 
@@ -73,8 +68,6 @@ class SqliteStore:
         Made if missing, for its owner only.
     identity
         Whose state it is.
-    longest
-        The most numbers that a vector of a topic will have. It decides the layout of a *new* file, nothing else.
 
     Raises
     ------
@@ -84,14 +77,13 @@ class SqliteStore:
 
     shown, went_back = 0.0, False
 
-    def __init__(self, folder: Path, identity: Identity, *, longest: int = 0) -> None:
+    def __init__(self, folder: Path, identity: Identity) -> None:
         self.path = Path(folder) / "peer.sqlite"
         self._identity = identity
-        self._long = max(longest, identity.dimension) >= LONG
+        self._places: dict[bytes, Places] = {}
         self._standing = TopicState(self, DEFAULT_TOPIC, identity.dimension)
         self._lock = -1
         self._db: sqlite3.Connection | None = None
-        self._places: dict[bytes, Places] = {}
         try:
             self._open()
         except BaseException:
@@ -117,14 +109,9 @@ class SqliteStore:
             self._prepare(self._db)
 
     def _prepare(self, db: sqlite3.Connection) -> None:
-        if self._long:
-            db.execute(f"PRAGMA page_size = {_LARGE_PAGE}")
         for pragma in ("locking_mode = EXCLUSIVE", "journal_mode = WAL", "synchronous = FULL"):
             db.execute(f"PRAGMA {pragma}")
         db.execute("PRAGMA journal_size_limit = 67108864")
-        if db.execute("PRAGMA page_size").fetchone()[0] == _LARGE_PAGE:
-            db.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG // _LARGE_PAGE}")
-            db.execute(f"PRAGMA cache_size = -{_LARGE_CACHE // 1024}")
         answer = db.execute("PRAGMA integrity_check").fetchone()[0]
         if answer != "ok":
             raise UnusableStore(f"{str(self.path)!r} is damaged ({answer}); {AS_AFTER_A_LOST_DISK}")
@@ -134,8 +121,6 @@ class SqliteStore:
             db.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", tuple(vars(self._identity).values()))
         elif Identity(*row) != self._identity:
             raise UnusableStore(f"{str(self.path)!r} belongs to {Identity(*row)}, not to {self._identity}")
-        open_topics = {topic for (topic,) in db.execute("SELECT topic FROM state WHERE what = 'peer'")}
-        Places.remove_others(self.path.parent, open_topics)
 
     def translated(self, verb: str) -> _Translated:
         """While it lasts, failures become one sentence for the operator."""
@@ -152,9 +137,12 @@ class SqliteStore:
         self._standing.save(state)
 
     def topics(self) -> dict[bytes, TopicRecord]:
-        """What is kept about each topic."""
+        """What is kept about each topic; files that a crash has left of those that have ended are removed."""
         with self.translated("read"):
-            return topic_records(self.connection())
+            records = topic_records(self.connection())
+            kept = {topic for (topic,) in self.connection().execute("SELECT topic FROM state WHERE what = 'peer'")}
+            remove_others(self.path.parent, kept - {topic for topic, record in records.items() if record.ended})
+            return records
 
     def unrecorded(self, secret: str) -> float:
         """Nothing: the records are all that is known."""
@@ -170,11 +158,14 @@ class SqliteStore:
         if record.ended:
             with self.translated("write"):
                 self.places(topic, record.dimension).remove()
-            self._places.pop(topic)
+            del self._places[topic]
 
     def places(self, topic: bytes, dimension: int) -> Places:
         """Where the long vectors of a topic are."""
-        return self._places.setdefault(topic, Places(self.path.parent, topic, dimension))
+        found = self._places.get(topic)
+        if found is None or found.dimension != dimension:  # another one, where nothing was ever stored before
+            found = self._places[topic] = Places(self.path.parent, topic, dimension)
+        return found
 
     def write(self, change: Callable[[sqlite3.Connection], None]) -> None:
         """One transaction, on disk when this returns."""
@@ -190,9 +181,7 @@ class SqliteStore:
                 raise
 
     def close(self) -> None:
-        """Close the files and release the lock."""
-        for places in self._places.values():
-            places.close()
+        """Close the file and release the lock."""
         if self._db is not None:
             with contextlib.suppress(sqlite3.Error):
                 self._db.close()
@@ -215,25 +204,28 @@ class TopicState:
 
     def __init__(self, store: SqliteStore, topic: bytes, dimension: int) -> None:
         self._store, self._topic, self._dimension = store, topic, dimension
+        self._places = store.places(topic, dimension) if dimension >= LONG else None
         self._saved: PeerState | None = None
+        self._known = False
+        """Whether that is what is on disk: not before it was read, nor after a transaction that failed."""
 
     def load(self) -> PeerState | None:
         """The last state saved, or ``None``."""
         with self._store.translated("read"):
             self._saved = self._rows(self._store.connection()).load(self._dimension)
+        self._known = True
         return self._saved
 
     def save(self, state: PeerState) -> None:
         """Write what differs from the last state saved."""
         self._store.connection()
+        if not self._known:
+            self.load()
         if not unchanged(self._saved, state):
+            self._known = False
             with contextlib.nullcontext() if self._places is None else self._places.transaction():
                 self._store.write(lambda db: self._rows(db).write(self._saved, state))
-            self._saved = state
-
-    @property
-    def _places(self) -> Places | None:
-        return self._store.places(self._topic, self._dimension) if self._dimension >= LONG else None
+            self._saved, self._known = state, True
 
     def _rows(self, db: sqlite3.Connection) -> Rows:
         return Rows(db, self._topic, self._places)
