@@ -227,12 +227,12 @@ def resident(process: int) -> int:
     return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-async def flood(stage: Stage, name: str, body: bytes) -> tuple[set[grpc.StatusCode], int]:
+async def flood(stage: Stage, name: str, method: str, body: bytes) -> tuple[set[grpc.StatusCode], int]:
     """Many bodies at once from `name`, over several connections; how they ended, and the most memory seen meanwhile."""
     own, process = check_identity(stage.config(name)), stage.processes["p01"].pid
     to = str(stage.config("p01").listen)
     channels = [channel(own, "p01", to, "p01.stage") for _ in range(6)]
-    calls = [ended(channels[k % 6].unary_unary(METHOD)(body, timeout=200)) for k in range(BODIES)]
+    calls = [ended(channels[k % 6].unary_unary(method)(body, timeout=200)) for k in range(BODIES)]
     gathered, most = asyncio.gather(*calls), 0
     while not gathered.done():
         most = max(most, resident(process))
@@ -242,12 +242,13 @@ async def flood(stage: Stage, name: str, body: bytes) -> tuple[set[grpc.StatusCo
     return set(await gathered), max(most, resident(process))
 
 
+@pytest.mark.parametrize("method", [METHOD, ROSTER], ids=["Tell", "Roster"])
 @pytest.mark.parametrize("name", ["p03", "p02"], ids=["no neighbour", "neighbour"])
-def test_junk_bodies_do_not_fill_the_memory(stage: Stage, name: str) -> None:
+def test_junk_bodies_do_not_fill_the_memory(stage: Stage, name: str, method: str) -> None:
     """60 bodies of 5.6 MB from one member: the peer takes in none of a stranger's, and few at once of a neighbour's."""
     limits = Admission(Codec.from_config(stage.config("p01")).max_bytes)
     before = resident(stage.processes["p01"].pid)
-    codes, most = asyncio.run(flood(stage, name, os.urandom(7 * 8 * DIMENSION)))
+    codes, most = asyncio.run(flood(stage, name, method, os.urandom(7 * 8 * DIMENSION)))
     if name == "p03":
         assert codes == {DENIED}
         allowed = 0

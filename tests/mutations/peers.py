@@ -284,9 +284,23 @@ PEERS = (
     ),
     Named(
         "whoever was dropped goes on over a stream that is open",
-        "sottovoce.peer.transport.grpc.GrpcTransport._tell",
+        "sottovoce.peer.transport.grpc.GrpcTransport._turn",
         "if src not in self._addresses:",
         "if False:",
+        ("tests/peer/transport/test_streams.py",),
+    ),
+    Named(
+        "an answer that is held back buys one more place each time",
+        "sottovoce.peer.transport.admission.Admission.idle",
+        "if desk.streams > self.calls:",
+        "if False:",
+        ("tests/peer/transport/test_streams.py",),
+    ),
+    Named(
+        "a stream whose time is over this moment keeps a peer from closing",
+        "sottovoce.peer.transport.admission._Desk.end_one",
+        "contextlib.suppress(RuntimeError)",
+        "contextlib.suppress(ValueError)",
         ("tests/peer/transport/test_streams.py",),
     ),
     Named(

@@ -379,7 +379,7 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
         topic = bytes([number]) * 16
         store.note_topic(topic, TopicRecord(str(number), LONG, "wait", "s"))
         store.topic(topic, LONG).save(some_state(LONG))
-    linked = (os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
+    linked = (path.readlink().name for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
     assert [name for name in linked if name.endswith(".vectors")] == []
     store.close()
 

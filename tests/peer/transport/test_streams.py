@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
+import numpy as np
 import pytest
 from grpc import aio
 
 from sottovoce.peer.protocol.messages import Message
 from sottovoce.peer.transport import admission, streams
-from sottovoce.peer.transport.base import CallFailed
+from sottovoce.peer.transport.base import CallFailed, HeldAnswer
 from sottovoce.peer.transport.grpc import GrpcTransport
 from sottovoce.testing.transport import hello
 
@@ -234,6 +237,164 @@ def test_a_peer_that_answers_single_calls_only_is_understood() -> None:
         await server.stop(0)
 
     codec: Any = None
+    run(scenario)
+
+
+def test_a_peer_can_be_closed_at_the_very_moment_when_streams_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop was busy meanwhile, and everything comes at once: it is closed, and nobody is answered any more."""
+    monkeypatch.setattr(admission, "_IDLE_SECONDS", 0.3)
+
+    async def scenario() -> None:
+        for method in ("close", "enter"):
+            async with pair() as (caller, server, _):
+                await asyncio.gather(*(call(caller) for _ in range(5)))
+                loop, now = asyncio.get_running_loop(), asyncio.Event()
+                loop.call_later(0.1, time.sleep, 0.5)
+                loop.call_later(0.2, now.set)
+                await now.wait()
+                if method == "close":
+                    await server.close()
+                    with pytest.raises(CallFailed, match="unreachable"):
+                        await call(caller)
+                else:
+                    for _ in range(2 * server._admission.calls):
+                        server._admission.enter("a")
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("ending", ["close", "drop"])
+@pytest.mark.parametrize("moment", [0.0, 0.001, 0.03])
+def test_a_call_that_waits_for_its_connection_ends_with_it(ending: str, moment: float) -> None:
+    """The other side takes the connection and says nothing; whoever closes it here leaves no caller waiting."""
+
+    async def scenario() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{mute.getsockname()[1]}"})
+            waiting = asyncio.create_task(call(caller))
+            await asyncio.sleep(moment)
+            await (caller.close() if ending == "close" else caller.drop_neighbour("b"))
+            with pytest.raises(CallFailed, match="unreachable"):
+                async with asyncio.timeout(PATIENCE / 2):
+                    await waiting
+            await caller.close()
+
+    run(scenario)
+
+
+def test_answers_that_are_held_back_buy_no_further_places() -> None:
+    """With three streams allowed a fourth is let in at the price of one that waits: it is answered, and it ends."""
+    held: list[HeldAnswer] = []
+
+    def handler(_src: str, _message: Message) -> HeldAnswer:
+        held.append(HeldAnswer())
+        return held[-1]
+
+    async def scenario() -> None:
+        server = SOCIETY.transport("b", neighbours={"a": "127.0.0.1:1"}, longest_topic=10**6)
+        await server.serve(handler)
+        own = SOCIETY.credentials("a")
+        trusted = grpc.ssl_channel_credentials(own.members["b"], own.key, own.certificate)
+        options = [("grpc.ssl_target_name_override", "b.net")]
+        async with (
+            asyncio.timeout(PATIENCE),
+            aio.secure_channel(f"127.0.0.1:{server.port}", trusted, options=options) as channel,
+        ):
+            greetings: list[Any] = []
+            for number in range(8):
+                greetings.append(channel.stream_stream(METHOD)())
+                await greetings[-1].write(server._codec.encode(hello("a", "b")))
+                while len(held) <= number:
+                    await asyncio.sleep(0.01)
+                if number >= 3:
+                    assert isinstance(await greetings[number - 3].read(), bytes)
+                    assert await greetings[number - 3].read() is aio.EOF
+                while opened(server) > 3:
+                    await asyncio.sleep(0.01)
+            for greeting in greetings:
+                greeting.cancel()
+        await server.close()
+
+    run(scenario)
+
+
+def test_a_neighbour_that_is_dropped_while_its_messages_wait_is_not_heard() -> None:
+    """Four calls at once, one of them being handled: the others are refused."""
+    heard: list[str] = []
+    going_on = asyncio.Event()
+
+    async def slow(src: str, _message: Message) -> None:
+        heard.append(src)
+        await going_on.wait()
+
+    async def scenario() -> None:
+        async with pair(slow) as (caller, server, observer):
+            calls = [asyncio.create_task(call(caller)) for _ in range(4)]
+            while not heard or opened(server) < 4:
+                await asyncio.sleep(0.01)
+            await server.drop_neighbour("a")
+            going_on.set()
+            found = await asyncio.gather(*calls, return_exceptions=True)
+            assert sum(isinstance(one, CallFailed) and one.reason == "refused" for one in found) == 3
+            assert heard == ["a"]
+            assert observer.counted("refused-not-a-neighbour") == 3
+
+    run(scenario)
+
+
+def test_a_connection_that_is_lost_is_unreachable_and_not_nonsense() -> None:
+    """Also if it is lost in the middle of the first message."""
+
+    async def scenario() -> None:
+        long = {"longest_topic": 60_000}
+        server = SOCIETY.transport("b", neighbours={"a": "127.0.0.1:1"}, **long)
+        await server.serve(nothing)
+        reasons = []
+        for share in range(6):
+
+            async def through(
+                reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int = 8000 + 50_000 * share
+            ) -> None:
+                other, out = await asyncio.open_connection("127.0.0.1", server.port)
+                back = asyncio.create_task(pour(other, writer, 10**9))
+                await pour(reader, out, most)
+                back.cancel()
+                for one in (writer, out):
+                    one.transport.abort()
+
+            proxy = await asyncio.start_server(through, "127.0.0.1", 0)
+            port = proxy.sockets[0].getsockname()[1]
+            caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{port}"}, **long)
+            vector = np.arange(60_000, dtype=np.int64) << 40
+            message = hello("a", "b", blank=False, s=1, r=1, f=vector, g=vector, topic=b"t" * 16)
+            with pytest.raises(CallFailed) as failed:
+                await caller.call("b", message, PATIENCE)
+            reasons.append(failed.value.reason)
+            await caller.close()
+            proxy.close()
+        await server.close()
+        assert set(reasons) == {"unreachable"}
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int) -> None:
+        while most > 0 and (content := await reader.read(min(most, 2**16))):
+            writer.write(content)
+            await writer.drain()
+            most -= len(content)
+
+    run(scenario)
+
+
+def test_nothing_is_opened_after_the_end() -> None:
+    """A call that comes late finds nobody, and leaves no connection behind."""
+
+    async def scenario() -> None:
+        async with pair() as (caller, _server, _):
+            await call(caller)
+            await caller.close()
+            with pytest.raises(CallFailed, match="unreachable"):
+                await call(caller)
+            assert caller._channels == {}
+
     run(scenario)
 
 

@@ -175,7 +175,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "longest_topic": Explanation(
         "The most coordinates of a topic's vector; a longer message is refused before it is read.",
-        "up to 19 messages of 56 bytes a coordinate for each neighbour that misbehaves; 4 MB with 4096",
+        "up to 35 messages of 56 bytes a coordinate for each neighbour that misbehaves; 8 MB with 4096",
         "Contributors to a topic of longer vectors must all raise it.",
     ),
     "identity": Explanation(

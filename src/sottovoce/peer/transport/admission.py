@@ -23,18 +23,19 @@ _LEAST_CALLS = 3
 """So many at least, however long messages are: a request, a greeting that is answered later (R94), and the next one."""
 
 _BYTES = 64 * 2**20
-"""What the calls of one neighbour may hold together, where three messages of the network need less."""
+"""What the streams of one neighbour may carry together, where three of them need less."""
 
-_READ_SECONDS = 10.0
+_COPIES = 2
+"""Of an answer that is not read: ours, and gRPC's."""
+
+_READ_SECONDS, _IDLE_SECONDS = 10.0, 10.0
 _READ_BYTES_PER_SECOND = 1e6
-"""A body that has not arrived after so long, with so many bytes a second added, is not waited for."""
-
-_IDLE_SECONDS = 10.0
-"""How long a stream may be silent after a call: twice as long as an honest caller uses one."""
+"""A message that has not arrived after so long, with so many bytes a second added, is not waited for: the first one of
+a stream, and the next. An honest caller uses a stream for half as long."""
 
 _NONSENSE_SECONDS = 0.02
 _NONSENSE_BYTES_PER_SECOND = 1e7
-"""How long a neighbour is not read after an invalid message: at most 50 of them a second are looked at."""
+"""How long a neighbour is not listened to after an invalid message: at most 50 of them a second are looked at."""
 
 
 @dataclass
@@ -45,11 +46,13 @@ class _Desk:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     held: list[HeldAnswer] = field(default_factory=list)
     idle: list[asyncio.Timeout] = field(default_factory=list)
+    deaf_until: float = 0.0
 
     def end_one(self) -> bool:
         """End the stream that has been silent for longest after a call; whether there was one."""
         if self.idle:
-            self.idle.pop(0).reschedule(0.0)
+            with contextlib.suppress(RuntimeError):  # its time is over anyway, this moment
+                self.idle.pop(0).reschedule(0.0)
             return True
         return False
 
@@ -73,7 +76,7 @@ class Admission:
     --------
     >>> small, large = Admission(max_bytes=4_000), Admission(max_bytes=56_000_000)
     >>> small.calls, large.calls, small.most_bytes, large.most_bytes
-    (16, 3, 76000, 336000000)
+    (16, 3, 140000, 504000000)
     >>> [large.enter("eve") for _ in range(4)], large.enter("bob")
     ([True, True, True, False], True)
     >>> large.leave("eve")
@@ -89,23 +92,28 @@ class Admission:
 
     @property
     def most_bytes(self) -> int:
-        """The most that one neighbour can take up: a message or an answer that it does not read, for each stream.
+        """The most that one neighbour can take up: a message, or an answer that it does not read, for each stream.
 
         And one message at a time is understood: as gRPC has it, as bytes, parsed, and as numbers.
         """
-        return (self.calls + 3) * self._max_bytes
+        return (_COPIES * self.calls + 3) * self._max_bytes
 
     @property
     def read_seconds(self) -> float:
-        """How long a body may take to arrive."""
+        """How long the first message of a stream may take to arrive."""
         return _READ_SECONDS + self._max_bytes / _READ_BYTES_PER_SECOND
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long the next message may take to come and to arrive."""
+        return _IDLE_SECONDS + self._max_bytes / _READ_BYTES_PER_SECOND
 
     def enter(self, name: str) -> bool:
         """Whether ``name`` may have one more stream; if so, :meth:`leave` must follow when it has ended.
 
         If it needs a place, one of its streams that are silent is ended. Who has several topics open has several calls
         whose answers are held back (R94, R95): if there is no silent stream, the oldest of these is answered with
-        nothing. Until that one has ended there is one stream too many, and it holds nothing.
+        nothing, and its stream ends with that. Until then there is one too many, and it holds nothing.
         """
         desk = self._desks[name]
         full = desk.streams >= self.calls
@@ -124,15 +132,15 @@ class Admission:
             It has waited long enough, or its place is needed.
         """
         desk = self._desks[name]
-        async with asyncio.timeout(_IDLE_SECONDS) as limit:
+        if desk.streams > self.calls:
+            raise TimeoutError
+        async with asyncio.timeout(self.idle_seconds) as limit:
             desk.idle.append(limit)
             try:
                 yield
             finally:
                 if limit in desk.idle:
                     desk.idle.remove(limit)
-        if desk.streams > self.calls:
-            desk.finish_one()
 
     def end_idle(self) -> None:
         """End all streams that wait for their next call."""
@@ -158,6 +166,13 @@ class Admission:
         """Held while a message of ``name`` is understood and handled, one at a time."""
         return self._desks[name].turn
 
-    async def after_nonsense(self, size: int) -> None:
-        """What ``name`` waits, in its turn, after an invalid message of ``size`` bytes."""
-        await asyncio.sleep(_NONSENSE_SECONDS + size / _NONSENSE_BYTES_PER_SECOND)
+    def nonsense(self, name: str, size: int) -> None:
+        """``name`` has sent an invalid message of ``size`` bytes."""
+        seconds = _NONSENSE_SECONDS + size / _NONSENSE_BYTES_PER_SECOND
+        self._desks[name].deaf_until = asyncio.get_running_loop().time() + seconds
+
+    async def patience(self, name: str) -> None:
+        """In the turn of ``name``: wait until it is listened to again after nonsense."""
+        left = self._desks[name].deaf_until - asyncio.get_running_loop().time()
+        if left > 0.0:
+            await asyncio.sleep(left)

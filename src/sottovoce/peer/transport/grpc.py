@@ -11,7 +11,8 @@ Refusals and where they are noticed:
   it meant to call. Both count.
 - *a neighbour with too many calls at once*: RESOURCE_EXHAUSTED, counted; see :mod:`.admission`.
 - *invalid message, or names in it that contradict the certificates*: answered INVALID_ARGUMENT, counted; so are
-  streams that end without a whole message, or say nothing for too long.
+  calls that end without a whole message, or say nothing for too long. A stream that ends so after its first message
+  only ends.
 
 Who calls is known from the first bytes of a call, before its message. So messages are read by us and not by gRPC: a
 call that is refused costs no memory for its body, and calls that stay silent take up nothing that others need. A call
@@ -25,7 +26,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import grpc
@@ -86,6 +87,7 @@ class GrpcTransport:
         self._server: aio.Server | None = None
         self._handler: Handler | None = None
         self._rosters: RosterHandler | None = None
+        self._closed = False
         self._worth_saying = Quiet()
         self._now = time.time
         self.port = 0
@@ -160,7 +162,7 @@ class GrpcTransport:
         """The connection to a neighbour, which is made at the first call."""
         if dst not in self._addresses or dst not in self._credentials.members:
             raise CallFailed(dst, "refused")
-        if self._addresses[dst] is None:
+        if self._addresses[dst] is None or self._closed:
             raise CallFailed(dst, "unreachable")
         if dst not in self._channels:
             own = self._credentials
@@ -195,34 +197,44 @@ class GrpcTransport:
         self._compare_clocks(src, context)
         content: bytes | None = await self._first(src, context)
         while content is not None:
-            if src not in self._addresses:  # dropped since the stream began
-                await self._not_a_neighbour(context)
-            size = len(content)
-            async with self._admission.turn(src):
+            async with self._turn(src, context):
+                size = len(content)
                 message, content = self._understood(self._decode, src, content), None
                 if message is None:
-                    await self._nonsense(size, context, "not a valid message")
+                    await self._nonsense(src, size, context, "not a valid message")
                 assert message is not None
                 answer = await self._answer(src, message, context)
+            del message  # nothing is kept while the answer, or the next message, is waited for
             if isinstance(answer, HeldAnswer):
                 with self._admission.holding(src, answer):
                     answer = await self._encoded(src, answer, context)
             await context.write(answer)
-            del message, answer  # nothing of a call is kept while the next one is waited for
+            del answer
             content = await self._next(src, context)
 
     async def _swap(self, _stream: object, context: Context) -> bytes:
         """A neighbour's roster and ours: the end that is behind gets the later one."""
         src = await self._admit(context)
-        content = await self._first(src, context)
-        async with self._admission.turn(src):
-            request = self._understood(_roster_request, src, content)
+        content: bytes | None = await self._first(src, context)
+        async with self._turn(src, context):
+            assert content is not None
+            size = len(content)
+            request, content = self._understood(_roster_request, src, content), None
             if request is None:
-                await self._nonsense(len(content), context, "not a request for a roster")
+                await self._nonsense(src, size, context, "not a request for a roster")
             assert request is not None
             given = request.document if request.HasField("document") else None
             ours = None if self._rosters is None else await asyncio.shield(self._rosters(src, request.number, given))
             return pb.RosterDocument(document=ours).SerializeToString()
+
+    @contextlib.asynccontextmanager
+    async def _turn(self, src: str, context: Context) -> AsyncIterator[None]:
+        """While a message of ``src`` is understood and handled; whoever was dropped meanwhile is not heard any more."""
+        async with self._admission.turn(src):
+            await self._admission.patience(src)
+            if src not in self._addresses:
+                await self._not_a_neighbour(context)
+            yield
 
     async def _admit(self, context: Context) -> str:
         """The neighbour that calls; the call is aborted if it is none, or has too many under way."""
@@ -243,6 +255,7 @@ class GrpcTransport:
 
     async def _first(self, src: str, context: Context) -> bytes:
         """What a call says first; it is aborted if that is not there in time, or too long."""
+        await self._admission.patience(src)
         began, content = time.monotonic(), None
         try:
             async with asyncio.timeout(self._admission.read_seconds):
@@ -254,14 +267,13 @@ class GrpcTransport:
             if patience(context, time.monotonic() - began) < _ON_THE_WAY:  # it has only lost patience, and is gone
                 raise asyncio.CancelledError
             self._refuse("refused-no-whole-message", src, most_bytes=longest(self._codec))
-            async with self._admission.turn(src):
-                await self._nonsense(0, context, "no whole message")
+            await self._nonsense(src, 0, context, "no whole message")
         assert content is not None
         return content
 
-    async def _nonsense(self, size: int, context: Context, why: str) -> None:
-        """In the caller's turn: the next is read a little later, and this call is over."""
-        await self._admission.after_nonsense(size)
+    async def _nonsense(self, src: str, size: int, context: Context, why: str) -> None:
+        """The call is over, and the next of this neighbour is listened to a little later."""
+        self._admission.nonsense(src, size)
         await context.abort(grpc.StatusCode.INVALID_ARGUMENT, why)
 
     async def _next(self, src: str, context: Context) -> bytes | None:
@@ -374,12 +386,14 @@ class GrpcTransport:
     async def _disconnect(self, name: str) -> None:
         if name in self._channels:
             streams, channel = self._channels.pop(name)
-            await streams.close()
-            await channel.close(grace=None)
+            try:
+                await streams.close()
+            finally:
+                await channel.close(grace=None)
 
     async def close(self) -> None:
         """Stop listening and close every connection; calls under way get half a second to finish."""
-        server, self._server = self._server, None
+        server, self._server, self._closed = self._server, None, True
         if server is not None:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._stop(server)

@@ -8,12 +8,12 @@ goes on: whoever makes single calls is answered in the same way.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import grpc
 from grpc import aio
 
 __all__ = ["Streams"]
@@ -34,16 +34,43 @@ class _Stream:
     used: bool = False
 
     async def carry(self, content: bytes) -> bytes | None:
-        """A message and its answer; ``None``: the other side had ended the stream, and has not read the message."""
+        """A message and its answer; ``None``: the other side had ended the stream, and has not read the message.
+
+        Raises
+        ------
+        AioRpcError
+            The other side has refused it, or was not reached.
+        InvalidStateError
+            The connection was lost, or closed here.
+        """
+        if not self.used:
+            await self._begin()
         try:
             await self.call.write(content)
-        except (aio.AioRpcError, asyncio.InvalidStateError):
+        except (aio.AioRpcError, asyncio.InvalidStateError) as error:
             if self.used:
                 return None
+            if isinstance(error, aio.AioRpcError) and error.code() is grpc.StatusCode.INTERNAL:  # what gRPC calls it
+                raise asyncio.InvalidStateError from None
             raise
         answer = await self.call.read()
         self.used = True
         return answer if isinstance(answer, bytes) else None
+
+    async def _begin(self) -> None:
+        """Wait for the connection. gRPC would wait for ever if the call is cancelled meanwhile, as by its channel."""
+        ended = asyncio.Event()
+        self.call.add_done_callback(lambda _call: ended.set())
+        waiting = asyncio.ensure_future(ended.wait())
+        connecting = asyncio.ensure_future(self.call.wait_for_connection())
+        try:
+            await asyncio.wait((connecting, waiting), return_when=asyncio.FIRST_COMPLETED)
+            if self.call.cancelled():
+                raise asyncio.InvalidStateError
+            await connecting
+        finally:
+            waiting.cancel()
+            connecting.cancel()
 
     async def end(self) -> None:
         """Say that nothing more comes, and hear that this is understood."""
@@ -71,8 +98,8 @@ class Streams:
         ------
         TimeoutError
             No answer within so many seconds.
-        AioRpcError
-            The other side has refused it, or was not reached.
+        AioRpcError, InvalidStateError
+            As :meth:`_Stream.carry` says.
         """
         async with asyncio.timeout(seconds):
             while True:
@@ -100,8 +127,11 @@ class Streams:
     async def close(self) -> None:
         """End those that no call is using. What of a stream is left when its event loop ends would trouble the next."""
         idle, self._idle = self._idle, []
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(_FAREWELL_SECONDS):
                 await asyncio.gather(*(stream.end() for stream in idle), return_exceptions=True)
-        for stream in idle:
-            stream.call.cancel()
+        except TimeoutError:
+            pass
+        finally:
+            for stream in idle:
+                stream.call.cancel()
