@@ -69,8 +69,9 @@ class _Stream:
                 raise asyncio.InvalidStateError
             await connecting
         finally:
-            waiting.cancel()
-            connecting.cancel()
+            for task in (waiting, connecting):
+                task.cancel()
+            await asyncio.gather(waiting, connecting, return_exceptions=True)  # so that nothing is left of them
 
     async def end(self) -> None:
         """Say that nothing more comes, and hear that this is understood."""
