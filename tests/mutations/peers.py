@@ -304,13 +304,6 @@ PEERS = (
         ("tests/peer/transport/test_streams.py",),
     ),
     Named(
-        "a call over a stream that the other side has ended is lost",
-        "sottovoce.peer.transport.streams.Streams.call",
-        "if answer is not None or not used:",
-        "if True:",
-        ("tests/peer/transport/test_streams.py",),
-    ),
-    Named(
         "news that were lost in an answer are not told again",
         "sottovoce.peer.protocol.arrival.Arrivals._doubt",
         "link.doubtful = _round_of(message)",

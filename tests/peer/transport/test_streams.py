@@ -57,6 +57,18 @@ async def call(caller: GrpcTransport) -> Message | None:
     return await caller.call("b", hello("a", "b"), PATIENCE)
 
 
+def called_often(caller: GrpcTransport, streak: int) -> None:
+    """As if so many calls had just been answered."""
+    kept, _ = caller._reach("b")
+    kept._answered, kept._streak = time.monotonic(), streak
+
+
+async def warm(caller: GrpcTransport) -> None:
+    """So many calls that a stream is open."""
+    for _ in range(streams._STREAK + 1):
+        await call(caller)
+
+
 def run(scenario: Callable[[], Any]) -> None:
     asyncio.run(scenario())
 
@@ -66,9 +78,9 @@ def test_calls_one_after_the_other_share_a_stream_and_others_have_their_own() ->
 
     async def scenario() -> None:
         async with pair() as (caller, server, observer):
-            for _ in range(20):
+            for number in range(20):
                 assert await call(caller) is None
-            assert opened(server) == 1
+                assert number < streams._STREAK or opened(server) == 1  # the first ones are single calls
             for _ in range(3):
                 await asyncio.gather(*(call(caller) for _ in range(5)))
                 assert opened(server) == 5
@@ -155,11 +167,12 @@ def test_whoever_is_no_neighbour_any_more_is_refused_on_a_stream_that_is_open() 
 
     async def scenario() -> None:
         async with pair(handler) as (caller, server, observer):
-            await call(caller)
+            await warm(caller)
+            assert opened(server) == 1
             await server.drop_neighbour("a")
             with pytest.raises(CallFailed, match="refused"):
                 await call(caller)
-            assert heard == ["a"]
+            assert heard == ["a"] * 3
             assert observer.events == [("refused-not-a-neighbour", "")]
 
     run(scenario)
@@ -247,7 +260,9 @@ def test_a_peer_can_be_closed_at_the_very_moment_when_streams_run_out(monkeypatc
     async def scenario() -> None:
         for method in ("close", "enter"):
             async with pair() as (caller, server, _):
+                await warm(caller)
                 await asyncio.gather(*(call(caller) for _ in range(5)))
+                assert opened(server) == 5
                 loop, now = asyncio.get_running_loop(), asyncio.Event()
                 loop.call_later(0.1, time.sleep, 0.5)
                 loop.call_later(0.2, now.set)
@@ -265,12 +280,14 @@ def test_a_peer_can_be_closed_at_the_very_moment_when_streams_run_out(monkeypatc
 
 @pytest.mark.parametrize("ending", ["close", "drop"])
 @pytest.mark.parametrize("moment", [0.0, 0.001, 0.03])
-def test_a_call_that_waits_for_its_connection_ends_with_it(ending: str, moment: float) -> None:
+@pytest.mark.parametrize("streak", [0, 2], ids=["single", "stream"])
+def test_a_call_that_waits_for_its_connection_ends_with_it(ending: str, moment: float, streak: int) -> None:
     """The other side takes the connection and says nothing; whoever closes it here leaves no caller waiting."""
 
     async def scenario() -> None:
         with socket.create_server(("127.0.0.1", 0)) as mute:
             caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{mute.getsockname()[1]}"})
+            called_often(caller, streak)
             waiting = asyncio.create_task(call(caller))
             await asyncio.sleep(moment)
             await (caller.close() if ending == "close" else caller.drop_neighbour("b"))
@@ -350,10 +367,10 @@ def test_a_connection_that_is_lost_is_unreachable_and_not_nonsense() -> None:
         server = SOCIETY.transport("b", neighbours={"a": "127.0.0.1:1"}, **long)
         await server.serve(nothing)
         reasons = []
-        for share in range(6):
+        for share in range(12):
 
             async def through(
-                reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int = 8000 + 50_000 * share
+                reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: int = 8000 + 25_000 * share
             ) -> None:
                 other, out = await asyncio.open_connection("127.0.0.1", server.port)
                 back = asyncio.create_task(pour(other, writer, 10**9))
@@ -365,6 +382,7 @@ def test_a_connection_that_is_lost_is_unreachable_and_not_nonsense() -> None:
             proxy = await asyncio.start_server(through, "127.0.0.1", 0)
             port = proxy.sockets[0].getsockname()[1]
             caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{port}"}, **long)
+            called_often(caller, 2 * (share % 2))
             vector = np.arange(60_000, dtype=np.int64) << 40
             message = hello("a", "b", blank=False, s=1, r=1, f=vector, g=vector, topic=b"t" * 16)
             with pytest.raises(CallFailed) as failed:
@@ -406,7 +424,9 @@ def test_closing_waits_for_nobody() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _loop, what: trouble.append(what))
         for first in (0, 1):
             async with pair() as (caller, server, _):
+                await warm(caller)
                 await asyncio.gather(*(call(caller) for _ in range(6)))
+                assert opened(server) == 6
                 for one in (caller, server) if first else (server, caller):
                     await one.close()
                 while opened(server):

@@ -138,8 +138,6 @@ class GrpcTransport:
         (streams, _), content = self._reach(dst), self._codec.encode(message)
         with self._calling(dst):
             said = await streams.call(content, timeout)
-        if said is None:
-            raise self._failed(dst, "unreachable", "CLOSED")
         try:
             return self._codec.decode(said, src=dst, dst=self.name)
         except ProtocolViolation as violation:
@@ -170,7 +168,12 @@ class GrpcTransport:
             options = channel_options(self._codec, f"{dst}.{self.network}", self._backoff_max)
             channel = aio.secure_channel(str(self._addresses[dst]), credentials, options=options)
             tell: Any = channel.stream_stream(_METHOD, None, None)
-            self._channels[dst] = Streams(lambda patience: tell(metadata=facts(self._now(), patience))), channel
+            single: Any = channel.unary_unary(_METHOD, None, None)
+            streams = Streams(
+                lambda patience: tell(metadata=facts(self._now(), patience)),
+                lambda content, patience: single(content, timeout=patience, metadata=facts(self._now(), patience)),
+            )
+            self._channels[dst] = streams, channel
         return self._channels[dst]
 
     @contextlib.contextmanager

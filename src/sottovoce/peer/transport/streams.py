@@ -2,14 +2,16 @@
 
 A stream carries one call after the other, each of them a message and its answer. Calls that are made at the same time
 have a stream each; one that fails, or is given up, takes its stream with it. To the other side a stream is a call that
-goes on: whoever makes single calls is answered in the same way.
+goes on: whoever makes single calls is answered in the same way. So are the first calls made, and those after a failure:
+only of a single call does gRPC always say why it was refused.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,9 @@ __all__ = ["Streams"]
 
 _SECONDS = 5.0
 """How long a stream is used: less than a connection goes on after it was told to end, and than the other end waits."""
+
+_STREAK = 2
+"""After so many calls that were answered, each soon after the one before, a stream is worth while."""
 
 _FAREWELL_SECONDS = 0.2
 """How long the other side may take to end streams that are not needed any more."""
@@ -34,24 +39,24 @@ class _Stream:
     used: bool = False
 
     async def carry(self, content: bytes) -> bytes | None:
-        """A message and its answer; ``None``: the other side had ended the stream, and has not read the message.
+        """A message and its answer; ``None``: the stream has ended, and the other side has not handled the message.
 
         Raises
         ------
         AioRpcError
             The other side has refused it, or was not reached.
         InvalidStateError
-            The connection was lost, or closed here.
+            The connection was closed here.
         """
         if not self.used:
             await self._begin()
         try:
             await self.call.write(content)
-        except (aio.AioRpcError, asyncio.InvalidStateError) as error:
-            if self.used:
+        except asyncio.InvalidStateError:
+            return None
+        except aio.AioRpcError as error:
+            if self.used or error.code() is grpc.StatusCode.INTERNAL:  # all that gRPC knows if a stream ends meanwhile
                 return None
-            if isinstance(error, aio.AioRpcError) and error.code() is grpc.StatusCode.INTERNAL:  # what gRPC calls it
-                raise asyncio.InvalidStateError from None
             raise
         answer = await self.call.read()
         self.used = True
@@ -86,14 +91,18 @@ class Streams:
     ----------
     begin
         Opens a stream, given the seconds that the first answer on it may take.
+    single
+        Makes a single call, given a message and those seconds.
     """
 
-    def __init__(self, begin: Callable[[float], Any]) -> None:
-        self._begin = begin
+    def __init__(self, begin: Callable[[float], Any], single: Callable[[bytes, float], Awaitable[bytes]]) -> None:
+        self._begin, self._single = begin, single
         self._idle: list[_Stream] = []
+        self._answered, self._streak = -math.inf, 0
+        """When the last call was answered, and how many were in a row, each soon after the one before."""
 
-    async def call(self, content: bytes, seconds: float) -> bytes | None:
-        """One message and its answer; ``None``: the other side has ended the stream and said nothing.
+    async def call(self, content: bytes, seconds: float) -> bytes:
+        """One message and its answer.
 
         Raises
         ------
@@ -102,28 +111,43 @@ class Streams:
         AioRpcError, InvalidStateError
             As :meth:`_Stream.carry` says.
         """
-        async with asyncio.timeout(seconds):
-            while True:
-                stream = self._take() or _Stream(self._begin(seconds), time.monotonic())
-                used = stream.used
-                try:
-                    answer = await stream.carry(content)
-                except BaseException:
-                    stream.call.cancel()
-                    raise
-                if answer is not None:
-                    self._idle.append(stream)
-                if answer is not None or not used:
-                    return answer
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await self._over_a_stream(content, seconds)
+                if answer is None:
+                    answer = bytes(await self._single(content, seconds))
+        except BaseException:
+            self._streak = 0
+            raise
+        now = time.monotonic()
+        self._streak = self._streak + 1 if now - self._answered < _SECONDS else 1
+        self._answered = now
+        return answer
 
-    def _take(self) -> _Stream | None:
-        oldest = time.monotonic() - _SECONDS
+    async def _over_a_stream(self, content: bytes, seconds: float) -> bytes | None:
+        """``None``: there is none, and it is no time to open one; or all have ended without handling the message."""
+        while (stream := self._take(seconds)) is not None:
+            fresh = not stream.used
+            try:
+                answer = await stream.carry(content)
+            except BaseException:
+                stream.call.cancel()
+                raise
+            if answer is not None:
+                self._idle.append(stream)
+            if answer is not None or fresh:
+                return answer
+        return None
+
+    def _take(self, seconds: float) -> _Stream | None:
+        now = time.monotonic()
         while self._idle:
             stream = self._idle.pop()
-            if stream.since > oldest and not stream.call.done():
+            if now - stream.since < _SECONDS and not stream.call.done():
                 return stream
             stream.call.cancel()
-        return None
+        often = self._streak >= _STREAK and now - self._answered < _SECONDS
+        return _Stream(self._begin(seconds), now) if often else None
 
     async def close(self) -> None:
         """End those that no call is using. What of a stream is left when its event loop ends would trouble the next."""
