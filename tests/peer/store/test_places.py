@@ -37,6 +37,15 @@ def opened(folder: Path) -> SqliteStore:
     return store
 
 
+REAL_WRITE = SqliteStore.write
+
+
+def applied_and_failed(store: SqliteStore, change: Any) -> None:
+    """A transaction that is on disk, and yet whoever asked for it hears of a failure."""
+    REAL_WRITE(store, change)
+    raise KeyboardInterrupt
+
+
 def file_of(folder: Path) -> Path:
     (found,) = folder.glob("*.vectors")
     return found
@@ -254,12 +263,6 @@ def test_a_transaction_of_which_nobody_knows_whether_it_counts(folder: Path, mon
     before = kept.load()
     assert before is not None
     doubtful, later = replace(before, noise=before.value * 3, requests=50), replace(before, noise=before.value * 5)
-    real = SqliteStore.write
-
-    def applied_and_failed(self: SqliteStore, change: Any) -> None:
-        real(self, change)
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr(SqliteStore, "write", applied_and_failed)
         with pytest.raises(KeyboardInterrupt):
@@ -292,12 +295,6 @@ def test_after_a_failure_a_store_believes_only_what_it_reads(
     store = SqliteStore(tmp_path / "data", WHO)
     kept, before = store.topic(TOPIC, length), some_state(length)
     kept.save(before)
-    real = SqliteStore.write
-
-    def applied_and_failed(self: SqliteStore, change: Any) -> None:
-        real(self, change)
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr(SqliteStore, "write", applied_and_failed)
         with pytest.raises(KeyboardInterrupt):

@@ -48,6 +48,13 @@ async def pair(handler: Callable[[str, Message], Awaitable[Message | None]] = no
         await server.close()
 
 
+def raw_channel(server: GrpcTransport) -> aio.Channel:
+    """A connection of peer a's that keeps to no rules."""
+    own = SOCIETY.credentials("a")
+    trusted = grpc.ssl_channel_credentials(own.members["b"], own.key, own.certificate)
+    return aio.secure_channel(f"127.0.0.1:{server.port}", trusted, options=[("grpc.ssl_target_name_override", "b.net")])
+
+
 def opened(server: GrpcTransport) -> int:
     """Streams of peer a that are open."""
     return server._admission._desks["a"].streams
@@ -183,10 +190,7 @@ def test_nonsense_ends_its_stream_and_is_counted() -> None:
 
     async def scenario() -> None:
         async with pair() as (caller, server, observer):
-            own = SOCIETY.credentials("a")
-            trusted = grpc.ssl_channel_credentials(own.members["b"], own.key, own.certificate)
-            options = [("grpc.ssl_target_name_override", "b.net")]
-            async with aio.secure_channel(f"127.0.0.1:{server.port}", trusted, options=options) as channel:
+            async with raw_channel(server) as channel:
                 stream: Any = channel.stream_stream(METHOD)()
                 await stream.write(server._codec.encode(hello("a", "b")))
                 assert isinstance(await stream.read(), bytes)
@@ -205,10 +209,7 @@ def test_silent_streams_give_way() -> None:
 
     async def scenario() -> None:
         async with pair() as (caller, server, observer):
-            own = SOCIETY.credentials("a")
-            trusted = grpc.ssl_channel_credentials(own.members["b"], own.key, own.certificate)
-            options = [("grpc.ssl_target_name_override", "b.net")]
-            async with aio.secure_channel(f"127.0.0.1:{server.port}", trusted, options=options) as channel:
+            async with raw_channel(server) as channel:
                 kept: list[Any] = [channel.stream_stream(METHOD)() for _ in range(server._admission.calls)]
                 for stream in kept:
                     await stream.write(server._codec.encode(hello("a", "b")))
@@ -310,13 +311,7 @@ def test_answers_that_are_held_back_buy_no_further_places() -> None:
     async def scenario() -> None:
         server = SOCIETY.transport("b", neighbours={"a": "127.0.0.1:1"}, longest_topic=10**6)
         await server.serve(handler)
-        own = SOCIETY.credentials("a")
-        trusted = grpc.ssl_channel_credentials(own.members["b"], own.key, own.certificate)
-        options = [("grpc.ssl_target_name_override", "b.net")]
-        async with (
-            asyncio.timeout(PATIENCE),
-            aio.secure_channel(f"127.0.0.1:{server.port}", trusted, options=options) as channel,
-        ):
+        async with asyncio.timeout(PATIENCE), raw_channel(server) as channel:
             greetings: list[Any] = []
             for number in range(8):
                 greetings.append(channel.stream_stream(METHOD)())
