@@ -166,6 +166,27 @@ def test_messages_that_are_too_long_are_counted(size: int) -> None:
     asyncio.run(scenario())
 
 
+def test_hanging_up_spares_nobody_the_pause_after_nonsense(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever sends nonsense and is gone at once is not looked at sooner; another neighbour is."""
+    monkeypatch.setattr(admission, "_NONSENSE_SECONDS", 1000.0)
+
+    async def scenario() -> None:
+        async with target() as b:
+            channel = b.channel("a")
+            for _ in range(12):
+                stream: Any = channel.stream_stream(METHOD)()
+                await stream.write(b"nonsense")
+                await asyncio.sleep(0.03)
+                stream.cancel()
+            await b.until_counted("refused-invalid-message")
+            await b.honest("e")
+            assert b.observer.counted("refused-invalid-message") == 1
+            assert b.heard == ["e"]
+            await channel.close()
+
+    asyncio.run(scenario())
+
+
 def test_a_caller_that_loses_patience_is_not_counted_as_a_liar() -> None:
     """A stream that ends because its caller's own time is over says nothing about the caller."""
 

@@ -290,6 +290,13 @@ PEERS = (
         ("tests/peer/transport/test_streams.py",),
     ),
     Named(
+        "whoever sends nonsense is listened to again at once",
+        "sottovoce.peer.transport.admission.Admission.patience",
+        "if left > 0.0:",
+        "if False:",
+        ("tests/attacks/test_nobody_is_kept_waiting.py",),
+    ),
+    Named(
         "an answer that is held back buys one more place each time",
         "sottovoce.peer.transport.admission.Admission.idle",
         "if desk.streams > self.calls:",
