@@ -11,6 +11,8 @@ __all__ = ["channel_options", "hide_callers_that_hung_up", "longest", "server_op
 Options = list[tuple[str, int | str]]
 
 _HANDSHAKE_MS = 10_000
+"""How long a handshake may take, at both ends: over a far line, or while a machine stands still, it takes seconds."""
+
 _CONNECTIONS = 256
 """Open connections, strangers that have not finished their handshake included; a process may often open 1024 files."""
 
@@ -58,7 +60,8 @@ def channel_options(codec: Codec, name: str, backoff_max: float) -> Options:
         ("grpc.enable_retries", 0),  # repeating is the protocol's decision
         ("grpc.use_local_subchannel_pool", 1),
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 100),
+        # What gRPC calls so is how long making a connection may take; after a failure it is tried again as above.
+        ("grpc.min_reconnect_backoff_ms", _HANDSHAKE_MS),
         ("grpc.max_reconnect_backoff_ms", max(100, int(1000 * backoff_max))),
     ]
 
