@@ -127,6 +127,8 @@ def test_a_neighbour_that_opens_streams_and_stays_silent_hurts_only_itself(monke
             await asyncio.gather(*map(ended, streams), return_exceptions=True)
             for channel in channels:
                 await channel.close()
+            while b.server._admission._desks["a"].streams:  # that they are gone takes a moment to arrive
+                await asyncio.sleep(0.02)
             await b.honest("a")  # and its places are free again
 
     asyncio.run(scenario())

@@ -60,6 +60,12 @@ def opened(server: GrpcTransport) -> int:
     return server._admission._desks["a"].streams
 
 
+async def until_opened(server: GrpcTransport, number: int) -> None:
+    """Single calls that were answered may take a moment longer to end."""
+    while opened(server) != number:
+        await asyncio.sleep(0.001)
+
+
 async def call(caller: GrpcTransport) -> Message | None:
     return await caller.call("b", hello("a", "b"), PATIENCE)
 
@@ -87,10 +93,11 @@ def test_calls_one_after_the_other_share_a_stream_and_others_have_their_own() ->
         async with pair() as (caller, server, observer):
             for number in range(20):
                 assert await call(caller) is None
-                assert number < streams._STREAK or opened(server) == 1  # the first ones are single calls
+                if number >= streams._STREAK:  # the first ones are single calls
+                    await until_opened(server, 1)
             for _ in range(3):
                 await asyncio.gather(*(call(caller) for _ in range(5)))
-                assert opened(server) == 5
+                await until_opened(server, 5)
             assert observer.events == []
 
     run(scenario)
@@ -175,7 +182,7 @@ def test_whoever_is_no_neighbour_any_more_is_refused_on_a_stream_that_is_open() 
     async def scenario() -> None:
         async with pair(handler) as (caller, server, observer):
             await warm(caller)
-            assert opened(server) == 1
+            await until_opened(server, 1)
             await server.drop_neighbour("a")
             with pytest.raises(CallFailed, match="refused"):
                 await call(caller)
@@ -262,8 +269,8 @@ def test_a_peer_can_be_closed_at_the_very_moment_when_streams_run_out(monkeypatc
         for method in ("close", "enter"):
             async with pair() as (caller, server, _):
                 await warm(caller)
-                await asyncio.gather(*(call(caller) for _ in range(5)))
-                assert opened(server) == 5
+                while opened(server) != 5:  # they end soon, and a machine may stand still
+                    await asyncio.gather(*(call(caller) for _ in range(5)))
                 loop, now = asyncio.get_running_loop(), asyncio.Event()
                 loop.call_later(0.1, time.sleep, 0.5)
                 loop.call_later(0.2, now.set)
@@ -421,7 +428,7 @@ def test_closing_waits_for_nobody() -> None:
             async with pair() as (caller, server, _):
                 await warm(caller)
                 await asyncio.gather(*(call(caller) for _ in range(6)))
-                assert opened(server) == 6
+                await until_opened(server, 6)
                 for one in (caller, server) if first else (server, caller):
                     await one.close()
                 while opened(server):
