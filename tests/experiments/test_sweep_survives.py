@@ -111,6 +111,36 @@ def test_what_dask_says_of_its_own_end_is_not_shown():
     assert _is_news(logging.LogRecord("distributed.client", logging.ERROR, "", 0, "in words", (), None))
 
 
+def test_a_cluster_that_does_not_close_in_time_hides_nothing():
+    """What the sweep has to say is said all the same, be it that it was stopped."""
+    from sottovoce.cli.sweep import _closing
+
+    class Slow:
+        def close(self):
+            raise TimeoutError
+
+    with _closing(Slow()):
+        pass
+    with pytest.raises(SweepInterrupted), _closing(Slow()):
+        raise SweepInterrupted("stopped", signal.SIGTERM)
+
+
+class Stopped(Here):
+    """Workers that end when this process is asked to stop, as those of a group do, and are missed first."""
+
+    def submit(self, fn, /, *arguments):
+        if self.calls == self.limit:
+            signal.raise_signal(signal.SIGTERM)
+        return super().submit(fn, *arguments)
+
+
+def test_a_signal_that_ends_the_workers_first_is_the_reason_why_a_sweep_stopped(tmp_path):
+    """Not that they are gone: a batch system looks at the exit code."""
+    with pytest.raises(SweepInterrupted, match="SIGTERM") as stopped:
+        sweep(SPEC, store=tmp_path, executor=Stopped(limit=0), progress=False)
+    assert stopped.value.signal == signal.SIGTERM
+
+
 DYING = """
 import os, signal
 from sottovoce.experiments.runs import run_batch

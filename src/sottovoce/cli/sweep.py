@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, InvalidStateError
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,15 +100,25 @@ def _dask(address: str, stack: ExitStack) -> Executor:
     for name in _TALKATIVE:
         logging.getLogger(name).addFilter(_is_news)
     if address == "local":
-        cluster = stack.enter_context(library.LocalCluster(threads_per_worker=1, dashboard_address=None))
-        client = stack.enter_context(library.Client(cluster))
+        cluster = stack.enter_context(_closing(library.LocalCluster(threads_per_worker=1, dashboard_address=None)))
+        client = stack.enter_context(_closing(library.Client(cluster)))
     else:
         try:
-            client = stack.enter_context(library.Client(address, timeout="10s"))
+            client = stack.enter_context(_closing(library.Client(address, timeout="10s")))
         except (OSError, ValueError, AssertionError) as error:  # Dask asserts that an address has a port
             raise InvalidParameter(f"--dask: no scheduler answers at {address} ({type(error).__name__})") from None
     executor: Executor = client.get_executor(retries=3)
     return executor
+
+
+@contextmanager
+def _closing(part: Any) -> Iterator[Any]:
+    """A part of Dask. If it does not close in time nothing is lost, and what the sweep has to say is said."""
+    try:
+        yield part
+    finally:
+        with suppress(OSError, RuntimeError):
+            part.close()
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -123,11 +123,12 @@ def sweep(
         except (KeyboardInterrupt, StopAsked, *TROUBLE) as error:
             with suppress(OSError):  # a full disk, perhaps the reason why we are here
                 intake.flush()
-            why = str(error) if isinstance(error, StopAsked) else f"{type(error).__name__}: {error}"
+            asked = _asked(error, stop)
+            why = f"{type(error).__name__}: {error}" if asked is None else signal.Signals(asked).name
             raise SweepInterrupted(
                 f"stopped after {intake.written} of {len(todo)} runs ({why}); "
                 f"they are kept in {kept.folder}, and the same command does the rest",
-                _signal(error),
+                asked,
             ) from error
     return SweepResult(kept, intake.finished, len(tasks) - len(todo), dict(intake.reasons.most_common()))
 
@@ -142,9 +143,10 @@ def _run(todo: Sequence[Task], executor: Executor | None, intake: _Intake, bar: 
     intake.flush()
 
 
-def _signal(error: BaseException) -> int | None:
-    if isinstance(error, StopAsked):
-        return error.signal
+def _asked(error: BaseException, stop: StopRequest) -> int | None:
+    """The signal that asked to stop; it may have ended the workers, too, and they are missed before it is looked at."""
+    if stop.signal is not None:
+        return stop.signal
     return signal.SIGINT if isinstance(error, KeyboardInterrupt) else None
 
 

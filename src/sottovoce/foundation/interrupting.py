@@ -168,18 +168,18 @@ class StopRequest:
     """The first signal that came, if any."""
 
     def __init__(self) -> None:
-        self._signal: int | None = None
+        self.signal: int | None = None
 
     def answer(self, number: int, _frame: FrameType | None) -> None:
         """Remember the first; a second one does not wait."""
-        if self._signal is not None:
+        if self.signal is not None:
             raise KeyboardInterrupt
-        self._signal = number
+        self.signal = number
 
     def check(self) -> None:
         """Raise :class:`StopAsked` if a signal came."""
-        if self._signal is not None:
-            raise StopAsked(self._signal)
+        if self.signal is not None:
+            raise StopAsked(self.signal)
 
 
 @contextmanager
