@@ -20,10 +20,12 @@ from ..errors import InvalidFile, SottovoceError
 from ..foundation.files import is_file
 from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
+from ..methods.registry import find_method
 from ..scenario.graphs import parse_graph
 from ..scenario.methods import MethodSpec
 from ..scenario.values import ValuesSpec
 from ..simulation import simulate
+from ..simulation.fingerprints import code_of, same_python
 from .bench import cpu_model
 from .neighbour import curious_neighbour
 from .spec import Task, content_digest
@@ -138,9 +140,20 @@ def _graph(text: str, _files: Sequence[tuple[str, str]]) -> Graph:
     return parse_graph(text)
 
 
+def _check_code(task: Task) -> None:
+    """A method of the user's must be here what it was where the work was given out."""
+    here = code_of(find_method(task.method)) if task.code else ""
+    if same_python(here, task.code) and here != task.code:
+        raise InvalidFile(
+            f"method {task.method!r} is another one here than where the work was given out: workers have it as its "
+            "file has it, without what was changed since"
+        )
+
+
 def _run(task: Task) -> Outcome:
     if task.origin is not None:
         task.origin.load()
+    _check_code(task)
     for path, digest in task.files:
         if not is_file(path) or content_digest(path) != digest:
             raise InvalidFile(f"{path} is not here, or differs from the file where the work was given out")

@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import tomllib
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
@@ -24,12 +25,13 @@ import numpy as np
 from .._version import __version__
 from ..errors import InvalidFile, InvalidParameter
 from ..foundation.arguments import number, whole
-from ..methods import METHODS
-from ..methods.registry import find_method
+from ..methods import METHODS, Method
+from ..methods.registry import find_method, is_ours
 from ..scenario.graphs import GraphFile, GraphSpec, describe_graph
 from ..scenario.loading import Origin, load_methods, origin_of
 from ..scenario.methods import MethodSpec, split_method
 from ..scenario.values import WAYS, ValuesSpec
+from ..simulation.fingerprints import code_of
 
 __all__ = ["Audit", "SweepSpec", "Task", "content_digest", "read_spec", "spec_from"]
 
@@ -66,6 +68,8 @@ class Task:
     audit: Audit | None = None
     origin: Origin | None = None
     """Where a worker finds the method, if it is not one of this package."""
+    code: str = ""
+    """Digest of such a method's code; empty if it has none that lasts."""
     files: tuple[tuple[str, str], ...] = ()
     """Files that the graph or the values are read from, each with the digest of its content."""
 
@@ -159,7 +163,8 @@ class SweepSpec:
 
     def tasks(self) -> list[Task]:
         """All runs, each once, in a fixed order."""
-        return list(dict.fromkeys(self._task(point) for point in self._points()))
+        own: dict[type[Method], dict[str, Any]] = {}
+        return list(dict.fromkeys(self._task(point, own) for point in self._points()))
 
     def _points(self) -> Iterator[dict[str, Setting]]:
         yield from (dict(run) for run in self.runs)
@@ -173,10 +178,12 @@ class SweepSpec:
         for _ in range(self.sample):
             yield {name: _draw(rng, settings) for name, settings in self.axes.items()}
 
-    def _task(self, point: Mapping[str, Setting]) -> Task:
+    def _task(self, point: Mapping[str, Setting], own: dict[type[Method], dict[str, Any]]) -> Task:
         seed = whole("seed", point.get("seed", 1), low=0)
         name, parameters = split_method(str(point.get("method", "noise-insertion")))
         cls = find_method(name)
+        if cls not in own:
+            own[cls] = {} if is_ours(cls) else _own(cls)
         accepted = _accepted(cls)
         parameters |= {k: v for k, v in point.items() if k not in OWN_AXES and k in accepted}
         MethodSpec(name, tuple(parameters.items()))
@@ -192,9 +199,17 @@ class SweepSpec:
             replicas=self.replicas,
             record=self.record,
             audit=self.audit,
-            origin=origin_of(cls),
+            **own[cls],
             files=tuple((path, content_digest(path)) for path in _paths(graph, values)),
         )
+
+
+def _own(cls: type[Method]) -> dict[str, Any]:
+    """What tells a method of the user's from what it was before an edit: its files, and its code as it is now."""
+    origin, code = origin_of(cls), code_of(cls)
+    if origin is None and not code:
+        code = uuid.uuid4().hex  # nothing tells whether it is the same as another time: its runs are done again
+    return {"origin": origin, "code": code}
 
 
 def _values(text: object) -> str:

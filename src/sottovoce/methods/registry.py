@@ -51,6 +51,10 @@ def register(cls: M) -> M:
     if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         raise InvalidParameter(f"the name {cls.name!r} belongs to {known.__module__}.{known.__qualname__} already")
     _REGISTERED[cls.name] = cls
+    if not is_ours(cls):
+        from .sources import remember  # which our own methods, and a peer, do without
+
+        remember(cls.__module__)
     return cls
 
 

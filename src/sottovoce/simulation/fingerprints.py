@@ -11,17 +11,28 @@ that Numba compiles.
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from types import CellType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
+from collections.abc import Callable, Iterator, Set
+from functools import cached_property, lru_cache
+from types import (
+    CellType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    ModuleType,
+    NoneType,
+)
 from typing import Any
 
 import numba
 import numpy as np
 
-__all__ = ["Fingerprint", "compilable"]
+__all__ = ["Fingerprint", "code_of", "compilable", "same_python"]
 
 LIBRARIES = {"builtins", "cmath", "math", "numba", "numpy", "operator"}
 """Known by their versions, and not looked into."""
@@ -48,8 +59,10 @@ Names = frozenset[str]
 class Fingerprint:
     """Add functions and constants; equal digests mean equal compiled code."""
 
+    versions, libraries = VERSIONS, LIBRARIES
+
     def __init__(self) -> None:
-        self._hash = hashlib.sha256(VERSIONS.encode())
+        self._hash = hashlib.sha256(self.versions.encode())
         self._met: dict[object, tuple[int, object]] = {}
         self.by_identity: list[object] = []
         """What could not be described; kept here, so that no other object gets its address."""
@@ -67,10 +80,10 @@ class Fingerprint:
     def add(self, value: Any, names: Names = frozenset()) -> None:
         """Add one value; if it is a module, what it has under ``names``."""
         options, value = getattr(value, "targetoptions", OPTIONS), _plain(value)
-        if isinstance(value, FunctionType) and not _from_library(value):
+        if isinstance(value, FunctionType) and not _from_library(value, self.libraries):
             self._say("function", _code_digest(value.__code__), sorted(options.items()))
             self._add_parts(value, _names(value.__code__))
-        elif isinstance(value, ModuleType) and not _from_library(value):
+        elif isinstance(value, ModuleType) and not _from_library(value, self.libraries):
             self._say("module", value.__name__)
             self._add_parts(value, names)
         elif isinstance(value, tuple | list):
@@ -99,7 +112,7 @@ class Fingerprint:
             return (type(value).__qualname__, repr(value))
         if isinstance(value, np.ndarray) and not value.dtype.hasobject and value.nbytes <= LARGEST_ARRAY:
             return ("array", value.dtype.descr, value.shape, value.strides, value.tobytes())
-        if _from_library(value):
+        if _from_library(value, self.libraries):
             return ("library", _home(value), _name(value))
         if isinstance(value, np.ufunc) and getattr(np, _name(value), MISSING) is value:
             return ("ufunc", _name(value))
@@ -154,16 +167,86 @@ def _home(value: Any) -> str:
     return str(value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", ""))
 
 
-def _from_library(value: Any) -> bool:
+def _from_library(value: Any, libraries: Set[str] = LIBRARIES) -> bool:
     """Whether a library has it under its name; what a user made with a library's help does not count."""
     home = _home(value)
-    if home.partition(".")[0] not in LIBRARIES:
+    if home.partition(".")[0] not in libraries:
         return False
     return isinstance(value, ModuleType) or getattr(sys.modules.get(home), _name(value), MISSING) is value
 
 
 def _name(value: Any) -> str:
     return str(getattr(value, "__name__", ""))
+
+
+# -- classes ----------------------------------------------------------------------------------------
+
+BESIDE_THE_CODE = {"__annotations__", "__dataclass_fields__", "__dataclass_params__", "__doc__", "__firstlineno__"}
+MADE_FOR_IT = {"__abstractmethods__", "__delattr__", "__eq__", "__hash__", "__init__", "__match_args__", "__module__"}
+MADE_FOR_IT |= {"__replace__", "__repr__", "__setattr__", "__slots__", "__static_attributes__", "_abc_impl"}
+
+
+def code_of(cls: type) -> str:
+    """Digest of all that a class of the user's computes with, as it is now; empty if part of it has no lasting name.
+
+    It means the same in another process with the same version of Python.
+    """
+    own = _CodeOfClasses()
+    own.add(cls)
+    return f"{own.versions} {own.digest}" if own.durable else ""
+
+
+def same_python(one: str, other: str) -> bool:
+    """Whether two digests of :func:`code_of` come from the same version of Python, and can be compared."""
+    return bool(one and other) and one.partition(" ")[0] == other.partition(" ")[0]
+
+
+class _CodeOfClasses(Fingerprint):
+    """Looks into classes, too, and knows this package by its name."""
+
+    versions = str(sys.implementation.cache_tag)
+    libraries = (LIBRARIES | {__name__.partition(".")[0]} | sys.stdlib_module_names) - {"__main__"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._classes: list[type] = []
+
+    def _describe(self, value: Any) -> tuple[object, ...]:
+        if isinstance(value, enum.Enum):
+            return ("member", str(value))
+        if isinstance(value, type) and not _from_library(value, self.libraries):
+            return self._look_into(value)
+        if dataclasses.is_dataclass(value) and _from_library(type(value), self.libraries):
+            for field in dataclasses.fields(value):
+                self.add(getattr(value, field.name))
+            return ("instance", type(value).__qualname__)
+        if type(value) is dict and all(isinstance(key, str) for key in value):
+            self.add(sorted(value.items()))
+            return ("dict",)
+        return super()._describe(value)
+
+    def _look_into(self, cls: type) -> tuple[object, ...]:
+        if cls not in self._classes:
+            self._classes.append(cls)
+            for base in cls.__bases__:
+                self.add(base)
+            for name, part in sorted(vars(cls).items()):
+                if name not in BESIDE_THE_CODE | MADE_FOR_IT:
+                    self._say(name)
+                    for one in _inside(part):
+                        self.add(one)
+        return ("class", self._classes.index(cls), cls.__qualname__)
+
+
+def _inside(part: Any) -> tuple[Any, ...]:
+    """The functions that an attribute of a class stands for, or what it is."""
+    if isinstance(part, GetSetDescriptorType | MemberDescriptorType):
+        return ()
+    if isinstance(part, staticmethod | classmethod):
+        return (part.__func__,)
+    if isinstance(part, property):
+        return (part.fget, part.fset, part.fdel)
+    return (part.func,) if isinstance(part, cached_property) else (part,)
 
 
 # -- copies -----------------------------------------------------------------------------------------
