@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from .kinds import FileName, Number
 from .output import Group, json_option, print_json, say, seed_option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..peer import Peer
     from ..statistics import Study, StudyReport, Table
 
@@ -92,17 +95,21 @@ def run(
     if trial and (len(files) < 2 or len({path.stem for path in files}) != len(files)):
         raise InvalidParameter("--trial needs at least two files, with different names")
     tables = {path.stem: declared.read(path) for path in files}
+
+    def show(report: StudyReport) -> None:
+        _write(report, out, page)
+        if as_json:
+            print_json(report.as_dict())
+        else:
+            click.echo(report.to_text(), nl=False)
+        sys.stdout.flush()
+
     if trial:
-        report = run_together(declared, tables)
+        show(run_together(declared, tables))
     else:
         assert config is not None
         assert topic is not None
-        report = asyncio.run(_with_peer(declared, next(iter(tables.values())), config, topic, timeout))
-    _write(report, out, page)
-    if as_json:
-        print_json(report.as_dict())
-    else:
-        click.echo(report.to_text(), nl=False)
+        asyncio.run(_with_peer(declared, next(iter(tables.values())), config, topic, timeout, show))
 
 
 @command.command()
@@ -159,8 +166,15 @@ def example(folder: Path, seed: int, as_json: bool) -> None:
     click.echo(f"  sottovoce study run {study} {folder}/*.csv --trial")
 
 
-async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout: float | None) -> StudyReport:  # noqa: ASYNC109
-    """The report of the network to which a peer belongs."""
+async def _with_peer(
+    study: Study,
+    table: Table,
+    path: Path,
+    topic: str,
+    timeout: float | None,  # noqa: ASYNC109
+    show: Callable[[StudyReport], None],
+) -> None:
+    """Show the report of the network to which a peer belongs, and stay for neighbours that do not have it yet."""
     from ..errors import InvalidFile
     from ..peer import Peer, PeerConfig
     from ..statistics import run_study
@@ -171,8 +185,8 @@ async def _with_peer(study: Study, table: Table, path: Path, topic: str, timeout
         except InvalidFile:  # the answers say so, and a neighbour may not have them yet
             await _linger(peer)
             raise
+        show(found)
         await _linger(peer)
-        return found
 
 
 async def _linger(peer: Peer) -> None:

@@ -26,12 +26,13 @@ pays. The wait ends with a time-out that names it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from .units import Vector
 
-__all__ = ["Agreement", "Certificate", "followed", "renewed"]
+__all__ = ["Agreement", "Certificate", "followed", "in_the_order_of", "named", "renewed", "renumbered"]
 
 
 class Agreement(NamedTuple):
@@ -57,12 +58,15 @@ class Certificate:
         Its width in units, at most, over the coordinates.
     declared
         Whether it is this topic's answer.
+    roll
+        The names of the members in that order, if they are known: a later roster has another.
     """
 
     contributors: int
     twice: Vector
     width: int
     declared: bool = False
+    roll: tuple[str, ...] = ()
 
     @property
     def interval(self) -> tuple[Vector, Vector]:
@@ -79,6 +83,38 @@ class Certificate:
     def __repr__(self) -> str:
         word = "declared" if self.declared else "certified"
         return f"<Certificate {word} contributors={self.contributors:b} width={self.width}>"
+
+
+def renumbered(members: int, before: Sequence[str], now: Sequence[str]) -> int | None:
+    """A set of members in the order of another roster; ``None`` if one of them is not in it.
+
+    Examples
+    --------
+    >>> bin(renumbered(0b11, ["bob", "cyd"], ["abe", "bob", "cyd"])), renumbered(0b11, ["bob", "cyd"], ["abe", "bob"])
+    ('0b110', None)
+    """
+    names = named(members, before)
+    return sum(1 << now.index(name) for name in names) if set(names) <= set(now) else None
+
+
+def in_the_order_of(roll: tuple[str, ...], certificate: Certificate | None) -> Certificate | None:
+    """A certificate with its members in the order of another roster; ``None`` if one of them is not in it."""
+    if certificate is None or not certificate.roll or not roll or certificate.roll == roll:
+        return certificate
+    members = renumbered(certificate.contributors, certificate.roll, roll)
+    return None if members is None else replace(certificate, contributors=members, roll=roll)
+
+
+def named(members: int, roll: Sequence[str]) -> list[str]:
+    """Who is in a set of members; those that the roster does not know have numbers.
+
+    Examples
+    --------
+    >>> named(0b1101, ["ada", "bob", "cyd"])
+    ['ada', 'cyd', '#4']
+    """
+    bits = [bit for bit in range(members.bit_length()) if members >> bit & 1]
+    return [roll[bit] if bit < len(roll) else f"#{bit + 1}" for bit in bits]
 
 
 def renewed(before: Certificate | None, found: Agreement, *, missing: str, members: int) -> Certificate | None:

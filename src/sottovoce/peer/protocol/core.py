@@ -81,6 +81,10 @@ class Core:
         """R84: the set that a neighbour has declared last; 0: none has."""
         self._offers: dict[str, Certificate] = {}
         """R92, R93: the answers that neighbours have told."""
+        self._claims: set[str] = set()
+        """R83: neighbours that have said that they count on this peer, which binds it as its own certificate would."""
+        self.may_have_lost = True
+        """R93: whether this peer may have had the answer of this topic, and lost it with its disk."""
         self._to_tell: set[str] = set()
         self.absences = no_absences(settings)
         """R90: who is missing, as far as this peer knows."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .closing import Certificate, followed, renewed
+from .closing import Certificate, followed, in_the_order_of, renewed
 from .intervals import union, width
 from .members import Membership
-from .messages import Kind, Message
+from .messages import Kind, Message, within
 from .openings import closed
+from .settings import Settings
 
 __all__ = ["Ending"]
 
@@ -31,20 +32,42 @@ class Ending(Membership):
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
         if m.held and m.held == self._held:  # R91
             self.holders |= m.holders
-        self.rule.bound |= adopted and bool(m.held >> self.settings.index & 1)
         self._note_offer(m)
         if m.closed:
             self.declared_elsewhere = self._links[m.src].closed = m.closed
-            self.rule.bound = self.settings.missing == "drop"  # whoever has declared it has counted on us
+        counted_on = m.closed | (m.held if adopted else 0)  # whoever has declared a set has counted on all of it
+        if self.settings.missing == "drop" and counted_on >> self.settings.index & 1:
+            self._claims.add(m.src)
+            self.rule.bound = True
         self._hold(held)
+
+    def forget_claims(self, *names: str) -> None:
+        """R83: these are gone for good, as an operator says or the roster: what they alone have said binds nobody."""
+        self._claims.difference_update(names)
+        self.rule.bound = self.rule.bound and (bool(self._claims) or self.state.certificate is not None)
+
+    def reconfigure(self, settings: Settings) -> None:
+        """R49: what a new roster says; sets of members are in its order from now on, and neighbours tell theirs anew.
+
+        Whoever holds a certificate with a member that is in the roster no more has to end the topic before.
+        """
+        self.state = replace(self.state, certificate=in_the_order_of(settings.order, self.state.certificate))
+        self.ended.clear()
+        self._offers.clear()
+        self.declared_elsewhere = 0
+        for link in self._links.values():
+            link.closed = 0
+        super().reconfigure(settings)
+        self.holders = 1 << settings.index if self._held else 0
+        self._heed_certificate()
 
     def _heed_end(self, m: Message) -> None:
         """R81, R85: the neighbour has not contributed yet; or it holds no ledger any more, because the topic is over.
 
         Who is bound to the same set has its answer by that. Who has none comes too late, or has lost it.
         """
-        if m.kind is Kind.NOT_YET or not self.settings.missing:
-            return
+        if m.kind is Kind.NOT_YET or not self.settings.missing or m.roster != self.settings.roster:
+            return  # by another roster nobody knows with whom it is over
         self._links[m.src].closed = m.closed
         self._hold(followed(self.state.certificate, m.closed))
         self._note_offer(m)
@@ -62,16 +85,26 @@ class Ending(Membership):
     def _taken_back(self) -> Certificate | None:
         """R93: the answer that this peer had before it lost its disk: what those tell who have closed with it.
 
-        Other neighbours may have none to tell: they have not contributed, or were closed out like that.
+        Other neighbours may have none to tell: they have not contributed, and are not in it, or were closed out like
+        that. A peer that knows that it has lost nothing is told an invention.
         """
         held, told = self.state.certificate, [one for name, one in self._offers.items() if name in self.ended]
         if held is not None or not told or not told[0].contributors >> self.settings.index & 1:
             return held
         first, limit = told[0], self.settings.tolerance_units
+        if not self.may_have_lost or self._contradicted(first):
+            return held
         same = all(width(union(one.interval, first.interval)) <= limit for one in told)
         one_set = {*(one.contributors for one in told), *self.ended.values()} == {first.contributors}
         blank = all(self.state.edges[name].blank for name in self.state.active)
         return first if same and one_set and blank else held
+
+    def _contradicted(self, told: Certificate) -> bool:
+        """Whether the answer is none that there can be, or names a neighbour that says it has not contributed."""
+        if not within(told.twice, 2 * self.settings.limits.value):
+            return True
+        roll, absent = self.settings.order, [name for name in self.state.active if self._links[name].not_yet]
+        return any(name not in roll or told.contributors >> roll.index(name) & 1 for name in absent)
 
     def follow(self) -> None:
         """R84, R91: the rounds do not go on. The set that this peer is bound to may be final all the same."""
@@ -100,6 +133,8 @@ class Ending(Membership):
 
     def _hold(self, certificate: Certificate | None) -> None:
         if certificate is not self.state.certificate:
+            if certificate is not None and certificate.roll != self.settings.order:
+                certificate = replace(certificate, roll=self.settings.order)
             before = self._held
             self.state = replace(self.state, certificate=certificate)
             if self._held != before:  # R91

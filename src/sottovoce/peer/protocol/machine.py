@@ -23,11 +23,12 @@ from ...errors import ConfigError, ProtocolViolation
 from ...privacy.gaussian.account import Account
 from .bounds import Movement, bounds_of
 from .calling import exponential, hurried, own_rate, rest, steady
+from .closing import in_the_order_of
 from .core import NEWS_REFILL
 from .disclosure import may_show, noise_is_held
 from .ending import Ending
 from .ledger import Reaction, meet, step
-from .messages import Kind, Message, Vector, check_arrived, extremes, farthest, within
+from .messages import Kind, Message, Vector, check_arrived, extremes, farthest, within, without_sets
 from .noise import begin_afresh, draw_if_needed, noise_in_place, rearm
 from .settings import Settings
 from .state import Link, PeerState, Pending
@@ -101,6 +102,7 @@ class Protocol(Ending):
             before = stored.account
             state = replace(stored, account=replace(account, information=before.information, messages=before.messages))
             state = begin_afresh(state) if state.noise is None else state
+            state = replace(state, certificate=in_the_order_of(settings.order, state.certificate))
         elif value is not None:
             state = begin_afresh(PeerState(value, account))  # R3: the account may know of an earlier disk
         else:
@@ -224,6 +226,8 @@ class Protocol(Ending):
         self._check_address(m)
         if self._check_terms(m):
             return self.greet(m.src)
+        same = m.roster == self.settings.roster
+        m = m if same else without_sets(m)
         check_arrived(m, dimension=self.settings.dimension, members=self.settings.members)
         if m.src not in self.state.edges:
             return self._without_record(m)
@@ -249,7 +253,7 @@ class Protocol(Ending):
             return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
-        if m.roster == self.settings.roster:
+        if same:
             self._heed_absences(m)
             if not self.rule.hear(m.src, m.stop, self.state.active, m.closed):
                 self._count("round-ahead", m.src)  # R48

@@ -36,7 +36,7 @@ class Membership(Arrivals):
         """R23: a new neighbour. Returns the HELLO to send; ``None`` if nobody is let in any more (R83)."""
         if name == self.settings.name:
             raise InvalidParameter(f"a peer cannot be its own neighbour: {name!r}")
-        if name not in self.state.edges and not self.bound:
+        if name not in self.state.edges and not self.bound and not self.declared:
             self._put(name, Edge(sid=self._new_sid()))
             self.gone(name)  # R51: from here on the new life is what counts
             self._links[name] = Link()

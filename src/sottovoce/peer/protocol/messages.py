@@ -11,7 +11,7 @@ Nothing here prints a value: the representation of a message shows counters and 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ __all__ = [
     "extremes",
     "farthest",
     "within",
+    "without_sets",
 ]
 
 DEFAULT_TOPIC = bytes(16)
@@ -246,6 +247,11 @@ def check_message(m: Message, *, dimension: int | None, members: int, numbers: b
         _check_vector(m, name, getattr(m, name), dimension, numbers=numbers)
     if m.stop is not None:
         _check_stop(m, m.stop, dimension, members, numbers=numbers)
+
+
+def without_sets(m: Message) -> Message:
+    """The same message without what is told by the numbers of members: another roster gives them others (R49)."""
+    return replace(m, closed=0, present=0, held=0, holders=0, absences=(), stop=None)
 
 
 def check_arrived(m: Message, *, dimension: int, members: int) -> None:

@@ -70,6 +70,7 @@ class Settings:
 
     missing = ""  # not a field: the standing average of a network waits for everybody and never ends
     topic = ""  # nor this: it has no name
+    order = tuple[str, ...]()  # nor this: and no answer that names members
 
     def __post_init__(self) -> None:
         for item in fields(Settings):
@@ -147,10 +148,13 @@ class TopicSettings(Settings):
         same.
     topic
         Its name.
+    order
+        The names of all members, in the order in which sets of them are written down; empty if they are not known.
     """
 
     missing: str = "wait"
     topic: str = ""
+    order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.missing not in ("wait", "drop"):
@@ -160,10 +164,12 @@ class TopicSettings(Settings):
         super().__post_init__()
 
     @classmethod
-    def of(cls, settings: Settings, *, dimension: int, missing: str, topic: str) -> TopicSettings:
+    def of(
+        cls, settings: Settings, *, dimension: int, missing: str, topic: str, order: tuple[str, ...] = ()
+    ) -> TopicSettings:
         """Those of a topic in the network that ``settings`` are about."""
         shared = {item.name: getattr(settings, item.name) for item in fields(Settings)}
-        return cls(**shared | {"dimension": dimension, "missing": missing, "topic": topic})
+        return cls(**shared | {"dimension": dimension, "missing": missing, "topic": topic, "order": order})
 
 
 _Rule = tuple[str, Callable[[float], bool]]

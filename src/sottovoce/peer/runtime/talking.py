@@ -71,6 +71,8 @@ class Talker:
             choice = None
         message = self._protocol.tick(choice)
         if message is None:
+            self._keeper.commit_soon()  # an answer may have been found: whoever waits for it is told
+            self._keeper.tell()
             return 0.0
         await self.talk(message)
         travel = travel_time(self._protocol.settings)

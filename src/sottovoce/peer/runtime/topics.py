@@ -18,7 +18,8 @@ from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.absences import Missing
-from ..protocol.closing import Certificate
+from ..protocol.closing import Certificate, in_the_order_of
+from ..protocol.closing import named as names_of
 from ..protocol.messages import Message
 from ..protocol.noise import Draw, account_for
 from ..protocol.openings import answer_without_topic, topic_id
@@ -38,8 +39,9 @@ __all__ = ["LINGER", "Answer", "Sources", "Topics"]
 LINGER = 86_400.0
 """Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer."""
 
-KEPT_ANSWERS = 32
-"""R85: of so many topics, those that ended last, the answer itself is kept; of the others only who took part."""
+KEPT_ANSWERS, KEPT_NUMBERS = 32, 10**6
+"""R85: of so many topics, those that ended last, the answer itself is kept, and of others while all kept ones together
+have at most so many numbers; of the rest only who took part. A study that goes on after a crash asks for all of its."""
 
 _WENT_BACK = "store went back: it knows less of what topics have shown than the privacy account beside the key"
 
@@ -102,7 +104,7 @@ class Topics:
     def resume(self) -> None:
         """R2: go on with the topics that were open when the process ended."""
         for topic, record in list(self._records.items()):
-            if not record.ended and self._begin(topic, record, None) is None:
+            if not record.ended and self._begin(topic, record, None) is None and not self._records[topic].ended:
                 del self._records[topic]  # the process ended before the contribution was stored: it never was one
 
     async def stop(self) -> None:
@@ -119,12 +121,16 @@ class Topics:
             await conversation.halt()
 
     def reconfigure(self, config: PeerConfig) -> None:
-        """R49: another roster. Those who are bound stay with whom they have."""
+        """R49: another roster. Those who are bound stay with whom they have; not with whom the roster has no more."""
         self._neighbours = set(config.neighbours)
-        for topic, conversation in self._open.items():
-            record = self._records[topic]
-            protocol = conversation.protocol
-            protocol.reconfigure(_settings(config, record))
+        for topic, conversation in list(self._open.items()):
+            record, protocol = self._records[topic], conversation.protocol
+            settings, held = _settings(config, record), protocol.state.certificate
+            if held is not None and in_the_order_of(settings.order, held) is None:
+                conversation.spawn(self._end, topic, conversation)
+                continue
+            protocol.reconfigure(settings)
+            protocol.forget_claims(*(set(protocol.state.edges) - set(config.roll)))
             if not protocol.bound:
                 protocol.align(self._neighbours)
             conversation.keeper.commit()
@@ -138,14 +144,14 @@ class Topics:
         """R23: a neighbour is dropped, in open topics too."""
         self._neighbours.discard(name)
         for conversation in self._open.values():
+            conversation.protocol.forget_claims(name)
             self._leave_out(conversation, [name])
 
     async def quiet(self) -> None:
-        """Until no neighbour needs this peer any more for a topic whose answer is there."""
-        answered = [conversation for conversation in self._open.values() if conversation.protocol.declared]
-        for conversation in answered:
-            await conversation.keeper.until(lambda protocol=conversation.protocol: protocol.over)  # type: ignore[misc]
-            await conversation.said()
+        """Until no neighbour needs this peer any more for a topic whose answer is there, and the topic has ended."""
+        answered = {topic: one.keeper for topic, one in self._open.items() if one.protocol.declared}
+        for topic, keeper in answered.items():
+            await keeper.until(lambda topic=topic: topic not in self._open)  # type: ignore[misc]
 
     # -- messages -------------------------------------------------------------------------------
 
@@ -168,8 +174,8 @@ class Topics:
         if record is not None and not record.ended:  # it goes on in a moment: this peer is just starting
             answer.set_result(None)
             return answer
-        contributors = None if record is None else record.contributors
-        kept = None if record is None or name not in self._names(record.contributors) else _kept(record)
+        contributors = None if record is None else self._in_the_present_order(record)
+        kept = None if record is None or name not in self._names(record) else self._kept(record)
         answer.set_result(answer_without_topic(told, self._around.config(), contributors, kept))
         return answer
 
@@ -208,17 +214,21 @@ class Topics:
 
     def _begin(self, topic: bytes, record: TopicRecord, value: Vector | None) -> Conversation | None:
         config = self._around.config()
-        store = self._store.topic(topic, record.dimension)
+        store, settings = self._store.topic(topic, record.dimension), _settings(config, record)
         stored = store.load()
         if stored is None and value is None:
             return None
+        if stored is not None and stored.certificate is not None:
+            if in_the_order_of(settings.order, stored.certificate) is None:  # R49: one of them is no member any more
+                self._note_end(topic, stored.certificate, stored.account.information)
+                return None
         account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         protocol = Protocol.resume(
-            _settings(config, record),
-            stored, value=value, account=account.carrying(record.carried), neighbours=self._neighbours,
+            settings, stored, value=value, account=account.carrying(record.carried), neighbours=self._neighbours,
             topic=topic, draw=self._sources.draw, coin=self._sources.coin, stamp=self._around.clock.stamp,
             on_event=self._on_event,
         )  # fmt: skip
+        protocol.may_have_lost = self._store.may_have_lost(record.secret)
         keeper = Keeper(protocol, store, self._around.observer, self._failed)
         keeper.commit()
         conversation = self._open[topic] = Conversation(keeper, self._around)
@@ -284,7 +294,8 @@ class Topics:
 
     def _unheard(self, protocol: Protocol, missing: list[Missing]) -> list[str]:
         """Members of which nothing has been heard yet, besides those that are known to be missing."""
-        named = {*self._names(protocol.present), *(one.name for one in missing)}
+        roll = self._around.config().numbered
+        named = {*names_of(protocol.present, roll), *(one.name for one in missing)}
         return [] if protocol.bound else sorted(set(self._around.config().roll) - named)
 
     def _unfinished(self, name: str, conversation: Conversation, seconds: float) -> TopicUnfinished:
@@ -322,35 +333,48 @@ class Topics:
 
     async def _end(self, topic: bytes, conversation: Conversation) -> None:
         protocol = conversation.protocol
-        held = protocol.state.certificate if protocol.declared else None
-        heard = next(iter(protocol.ended.values()), 0)
-        record = replace(
-            self._records[topic],
-            information=protocol.state.account.information,
-            contributors=heard if held is None else held.contributors,
-            twice=None if held is None else held.twice,
-            width=0 if held is None else held.width,
-            ended=max(self._around.clock.stamp() >> 16, 1),
+        if topic not in self._open:  # somebody else has ended it meanwhile
+            return
+        held = protocol.state.certificate
+        heard = Certificate(
+            next(iter(protocol.ended.values()), 0), protocol.state.value, 0, roll=protocol.settings.order
         )
         conversation.keeper.commit()
-        self._store.note_topic(topic, record)
-        self._records[topic] = record
+        self._note_end(topic, heard if held is None else held, protocol.state.account.information)
         self._open.pop(topic, None)
-        self._forget_old_answers()
         conversation.keeper.tell()
         await conversation.stop()
 
+    def _note_end(self, topic: bytes, found: Certificate, information: float) -> None:
+        """Only a record stays: with whom it has ended, and the answer, if there is one."""
+        record = replace(
+            self._records[topic],
+            information=information,
+            contributors=found.contributors,
+            roll=found.roll,
+            twice=found.twice if found.declared else None,
+            width=found.width if found.declared else 0,
+            ended=max(self._around.clock.stamp() >> 16, 1),
+        )
+        self._store.note_topic(topic, record)
+        self._records[topic] = record
+        self._forget_old_answers()
+
     def _forget_old_answers(self) -> None:
+        """R85: those of the last topics are kept, and of others as long as all together are not long."""
         answers = [(record.ended, topic) for topic, record in self._records.items() if record.twice is not None]
-        for _, topic in sorted(answers)[:-KEPT_ANSWERS]:
-            self._records[topic] = replace(self._records[topic], twice=None)
-            self._store.note_topic(topic, self._records[topic])
+        numbers = 0
+        for place, (_, topic) in enumerate(sorted(answers, reverse=True)):
+            numbers += self._records[topic].dimension
+            if place >= KEPT_ANSWERS and numbers > KEPT_NUMBERS:
+                self._records[topic] = replace(self._records[topic], twice=None)
+                self._store.note_topic(topic, self._records[topic])
 
     def _answer(self, record: TopicRecord, conversation: Conversation | None) -> Answer:
         held = None if conversation is None else conversation.protocol.state.certificate
         if held is not None:
-            record = replace(record, contributors=held.contributors, twice=held.twice, width=held.width)
-        names = self._names(record.contributors)
+            record = replace(record, contributors=held.contributors, roll=held.roll, twice=held.twice, width=held.width)
+        names = self._names(record)
         if record.twice is None and self._around.config().name in names:
             raise TopicClosed(f"topic {record.name!r} has ended, and its answer is kept here no more")
         if record.twice is None:
@@ -358,10 +382,23 @@ class Topics:
             raise TopicClosed(f"topic {record.name!r} {who} without an answer for this peer")
         return Answer(record.name, record.twice, record.width, tuple(names))
 
-    def _names(self, members: int) -> list[str]:
-        config = self._around.config()
-        known = config.numbered or [f"#{bit + 1}" for bit in range(config.members)]
-        return [known[bit] for bit in range(members.bit_length()) if members >> bit & 1]
+    def _names(self, record: TopicRecord) -> list[str]:
+        """Who was in a topic, by the roster of its end."""
+        return names_of(record.contributors, record.roll or self._around.config().numbered)
+
+    def _in_the_present_order(self, record: TopicRecord) -> int:
+        """Those of the contributors that are members now, as neighbours number them."""
+        roll = self._around.config().numbered
+        if not record.roll or not roll:
+            return record.contributors
+        return sum(1 << roll.index(name) for name in self._names(record) if name in roll)
+
+    def _kept(self, record: TopicRecord) -> Certificate | None:
+        """The answer of a topic that has ended, as long as it is kept; not if one of its members cannot be named."""
+        members = self._in_the_present_order(record)
+        if record.twice is None or members.bit_count() != record.contributors.bit_count():
+            return None
+        return Certificate(members, record.twice, record.width, declared=True)
 
     # -- what was shown -------------------------------------------------------------------------
 
@@ -397,10 +434,7 @@ class Topics:
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
 
 
-def _kept(record: TopicRecord) -> Certificate | None:
-    """The answer of a topic that has ended, as long as it is kept."""
-    return None if record.twice is None else Certificate(record.contributors, record.twice, record.width, declared=True)
-
-
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:
-    return TopicSettings.of(config, dimension=record.dimension, missing=record.missing, topic=record.name)
+    return TopicSettings.of(
+        config, dimension=record.dimension, missing=record.missing, topic=record.name, order=config.numbered
+    )

@@ -46,6 +46,8 @@ class TopicRecord:
         The answer, as in :class:`~sottovoce.peer.protocol.closing.Certificate`; no ``twice``: this peer has none.
     ended
         When it ended here, in milliseconds since 1970; 0: it has not.
+    roll
+        The names of the members in the order of ``contributors``, if they were known when it ended.
     """
 
     name: str
@@ -58,6 +60,7 @@ class TopicRecord:
     twice: Vector | None = None
     width: int = 0
     ended: int = 0
+    roll: tuple[str, ...] = ()
 
 
 class StateStore(Protocol):
@@ -105,6 +108,9 @@ class Store(StateStore, Protocol):
 
         Asked after :meth:`topics`.
         """
+
+    def may_have_lost(self, secret: str) -> bool:
+        """Whether topics with this secret may have been here that no record knows of (R93). Asked as the one above."""
 
     def topic(self, topic: bytes, dimension: int) -> StateStore:
         """Where the state of one topic is kept; its record was noted before."""

@@ -50,6 +50,10 @@ class MemoryStore:
         """Nothing: the records are all that is known."""
         return 0.0
 
+    def may_have_lost(self, secret: str) -> bool:
+        """Who knows: nothing else is known."""
+        return True
+
     def topic(self, topic: bytes, dimension: int) -> MemoryStore:
         """Where the state of one topic is kept."""
         return self._topics.setdefault(topic, MemoryStore())

@@ -62,7 +62,9 @@ class Rows:
         if new.certificate is not None and (old is None or old.certificate is not new.certificate):
             held = new.certificate
             self._put(
-                "certificate", json.dumps((held.contributors, held.width, held.declared)), pack_tightly(held.twice)
+                "certificate",
+                json.dumps((held.contributors, held.width, held.declared, held.roll)),
+                pack_tightly(held.twice),
             )
 
     def note(self, record: TopicRecord) -> None:
@@ -70,7 +72,7 @@ class Rows:
         if record.ended:
             self._db.execute("DELETE FROM state WHERE topic = ?", (self._topic,))
         facts = (record.name, record.dimension, record.missing, record.secret, record.carried, record.information,
-                 record.contributors, record.width, record.ended)  # fmt: skip
+                 record.contributors, record.width, record.ended, record.roll)  # fmt: skip
         self._put("topic", json.dumps(facts), None if record.twice is None else pack_tightly(record.twice))
 
     def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
@@ -151,11 +153,14 @@ def topic_records(db: sqlite3.Connection) -> dict[bytes, TopicRecord]:
     found = {}
     for topic, what, text, data in _checked(db):
         if what == "topic":
-            name, dimension, missing, secret, carried, information, contributors, width, ended = json.loads(text)
+            name, dimension, missing, secret, carried, information, contributors, width, ended, *later = json.loads(
+                text
+            )
             twice = None if data is None else _vector(what, data, dimension)
             found[topic] = TopicRecord(
-                name, dimension, missing, secret, carried, information, contributors, twice, width, ended
-            )
+                name, dimension, missing, secret, carried, information, contributors, twice, width, ended,
+                *map(tuple, later),
+            )  # fmt: skip
     return found
 
 
@@ -169,8 +174,8 @@ def _checked(db: sqlite3.Connection) -> Iterator[tuple[bytes, str, Any, Any]]:
 def _certificate(numbers: Any, vectors: Mapping[str, Vector]) -> Certificate | None:
     if numbers is None:
         return None
-    contributors, width, declared = numbers
-    return Certificate(contributors, vectors["certificate"], width, declared)
+    contributors, width, declared, *later = numbers
+    return Certificate(contributors, vectors["certificate"], width, declared, *map(tuple, later))
 
 
 def _named(kind: str, rows: Mapping[str, Any]) -> list[tuple[str, Any]]:

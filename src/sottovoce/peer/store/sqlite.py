@@ -148,6 +148,10 @@ class SqliteStore:
         """Nothing: the records are all that is known."""
         return 0.0
 
+    def may_have_lost(self, secret: str) -> bool:
+        """Who knows: nothing else is known."""
+        return True
+
     def topic(self, topic: bytes, dimension: int) -> TopicState:
         """Where the state of one topic is kept."""
         return TopicState(self, topic, dimension)

@@ -150,6 +150,10 @@ class WitnessedStore:
         """What was shown of a secret beyond what the records of its topics say."""
         return self._missing.get(secret, 0.0)
 
+    def may_have_lost(self, secret: str) -> bool:
+        """Whether more was shown of a secret than the records of its topics say."""
+        return self.unrecorded(secret) > 0.0
+
     def topic(self, topic: bytes, dimension: int) -> StateStore:
         """Where the state of one topic is kept."""
         return _WitnessedTopic(self, self._inner.topic(topic, dimension), self._records[topic])

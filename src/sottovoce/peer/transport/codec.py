@@ -64,15 +64,26 @@ class Codec:
         How many members the network has: the most that a set of contributors can hold.
     longest
         The most coordinates that a vector of any topic has.
+    roster
+        The number of the roster that says so; ``None``: there is no other. Sets of a sender with another one may hold
+        more members, and the protocol does not look at them.
     value_bytes, width_bytes
         How many bytes a number usually has on the way, and the width of an interval.
     """
 
     def __init__(
-        self, dimension: int, members: int, longest: int = 0, *, value_bytes: int = WORD, width_bytes: int = WORD
+        self,
+        dimension: int,
+        members: int,
+        longest: int = 0,
+        *,
+        roster: int | None = None,
+        value_bytes: int = WORD,
+        width_bytes: int = WORD,
     ) -> None:
         self.dimension = dimension
         self.members = members
+        self._roster = roster
         self.longest = max(dimension, longest)
         self._value_bytes, self._width_bytes = value_bytes, width_bytes
         self._told: tuple[weakref.ref[Vector], weakref.ref[Vector], tuple[Packed, Packed]] | None = None
@@ -82,7 +93,7 @@ class Codec:
     def from_config(cls, config: PeerConfig) -> Codec:
         """The codec of a configured peer."""
         return cls(
-            config.dimension, config.members, config.longest_topic,
+            config.dimension, config.members, config.longest_topic, roster=config.roster,
             value_bytes=bytes_for(config.limits.value), width_bytes=bytes_for(config.tolerance_units),
         )  # fmt: skip
 
@@ -184,7 +195,8 @@ class Codec:
         if (message.src, message.dst) != (src, dst):
             raise ProtocolViolation("the names in the message contradict the certificates")
         standing = message.topic == DEFAULT_TOPIC
-        check_message(message, dimension=self.dimension if standing else None, members=self.members, numbers=False)
+        members = message.checked or 8 * self.max_bytes
+        check_message(message, dimension=self.dimension if standing else None, members=members, numbers=False)
         return message
 
     def _message(self, wire: pb.Message, parts: Split) -> Message:
@@ -202,7 +214,9 @@ class Codec:
         if wire.absences:
             fields["absences"] = tuple(_absence(one) for one in wire.absences)
         fields |= {name: _set_from_bytes(getattr(wire, name)) for name in _SETS}
-        return Message(kind, digest=wire.roster_digest, checked=self.members, **fields)  # below, before anybody sees it
+        known = self._roster is None or wire.roster == self._roster
+        checked = self.members if known else 0  # below, before anybody sees it
+        return Message(kind, digest=wire.roster_digest, checked=checked, **fields)
 
     def _stop(self, wire: pb.Stop, vectors: Mapping[str, memoryview]) -> Stop:
         fields: dict[str, Any] = {name: _set_from_bytes(getattr(wire, name)) for name in _STOP_SETS}

@@ -1,0 +1,126 @@
+"""Topics before, during and after a change of the roster: sets of members are numbered anew, and nobody is renamed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from sottovoce.errors import ProtocolViolation, TopicClosed
+from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.transport.codec import Codec
+from sottovoce.testing import LocalNetwork, run_virtually
+from sottovoce.testing.transport import hello
+
+VALUES = {"abe": 99.0, "bob": 10.0, "cyd": 20.0, "dan": 60.0}
+FIRST, MEAN = ("bob", "cyd", "dan"), 30.0
+
+
+async def answers(net: LocalNetwork, missing: str = "wait") -> dict[str, object]:
+    """What each member is told: the mean and with whom, or why not."""
+
+    async def one(name: str) -> object:
+        try:
+            found = await net[name].average(VALUES[name], topic="may", missing=missing, timeout=60.0)
+        except TopicClosed as closed:
+            return str(closed)
+        return round(found.mean, 3), found.contributors
+
+    return dict(zip(net, await asyncio.gather(*map(one, net)), strict=True))
+
+
+def renewed(before: LocalNetwork, names: Sequence[str]) -> LocalNetwork:
+    """The same peers with a later roster, and perhaps others."""
+    after = LocalNetwork(names, seed=2, roster=2)
+    after._stores |= {name: store.copy() for name, store in before._stores.items() if name in names}
+    return after
+
+
+@pytest.mark.parametrize("missing", ["wait", "drop"])
+@pytest.mark.parametrize("ended", [True, False], ids=["ended", "with the answer, and not ended"])
+def test_a_newcomer_is_not_taken_for_one_of_them(ended: bool, missing: str) -> None:
+    """Somebody joins whose name comes first: the answer is still that of the three, and not the newcomer's."""
+
+    async def scenario() -> None:
+        async with LocalNetwork(FIRST, seed=1, roster=1) as net:
+            assert await answers(net, missing) == dict.fromkeys(FIRST, (MEAN, FIRST))
+            if ended:
+                await asyncio.gather(*(net[name].quiet(60.0) for name in net))
+                assert {net[name].topics()["may"] for name in net} == {"closed"}
+            else:
+                for name in FIRST:
+                    await net.kill(name)
+        async with renewed(net, ["abe", *FIRST]) as net:
+            if not ended:
+                assert any(net[name].topics()["may"] == "open" for name in FIRST)
+            found = await answers(net, missing)
+            assert {name: found[name] for name in FIRST} == dict.fromkeys(FIRST, (MEAN, FIRST))
+            assert str(found["abe"]) == "topic 'may' was closed with bob, cyd, dan, without an answer for this peer"
+
+    run_virtually(scenario())
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["ended", "with the answer, and not ended"])
+def test_one_who_has_left_is_still_named(ended: bool) -> None:
+    """The answer that is kept is the mean of the three, although one of them is a member no more."""
+
+    async def scenario() -> None:
+        async with LocalNetwork(FIRST, seed=1, roster=1) as net:
+            await answers(net)
+            if ended:
+                await asyncio.gather(*(net[name].quiet(60.0) for name in net))
+            else:
+                for name in FIRST:
+                    await net.kill(name)
+        async with renewed(net, ["cyd", "dan"]) as net:
+            assert await answers(net) == dict.fromkeys(["cyd", "dan"], (MEAN, FIRST))
+            assert {net[name].topics()["may"] for name in net} == {"closed"}
+
+    run_virtually(scenario())
+
+
+def test_a_roster_may_change_while_an_answer_is_being_told() -> None:
+    """In running peers, at once after the answer: what they hold is numbered anew, and the topic ends everywhere."""
+
+    async def scenario() -> None:
+        async with LocalNetwork(FIRST, seed=3, roster=1) as net:
+            later = LocalNetwork(["abe", *FIRST], seed=3, roster=2)
+            net.medium.codec = Codec.from_config(later.config("bob"))
+            await answers(net)
+            assert any(net[name].topics()["may"] == "open" for name in net)
+            for name in net:
+                kept = net[name]._known_topics
+                object.__setattr__(kept._around, "config", lambda name=name: later.config(name))
+                kept.reconfigure(later.config(name))
+            await asyncio.gather(*(net[name].quiet(600.0) for name in net))
+            assert await answers(net) == dict.fromkeys(FIRST, (MEAN, FIRST))
+
+    run_virtually(scenario())
+
+
+def test_sets_of_another_roster_are_neither_believed_nor_a_lie() -> None:
+    """A neighbour that knows of more members names more of them: that is no reason to refuse what it says."""
+    codec = Codec(1, 3, roster=2)
+    ahead = hello("ada", "bob", roster=3, closed=0b1111, topic=b"t" * 16)
+    assert codec.decode(codec.encode(ahead), src="ada", dst="bob") == ahead
+    with pytest.raises(ProtocolViolation, match="closed must be among 3 members"):
+        codec.decode(codec.encode(replace(ahead, roster=2)), src="ada", dst="bob")
+
+    async def scenario() -> None:
+        async with LocalNetwork(FIRST, seed=4, roster=2) as net:
+            asking = asyncio.ensure_future(net["bob"].average(10.0, topic="may", missing="drop", timeout=30.0))
+            await asyncio.sleep(1.0)
+            (conversation,) = net["bob"]._known_topics._open.values()
+            protocol = conversation.protocol
+            for kind in (Kind.CLOSED, Kind.HELLO):
+                said = replace(hello("dan", "bob"), kind=kind, roster=3, closed=0b111, topic=protocol.topic)
+                protocol.receive(said)
+                assert not protocol.ended
+                assert not protocol.bound
+                assert not protocol.declared_elsewhere
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
+    run_virtually(scenario())
