@@ -183,6 +183,7 @@ def test_parameters_that_never_give_a_connected_graph_are_an_error():
         (lambda: graphs.random_regular(5, 3), r"degree must be below n = 5 with n·degree even, got 3"),
         (lambda: graphs.erdos_renyi(10, 1.5), r"p must be finite and in \[0, 1\], got 1.5"),
         (lambda: graphs.watts_strogatz(10, 10, 0.1), "k must be below n = 10, got 10"),
+        (lambda: graphs.watts_strogatz(5, 3, 0.1), "k must be even, as many neighbours on one side as on the other"),
         (lambda: graphs.barabasi_albert(5, 5), "attach must be below n = 5, got 5"),
     ],
 )

@@ -107,10 +107,12 @@ def random_regular(n: int, degree: int, *, seed: int | None = None) -> Graph:
 
 
 def watts_strogatz(n: int, k: int, p: float, *, seed: int | None = None) -> Graph:
-    """Ring where each node is joined to its k nearest, each edge rewired with probability p."""
+    """Ring where each node is joined to its k nearest, each edge rewired with probability p; k is even."""
     n, k = whole("n", n, low=3), whole("k", k, low=2)
     if k >= n:
         raise InvalidParameter(f"k must be below n = {n}, got {k}")
+    if k % 2:  # networkx would take k - 1 and not say so
+        raise InvalidParameter(f"k must be even, as many neighbours on one side as on the other, got {k}")
     require("networkx", by="watts_strogatz")
     p = number("p", p, low=0.0, high=1.0)
 
