@@ -19,11 +19,12 @@ from ..foundation.arguments import Array, checked
 from .graph import Graph
 from .spectrum import algebraic_connectivity
 from .spectrum.ritz import assembled
+from .validation import check_connected
 
 if TYPE_CHECKING:
     import scipy.sparse
 
-__all__ = ["Chances", "both_ends", "checked_probabilities", "node_clocks"]
+__all__ = ["Chances", "both_ends", "checked_probabilities", "connecting_probabilities", "node_clocks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,21 @@ class Chances:
         if self.edge_probabilities is not None:
             chances = checked_probabilities(self.edge_probabilities, self.graph.num_edges)
             object.__setattr__(self, "edge_probabilities", chances / float(chances.sum()))
+
+    @classmethod
+    def connecting(
+        cls, graph: Graph, edge_probabilities: npt.ArrayLike | None = None, connectivity: float | None = None
+    ) -> Chances:
+        """The same, for statements on an average that all nodes reach: edges that can fire must connect the graph.
+
+        Raises
+        ------
+        InvalidParameter
+            If they do not.
+        """
+        if edge_probabilities is not None:
+            edge_probabilities = connecting_probabilities(edge_probabilities, graph)
+        return cls(graph, edge_probabilities, connectivity)
 
     @cached_property
     def edges(self) -> Array:
@@ -159,6 +175,24 @@ def checked_probabilities(edge_probabilities: npt.ArrayLike, num_edges: int) -> 
     if not abs(total - 1.0) <= (100.0 * float(np.finfo(given.dtype).eps) if few_digits else 1e-9):
         raise InvalidParameter(f"edge_probabilities must sum to 1, got {total:g}")
     return chances / total if few_digits else chances
+
+
+def connecting_probabilities(edge_probabilities: npt.ArrayLike, graph: Graph) -> Array:
+    """:func:`checked_probabilities`, where edges that can fire connect the graph.
+
+    Raises
+    ------
+    InvalidParameter
+        Also if they leave it in pieces, which never agree.
+    """
+    chances = checked_probabilities(edge_probabilities, graph.num_edges)
+    if not chances.all():
+        try:
+            what = "the graph of edges that can fire"
+            check_connected(graph.edges[chances > 0], graph.num_nodes, what, graph.labels)
+        except InvalidGraph as error:
+            raise InvalidParameter(f"edge_probabilities leave no way to a common average: {error}") from None
+    return chances
 
 
 def _weighted_connectivity(graph: Graph, chances: Array) -> float:

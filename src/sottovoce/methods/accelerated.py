@@ -186,7 +186,7 @@ def acceleration(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = Non
     >>> round(found.nu, 9), round(found.factor, 5)
     (9.0, 0.95393)
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     if edge_probabilities is None:
         return Acceleration(chances.contraction_gap, spread_of(graph))
     return Acceleration(chances.contraction_gap, _exact_spread(graph, graph.num_edges * chances.edges))

@@ -106,7 +106,7 @@ def high_probability_steps(
 
 
 def _gap(graph: Graph, edge_probabilities: npt.ArrayLike | None) -> float:
-    gap = Chances(graph, edge_probabilities).contraction_gap
+    gap = Chances.connecting(graph, edge_probabilities).contraction_gap
     if gap == 0.0:
         raise InvalidParameter("edge_probabilities must be above 0 on edges that connect all nodes, got too many zeros")
     return gap

@@ -12,10 +12,9 @@ from ..errors import InvalidGraph, InvalidParameter, Unsupported
 from ..foundation.arguments import number, whole
 from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
-from ..graphs.chances import checked_probabilities
+from ..graphs.chances import connecting_probabilities
 from ..graphs.circulant import Circulant
 from ..graphs.graph import Graph
-from ..graphs.validation import check_connected
 from ..methods.base import Array, Method
 from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
@@ -245,13 +244,7 @@ def _check_probabilities(edge_probabilities: npt.ArrayLike | None, method: Metho
         raise InvalidParameter(
             f"edge_probabilities must be None for {method.name}: it does not fire one edge at a time"
         )
-    chances = checked_probabilities(edge_probabilities, graph.num_edges)
-    if not chances.all():
-        try:
-            check_connected(graph.edges[chances > 0], graph.num_nodes, "the graph of edges that can fire")
-        except InvalidGraph as error:
-            raise InvalidParameter(f"edge_probabilities leave no way to a common average: {error}") from None
-    return chances
+    return connecting_probabilities(edge_probabilities, graph)
 
 
 def _check_changes(setup: Setup, device: str) -> None:

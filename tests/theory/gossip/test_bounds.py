@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -189,3 +191,37 @@ def test_bad_input_is_named() -> None:
         sv.theory.contraction_factor(graph, edge_probabilities=[1.0])
     with pytest.raises(InvalidParameter, match="≥ 0"):
         sv.theory.contraction_factor(graph, edge_probabilities=[1.5, -0.5, 0, 0, 0])
+
+
+PIECES: list[Callable[[sv.Graph, list[float]], object]] = [
+    lambda g, p: sv.simulate(g, [1.0, 2.0, 3.0], sv.StandardGossip(), num_steps=2, edge_probabilities=p),
+    lambda g, p: sv.theory.contraction_factor(g, edge_probabilities=p),
+    lambda g, p: sv.theory.threshold_decay(g, edge_probabilities=p),
+    lambda g, p: sv.theory.noise_envelope(g, sv.StandardGossip(), 2, edge_probabilities=p),
+    lambda g, p: sv.theory.slowest_nodes(g, sv.StandardGossip(), edge_probabilities=p),
+    lambda g, p: sv.theory.outstanding_variance(g, sv.StandardGossip(), [2], edge_probabilities=p),
+    lambda g, p: sv.theory.error_bound(g, np.zeros(3), sv.StandardGossip(), 2, edge_probabilities=p),
+    lambda g, p: sv.theory.error_bound(g, np.zeros(3), sv.StandardGossip(), 2, form="resolvent", edge_probabilities=p),
+    lambda g, p: sv.theory.corollary_bound(g, np.zeros(3), 1.0, 0.5, 2, edge_probabilities=p),
+    lambda g, p: sv.theory.expected_error(g, np.zeros(3), sv.StandardGossip(), 2, edge_probabilities=p),
+    lambda g, p: sv.theory.expected_error_split(g, np.zeros(3), sv.StandardGossip(), 2, edge_probabilities=p),
+    lambda g, p: sv.theory.rate_bounds(g, edge_probabilities=p),
+    lambda g, p: sv.theory.proved_free_decay(g, edge_probabilities=p),
+    lambda g, p: sv.theory.asymptotic_rate(g, sv.StandardGossip(), edge_probabilities=p),
+    lambda g, p: sv.theory.second_moment_rate(g, edge_probabilities=p),
+    lambda g, p: sv.theory.count_probability(g, 3, 3, edge_probabilities=p),
+    lambda g, p: sv.theory.count_limits(g, 3, 0.5, edge_probabilities=p),
+    lambda g, p: sv.theory.largest_count(g, 3, 0.5, edge_probabilities=p),
+    lambda g, p: sv.theory.most_steps(g, 3, 0.5, edge_probabilities=p),
+    lambda g, p: sv.theory.acceleration(g, edge_probabilities=p),
+    lambda g, p: sv.theory.averaging_time(g, 0.1, edge_probabilities=p),
+    lambda g, p: sv.theory.high_probability_steps(g, 0.1, 0.5, edge_probabilities=p),
+]
+
+
+@pytest.mark.parametrize("ask", PIECES)
+def test_chances_that_leave_pieces_are_refused_as_a_run_refuses_them(ask) -> None:
+    """A rate of 1 for a network that never agrees would look like an answer."""
+    says = "edge_probabilities leave no way to a common average: the graph of edges that can fire is not connected"
+    with pytest.raises(InvalidParameter, match=says):
+        ask(sv.graphs.path(3), [0.0, 1.0])

@@ -101,10 +101,8 @@ def test_a_large_torus() -> None:
 
 def test_pieces_and_weak_links() -> None:
     """Edges that leave the graph in pieces prove no contraction; a link of 10⁻¹² keeps its digits."""
-    ring, values = sv.graphs.cycle(6), np.arange(6.0)
-    pieces = [0.25, 0.25, 0.0, 0.25, 0.25, 0.0]
-    bound = resolvent_bound(ring, values, sv.StandardGossip(), 3, edge_probabilities=pieces)
-    np.testing.assert_allclose(bound, 17.5 / 2)
+    pieces = resolvent(Chances(sv.graphs.cycle(6), [0.25, 0.25, 0.0, 0.25, 0.25, 0.0]))
+    assert (pieces.gap, pieces.start(np.arange(6.0) - 2.5)) == (0.0, 17.5)
     barbell = sv.graphs.barbell(4)
     weights = np.where((barbell.edges == (3, 4)).all(axis=1), 1e-12, 1.0)
     chances = Chances(barbell, weights / weights.sum())

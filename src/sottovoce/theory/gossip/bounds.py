@@ -66,7 +66,7 @@ def contraction_factor(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
     >>> contraction_factor(complete(3))
     0.5
     """
-    return 1.0 - Chances(graph, edge_probabilities).contraction_gap
+    return 1.0 - Chances.connecting(graph, edge_probabilities).contraction_gap
 
 
 def threshold_decay(
@@ -102,7 +102,7 @@ def threshold_decay(
         raise InvalidParameter(f"form must be corollary or resolvent, got {form!r}")
     if form == "resolvent":
         return proved_free_decay(graph, edge_probabilities=edge_probabilities)[0]
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     return free_decay(chances.contraction_gap, chances.nodes)
 
 
@@ -125,7 +125,7 @@ def noise_envelope(
     >>> noise_envelope(complete(2), NoiseInsertion(noise_std=1.0, noise_decay=0.5), 3).round(9).tolist()
     [1.0, 0.25, 0.0625, 0.015625]
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     steps = as_steps(num_steps, at)
     weights = chances.nodes * noise.variance
@@ -149,7 +149,7 @@ def slowest_nodes(
     >>> slowest_nodes(star(4), NoiseInsertion(noise_std=1.0, noise_decay=0.5)).tolist()
     [1, 2, 3]
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     noisy = np.flatnonzero((noise.std > 0) & (chances.nodes > 0))
     gaps = noise.gap[noisy]
@@ -175,7 +175,7 @@ def outstanding_variance(
     >>> outstanding_variance(complete(2), NoiseInsertion(noise_std=2.0, noise_decay=0.5), [0, 1, 2]).tolist()
     [[0.0, 0.0], [4.0, 4.0], [1.0, 1.0]]
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     steps = as_steps(None, at)[:, None]
     return noise.variance * chances.nodes * geometric_sum(steps, noise.gap, chances.nodes)
@@ -236,7 +236,7 @@ def error_bound(
         return resolvent_bound(graph, private_values, method, num_steps, at=at, edge_probabilities=edge_probabilities)
     if connectivity is not None and edge_probabilities is None:
         connectivity = connectivity / graph.num_edges
-    chances = Chances(graph, edge_probabilities, connectivity)
+    chances = Chances.connecting(graph, edge_probabilities, connectivity)
     noise = Noise.of(method, chances, frozen=form == "corrected")
     values = centred(graph, private_values)
     steps = as_steps(num_steps, at)
@@ -282,7 +282,7 @@ def corollary_bound(
     >>> corollary_bound(complete(2), [0.0, 0.0], 1.0, 0.51, 3).round(5).tolist()
     [0.0, 0.5, 0.49, 0.36015]
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     std = per_node("noise_std", checked("noise_std", noise_std, low=0.0), graph.num_nodes)
     most = graph.num_edges * float(chances.nodes.min())
     if not 0.0 < gamma <= most * (1 + 1e-12):

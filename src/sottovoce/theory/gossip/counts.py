@@ -86,7 +86,7 @@ def count_probability(
     >>> round(count_probability(complete(10), 26, 6).low, 6)
     0.005669
     """
-    chances, steps = Chances(graph, edge_probabilities), _checked_steps(num_steps)
+    chances, steps = Chances.connecting(graph, edge_probabilities), _checked_steps(num_steps)
     most = _checked_limits(limits, graph)
     exact = _exactly(chances, steps, most)
     return _between(chances, steps, most) if exact is None else CountProbability(exact, exact)
@@ -155,7 +155,7 @@ def most_steps(
     >>> most_steps(cycle(4), 5, 0.9)
     6.0
     """
-    chances, most = Chances(graph, edge_probabilities), _checked_limits(limits, graph)
+    chances, most = Chances.connecting(graph, edge_probabilities), _checked_limits(limits, graph)
     chance = number("probability", probability, low=0.0, high=1.0, low_open=True, high_open=True)
     if np.isinf(most[chances.nodes > 0.0]).all():
         return math.inf
@@ -369,7 +369,7 @@ def _checked(
     graph: Graph, edge_probabilities: npt.ArrayLike | None, num_steps: int, probability: float
 ) -> tuple[Chances, int, float]:
     chance = number("probability", probability, low=0.0, high=1.0, low_open=True, high_open=True)
-    return Chances(graph, edge_probabilities), _checked_steps(num_steps), chance
+    return Chances.connecting(graph, edge_probabilities), _checked_steps(num_steps), chance
 
 
 def _checked_steps(num_steps: int) -> int:

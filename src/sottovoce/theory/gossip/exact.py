@@ -195,7 +195,7 @@ def expected_error(
     """
     if algorithm not in get_args(Algorithm):
         raise InvalidParameter(f"algorithm must be one of {', '.join(get_args(Algorithm))}, got {algorithm!r}")
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     values, steps = centred(graph, private_values), as_steps(num_steps, at)
     noise = Noise.of(method, chances, frozen=True)
     if noise.draws is None and _is_symmetric(chances, algorithm):
@@ -286,7 +286,7 @@ def expected_error_split(
     total = expected_error(
         graph, private_values, method, num_steps, at=at, edge_probabilities=edge_probabilities, algorithm=algorithm
     )
-    steps, chances = as_steps(num_steps, at), Chances(graph, edge_probabilities)
+    steps, chances = as_steps(num_steps, at), Chances.connecting(graph, edge_probabilities)
     columns = centred(graph, private_values).shape[1]
     noise = Noise.of(method, chances, frozen=True)
     if noise.draws is not None:

@@ -102,7 +102,7 @@ def resolvent_bound(
     >>> bool(error_bound(ring, values, method, at=[600], form="sharpened")[0] > 1000 * exact[0])
     True
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     found, noise, steps = resolvent(chances), Noise.of(method, chances), as_steps(num_steps, at)
     values = centred(graph, private_values)
     seals = values.shape[1] * noise.seal_std**2 * float(found.edges.sum())  # s² tr(LZ)
@@ -130,7 +130,7 @@ def rate_bounds(graph: Graph, *, edge_probabilities: npt.ArrayLike | None = None
     >>> low <= second_moment_rate(cycle(10)) <= high, round(high - low, 9)
     (True, 0.0)
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     known = edge_transitive(graph) if edge_probabilities is None and graph.num_nodes > _DENSE else None
     if known is not None:
         return 1.0 - known.gap, 1.0 - known.gap
@@ -156,7 +156,7 @@ def proved_free_decay(graph: Graph, *, edge_probabilities: npt.ArrayLike | None 
     >>> float(real[0].round(4)), float(proved[0].round(4))
     (0.904, 0.904)
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     low, high = rate_bounds(graph, edge_probabilities=edge_probabilities)
     return free_decay(1.0 - low, chances.nodes), free_decay(1.0 - high, chances.nodes)
 

@@ -82,7 +82,7 @@ def asymptotic_rate(graph: Graph, method: Method, *, edge_probabilities: npt.Arr
     >>> fast.regime, round(fast.rate, 6)
     ('gossip', 0.963451)
     """
-    chances = Chances(graph, edge_probabilities)
+    chances = Chances.connecting(graph, edge_probabilities)
     noise = Noise.of(method, chances)
     gossip = 1.0 - _gossip_gap(chances)
     slowest = slowest_nodes(graph, method, edge_probabilities=edge_probabilities)
@@ -99,7 +99,7 @@ def second_moment_rate(graph: Graph, *, edge_probabilities: npt.ArrayLike | None
     >>> round(second_moment_rate(complete(4)), 12)
     0.666666666667
     """
-    return 1.0 - _gossip_gap(Chances(graph, edge_probabilities))
+    return 1.0 - _gossip_gap(Chances.connecting(graph, edge_probabilities))
 
 
 def spectral_error(start: Array, noise: Noise, columns: int, chances: Chances, steps: npt.NDArray[np.int64]) -> Array:
