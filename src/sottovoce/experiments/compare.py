@@ -9,7 +9,7 @@ beforehand (:mod:`.rows`) and what curious nodes learn (:mod:`.observers`).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -202,7 +202,7 @@ class Comparison:
 
 def compare(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     methods: Sequence[Method],
     *,
     num_steps: int,

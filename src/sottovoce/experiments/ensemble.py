@@ -8,7 +8,7 @@ has its own address below the seed: problem 7 is the same whatever the size of t
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,7 +149,7 @@ class Ensemble:
 
 def ensemble(
     graph: str | Graph | Callable[[int], Graph],
-    private_values: npt.ArrayLike | Callable[[int, int], npt.ArrayLike],
+    private_values: npt.ArrayLike | Mapping[Any, Any] | Callable[[int, int], npt.ArrayLike],
     method: Method | str | Callable[[Graph], Method],
     *,
     num_steps: int,

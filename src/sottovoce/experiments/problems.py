@@ -113,7 +113,7 @@ def _values(given: object) -> tuple[Callable[[int, int], Any], str, bool]:
         return spec.build, words, given in RANDOM_VALUES
     if callable(given):
         return given, getattr(given, "__qualname__", "a function"), True
-    if np.ndim(given) == 0 and not isinstance(given, Mapping):  # type: ignore[arg-type]
+    if not isinstance(given, Mapping | Sequence) and np.ndim(given) == 0:  # type: ignore[arg-type]
         raise InvalidValues("private_values must be one number per node, words such as 'uniform', or a function")
     return (lambda _n, _seed: given), "given numbers", False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 
-__all__ = ["Array", "brief", "checked", "number", "per_node", "shown", "whole"]
+__all__ = ["Array", "brief", "checked", "entries_of", "keys_of", "number", "per_node", "shown", "whole"]
 
 Array = npt.NDArray[np.float64]
 
@@ -47,6 +48,26 @@ def shown(value: object) -> str:
     """At most a few characters of what was given, for a message."""
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+def keys_of(given: object) -> list[Any] | None:
+    """What the entries of a mapping, or the rows of a pandas Series or table, are called; ``None``: they have no names.
+
+    Examples
+    --------
+    >>> keys_of({"bob": 1.0, "ada": 2.0}), keys_of([1.0, 2.0])
+    (['bob', 'ada'], None)
+    """
+    if isinstance(given, Mapping):
+        return list(given)
+    if hasattr(given, "index") and hasattr(given, "items"):  # pandas, without importing it
+        return list(given.index)
+    return None
+
+
+def entries_of(given: Any) -> list[Any]:
+    """The entries that :func:`keys_of` names, in the same order."""
+    return list(given.values()) if isinstance(given, Mapping) else list(given.to_numpy())
 
 
 def per_node(name: str, value: float | Array, num_nodes: int) -> Array:

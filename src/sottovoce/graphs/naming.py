@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidGraph, InvalidParameter, InvalidValues
+from ..errors import InvalidGraph, InvalidInput, InvalidParameter, InvalidValues
+from ..foundation.arguments import entries_of, keys_of
 from ..foundation.text import shortened
 
 if TYPE_CHECKING:
@@ -87,26 +88,28 @@ def node_number(graph: Graph, node: object, what: str = "node") -> int:
     return number
 
 
-def by_node(given: Mapping[Any, Any], graph: Graph) -> list[Any]:
-    """What a mapping from names (or numbers) says of each node, in the order of the nodes.
+def by_node(
+    given: Any, graph: Graph, *, name: str = "private_values", error: type[InvalidInput] = InvalidValues
+) -> list[Any]:
+    """What a mapping, or a pandas Series or table, says of each node by its name or number, in the order of the nodes.
 
     Raises
     ------
     InvalidValues
-        If a node is missing, named twice or unknown. No value is shown.
+        Or ``error``, if a node is missing, named twice or unknown. No value is shown.
     """
     found: dict[int, Any] = {}  # labels are text; where the graph comes from, names may have been numbers
-    for key, value in given.items():
+    for key, value in zip(keys_of(given) or (), entries_of(given), strict=True):
         try:
             node = node_number(graph, str(key) if str(key) in graph.numbers else key)
-        except InvalidParameter as error:
-            raise InvalidValues(f"private_values: {error}") from None
+        except InvalidParameter as unknown:
+            raise error(f"{name}: {unknown}") from None
         if node in found:
-            raise InvalidValues(f"private_values must have one entry per node, got two for {graph.label(node)}")
+            raise error(f"{name} must have one entry per node, got two for {graph.label(node)}")
         found[node] = value
     absent = [graph.label(node) for node in range(graph.num_nodes) if node not in found]
     if absent:
-        raise InvalidValues(f"private_values must have an entry for every node; none for {_some(absent)}")
+        raise error(f"{name} must have an entry for every node; none for {_some(absent)}")
     return [found[node] for node in range(graph.num_nodes)]
 
 

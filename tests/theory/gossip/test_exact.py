@@ -196,7 +196,7 @@ def test_regimes() -> None:
 def test_bad_input_is_named() -> None:
     """Errors name the parameter and never show a private value."""
     graph, method = sv.graphs.cycle(5), sv.StandardGossip()
-    with pytest.raises(InvalidValues, match="one row per node") as caught:
+    with pytest.raises(InvalidValues, match=r"must have shape \(5,\) or \(5, d\)") as caught:
         sv.theory.expected_error(graph, [123.456, 2.0], method, 3)
     assert "123" not in str(caught.value)
     with pytest.raises(InvalidValues, match="finite"):

@@ -20,7 +20,8 @@ The expectation itself is in :mod:`.exact`. The proof is in the documentation (e
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -183,7 +184,7 @@ def outstanding_variance(
 
 def error_bound(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     num_steps: int | None = None,
     form: Form = "corrected",
@@ -262,7 +263,7 @@ def error_bound(
 
 def corollary_bound(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     noise_std: float | npt.ArrayLike,
     gamma: float,
     num_steps: int | None = None,

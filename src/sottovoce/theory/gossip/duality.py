@@ -11,14 +11,16 @@ by the flows: x − u = c + Aᵀy at every step, u the outstanding noise, and D(
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, InvalidValues
 from ...foundation.arguments import Array
 from ...graphs.graph import Graph
+from ...graphs.values import checked_values
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -55,7 +57,7 @@ def primal_value(private_values: npt.ArrayLike, values: npt.ArrayLike) -> float:
     return 0.5 * float(np.sum((np.asarray(values, dtype=np.float64) - np.asarray(private_values)) ** 2))
 
 
-def dual_value(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.ArrayLike) -> float:
+def dual_value(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], edge_duals: npt.ArrayLike) -> float:
     """D(y) = −(A c)ᵀy − ½‖Aᵀy‖².
 
     Examples
@@ -66,18 +68,22 @@ def dual_value(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.Arra
     """
     flows = np.asarray(edge_duals, dtype=np.float64)
     moved = values_of_duals(graph, np.zeros(graph.num_nodes), flows)
-    return -float(moved @ np.asarray(private_values, dtype=np.float64)) - 0.5 * float(moved @ moved)
+    return -float(moved @ _numbers(private_values, graph)) - 0.5 * float(moved @ moved)
 
 
-def values_of_duals(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.ArrayLike) -> Array:
+def values_of_duals(
+    graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], edge_duals: npt.ArrayLike
+) -> Array:
     """x(y) = c + Aᵀy: what the nodes hold after these flows."""
     flows = np.asarray(edge_duals, dtype=np.float64)
     ends, size = graph.edges, graph.num_nodes
     moved = np.bincount(ends[:, 0], flows, size) - np.bincount(ends[:, 1], flows, size)
-    return np.asarray(np.asarray(private_values, dtype=np.float64) + moved)
+    return np.asarray(_numbers(private_values, graph) + moved)
 
 
-def duals_of_values(graph: Graph, private_values: npt.ArrayLike, values: npt.ArrayLike) -> Array:
+def duals_of_values(
+    graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], values: npt.ArrayLike | Mapping[Any, Any]
+) -> Array:
     """The shortest y with c + Aᵀy = x: the flows that lead from c to x with the least energy.
 
     Raises
@@ -87,7 +93,7 @@ def duals_of_values(graph: Graph, private_values: npt.ArrayLike, values: npt.Arr
     """
     import scipy.sparse.linalg
 
-    needed = np.asarray(values, dtype=np.float64) - np.asarray(private_values, dtype=np.float64)
+    needed = _numbers(values, graph, "values") - _numbers(private_values, graph)
     if abs(needed.sum()) > 1e-9 * max(1.0, float(np.abs(needed).sum())):
         raise InvalidParameter("values must have the same sum as private_values; subtract the outstanding noise first")
     matrix = incidence(graph)
@@ -96,7 +102,7 @@ def duals_of_values(graph: Graph, private_values: npt.ArrayLike, values: npt.Arr
     return np.asarray(matrix @ potential)
 
 
-def dual_gap(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.ArrayLike) -> float:
+def dual_gap(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], edge_duals: npt.ArrayLike) -> float:
     """D(y*) − D(y) = ½‖x(y) − c̄‖²: how much dual value is still to be gained.
 
     Examples
@@ -111,7 +117,7 @@ def dual_gap(graph: Graph, private_values: npt.ArrayLike, edge_duals: npt.ArrayL
 
 def edge_duals(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     fired_edges: npt.ArrayLike,
     fresh_noise: npt.ArrayLike | None = None,
 ) -> Array:
@@ -138,7 +144,7 @@ def edge_duals(
     [1.5, -1.0]
     """
     ends = graph.edges
-    clean = np.array(private_values, dtype=np.float64)
+    clean = _numbers(private_values, graph).copy()
     fired = np.asarray(fired_edges, dtype=np.int64)
     fresh = np.zeros((len(fired), 2)) if fresh_noise is None else np.asarray(fresh_noise, dtype=np.float64)
     if fresh.shape != (len(fired), 2):
@@ -152,3 +158,11 @@ def edge_duals(
         clean[j] -= flow
         flows[edge] += flow
     return flows
+
+
+def _numbers(given: npt.ArrayLike | Mapping[Any, Any], graph: Graph, name: str = "private_values") -> Array:
+    """``(n,)`` numbers, given as :func:`sottovoce.simulate` takes them."""
+    values = checked_values(given, graph, name=name)
+    if values.ndim > 1:
+        raise InvalidValues(f"{name} must be one number per node here, got shape {values.shape}")
+    return values

@@ -20,7 +20,9 @@ bipartite graphs, stars. Other graphs are in :mod:`.spectral`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +79,9 @@ class EdgeTransitive:
         return first - math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-14))
 
 
-def edge_transitive(graph: Graph, private_values: npt.ArrayLike | None = None) -> EdgeTransitive | None:
+def edge_transitive(
+    graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any] | None = None
+) -> EdgeTransitive | None:
     """The spectrum of a graph that is known to be edge-transitive, else ``None``; equal values if none are given.
 
     Examples
@@ -124,7 +128,7 @@ def symmetric_rate(graph: Graph) -> float:
 
 def symmetric_error(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     num_steps: int | None = None,
     *,
@@ -154,7 +158,7 @@ def symmetric_error(
     return result
 
 
-def _known(graph: Graph, private_values: npt.ArrayLike | None) -> EdgeTransitive:
+def _known(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any] | None) -> EdgeTransitive:
     found = edge_transitive(graph, private_values)
     if found is None:
         raise Unsupported(

@@ -23,9 +23,9 @@ edge-transitive graphs of any size :mod:`.edge_transitive` has them; noise that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -154,7 +154,7 @@ def second_moments(start: Array, noise: Noise, columns: int, mapping: SecondMome
 
 def expected_error(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     num_steps: int | None = None,
     *,
@@ -263,7 +263,7 @@ def frozen_error(noise: Noise, columns: int, chances: Chances, steps: npt.NDArra
 
 def expected_error_split(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     num_steps: int | None = None,
     *,

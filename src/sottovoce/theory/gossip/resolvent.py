@@ -19,9 +19,10 @@ and Meurant): its measure has no mass below α_p, and its first moments b_eᵀL_
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -81,7 +82,7 @@ def _is_small(chances: Chances) -> bool:
 
 def resolvent_bound(
     graph: Graph,
-    private_values: npt.ArrayLike,
+    private_values: npt.ArrayLike | Mapping[Any, Any],
     method: Method,
     num_steps: int | None = None,
     *,

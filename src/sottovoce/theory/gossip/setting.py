@@ -6,15 +6,18 @@ Bounds are in :mod:`.bounds`, the exact expectation in :mod:`.exact`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter, InvalidValues, Unsupported
+from ...errors import InvalidParameter, Unsupported
 from ...foundation.arguments import Array
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
+from ...graphs.values import checked_values
 from ...methods import Method
 from ...methods.released import FrozenNoise, Released, SealedNoise, WithdrawnNoise
 
@@ -67,23 +70,15 @@ class Noise:
         return self.std**2
 
 
-def centred(graph: Graph, private_values: npt.ArrayLike) -> Array:
-    """``(n, d)`` private values minus their mean; one number per node counts as d = 1.
+def centred(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any]) -> Array:
+    """``(n, d)`` private values, given as :func:`sottovoce.simulate` takes them, minus their mean; numbers have d = 1.
 
     Raises
     ------
     InvalidValues
-        If the shape does not fit the graph or an entry is not finite. The message contains no value.
+        If they do not fit the graph or an entry is not finite. The message contains no value.
     """
-    try:
-        values = np.asarray(private_values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidValues("private_values must be numbers") from None
-    if values.ndim not in (1, 2) or values.shape[0] != graph.num_nodes:
-        raise InvalidValues(f"private_values must have one row per node ({graph.num_nodes}), got shape {values.shape}")
-    if not np.isfinite(values).all():
-        raise InvalidValues("private_values must be finite")
-    values = values.reshape(graph.num_nodes, -1)
+    values = checked_values(private_values, graph).reshape(graph.num_nodes, -1)
     result: Array = values - values.mean(axis=0)
     return result
 
