@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter
-from sottovoce.foundation.arguments import brief, checked, number, per_node, whole
+from sottovoce.foundation.arguments import brief, checked, entries_of, keys_of, number, per_node, whole
 
 
 @pytest.mark.parametrize("value", [10, 10.0, np.int32(10), np.float32(10), np.array(10)])
@@ -108,3 +108,22 @@ def test_nothing_is_said_to_be_nothing() -> None:
     """``None`` is refused under its own name, and not as the NaN that NumPy makes of it."""
     with pytest.raises(InvalidParameter, match=r"noise_decay must be a number or one number per node, got None"):
         checked("noise_decay", None, low=0.0)
+
+
+def test_entries_with_names_are_found_without_pandas() -> None:
+    """Mappings, and whatever has an index and items; a list has no names."""
+    pd = pytest.importorskip("pandas")
+    for given in ({"b": 1.0, "a": 2.0}, pd.Series({"b": 1.0, "a": 2.0})):
+        assert (keys_of(given), entries_of(given)) == (["b", "a"], [1.0, 2.0])
+    table = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]}, index=["b", "a"])
+    assert keys_of(table) == ["b", "a"]
+    assert np.array(entries_of(table)).tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert [keys_of(plain) for plain in ([1.0], (1.0,), np.ones(1), 1.0, None, "text")] == [None] * 6
+
+
+@pytest.mark.parametrize("read", [lambda v: checked("std", v, low=0.0), lambda v: per_node("std", v, 3)])
+def test_a_masked_entry_is_refused(read) -> None:
+    """NumPy would take the number below the mask; a mask that hides nothing does no harm."""
+    with pytest.raises(InvalidParameter, match="std must have no masked entries: a number is needed in the place of"):
+        read(np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False]))
+    assert read(np.ma.masked_array([1.0, 2.0, 3.0], mask=False)).tolist() == [1.0, 2.0, 3.0]

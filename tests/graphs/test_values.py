@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import InvalidValues
+from sottovoce.errors import InvalidInput, InvalidValues
 from sottovoce.theory.gossip.edge_transitive import symmetric_error
 from sottovoce.theory.gossip.resolvent import resolvent_bound
 
@@ -62,6 +62,7 @@ def test_values_by_node_mean_the_same_everywhere(ask, graph, given):
         (np.zeros((3, 0)), r"must have shape \(3,\) or \(3, d\), got \(3, 0\)"),
         ([1.0, 2j, 3.0], "must be real numbers, got complex ones"),
         ([[1.0], [2.0, 3.0], [4.0]], "must be numbers, one or one vector per node"),
+        (np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False]), "must have no masked entries"),
         ({"ada": 1.0, "bob": 2.0}, "must have an entry for every node; none for carol"),
         ({**BY_NAME, "eve": 4.0}, "must be one of ada, bob, carol, got 'eve'"),
     ],
@@ -97,3 +98,35 @@ def test_flows_are_of_one_number_per_node():
     """Vectors would be added to flows along the wrong axis."""
     with pytest.raises(InvalidValues, match=r"one number per node here, got shape \(3, 3\)"):
         sv.theory.values_of_duals(TRIANGLE, np.eye(3), FLOWS)
+
+
+HIDDEN = np.ma.masked_array([0.2, 0.2, 0.6], mask=[False, True, False])
+
+
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [
+        ("noise_std", lambda: sv.NoiseInsertion(HIDDEN, 0.5)),
+        ("noise_decay", lambda: sv.NoiseInsertion(1.0, HIDDEN)),
+        ("noise_std", lambda: sv.theory.corollary_bound(TRIANGLE, ORDER, HIDDEN, 0.5, 3)),
+        ("limits", lambda: sv.theory.count_probability(TRIANGLE, 3, HIDDEN)),
+        ("prior_std", lambda: sv.privacy.audit(TRIANGLE, NOISY, [0], sv.privacy.CuriousNodes([0]), HIDDEN)),
+        ("prior_std", lambda: sv.privacy.audit(TRIANGLE, NOISY, [0], sv.privacy.CuriousNodes([0]), SQUARE)),
+        ("prior_mean", lambda: sv.privacy.attack(RUN, sv.privacy.CuriousNodes([0]), prior_mean=HIDDEN)),
+        ("edge_probabilities", lambda: sv.theory.contraction_factor(TRIANGLE, edge_probabilities=HIDDEN)),
+        ("edge_probabilities", lambda: sv.Stage(edge_probabilities=HIDDEN)),
+        ("node_rates", lambda: sv.Stage(node_rates=HIDDEN)),
+        ("values of a stage", lambda: sv.Stage(9, values=HIDDEN)),
+        ("private_values", lambda: sv.theory.primal_value(HIDDEN, ORDER)),
+        ("values", lambda: sv.theory.primal_value(ORDER, HIDDEN)),
+        ("private_values", lambda: sv.theory.mo_murray_error(np.full((3, 3), 1 / 3), HIDDEN, 0.5, 3)),
+    ],
+)
+def test_what_is_masked_is_refused_by_name(name, ask):
+    """Whatever stands below the mask was meant to be left out."""
+    with pytest.raises(InvalidInput, match=f"^{name} must have no masked entries"):
+        ask()
+
+
+RUN = sv.simulate(TRIANGLE, ORDER, NOISY, num_steps=3, seed=1)
+SQUARE = np.ma.masked_array(np.eye(3), mask=np.eye(3) == 0)

@@ -155,8 +155,8 @@ def test_bad_agreements_are_refused(name: str, value: object) -> None:
         Release(**{**AGREED, name: value})
 
 
-@pytest.mark.parametrize("value", [math.nan, [1.0, 2.0], math.inf])
+@pytest.mark.parametrize("value", [math.nan, [1.0, 2.0], math.inf, np.ma.masked_array([1.0], mask=True)])
 def test_bad_values_are_refused(value: object) -> None:
-    """Another size, and what is not finite."""
+    """Another size, what is not finite, and what is hidden by a mask."""
     with pytest.raises(InvalidValues):
         Release(**AGREED).contribution(value, clip=True)

@@ -10,9 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InvalidParameter
+from ..errors import InvalidInput, InvalidParameter
 
-__all__ = ["Array", "brief", "checked", "entries_of", "keys_of", "number", "per_node", "shown", "whole"]
+__all__ = [
+    "Array",
+    "brief",
+    "check_unmasked",
+    "checked",
+    "entries_of",
+    "keys_of",
+    "number",
+    "per_node",
+    "shown",
+    "whole",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -67,7 +78,19 @@ def keys_of(given: object) -> list[Any] | None:
 
 def entries_of(given: Any) -> list[Any]:
     """The entries that :func:`keys_of` names, in the same order."""
-    return list(given.values()) if isinstance(given, Mapping) else list(given.to_numpy())
+    return list(given.values()) if isinstance(given, Mapping) else list(np.asarray(given))
+
+
+def check_unmasked(name: str, given: object, error: type[InvalidInput] = InvalidParameter) -> None:
+    """Refuse a masked array that hides an entry: NumPy would take the number below the mask.
+
+    Raises
+    ------
+    InvalidParameter
+        Or ``error``.
+    """
+    if np.ma.is_masked(given):
+        raise error(f"{name} must have no masked entries: a number is needed in the place of each")
 
 
 def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
@@ -78,6 +101,7 @@ def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
     InvalidParameter
         If a sequence was given whose length is not the number of nodes.
     """
+    check_unmasked(name, value)
     array = np.asarray(value, dtype=np.float64)
     if array.ndim == 0:
         return np.full(num_nodes, float(array))
@@ -132,6 +156,7 @@ def checked(
 
 
 def _as_array(name: str, value: object) -> Array:
+    check_unmasked(name, value)
     if value is not None and not isinstance(value, bool | str | bytes):  # NumPy would read None as NaN, True and "1"
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             return np.array(value, dtype=np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidValues
-from ..foundation.arguments import Array, keys_of
+from ..foundation.arguments import Array, check_unmasked, keys_of
 from .circulant import Circulant
 from .graph import Graph
 from .naming import by_node
@@ -36,6 +36,7 @@ def checked_values(
         If they do not fit the graph or are not finite. What is wrong is said without showing any of them.
     """
     given: Any = private_values
+    check_unmasked(name, given, InvalidValues)
     if keys_of(given) is not None:
         if isinstance(graph, Circulant):
             raise InvalidValues(f"{name} of a Circulant must be in the order of its nodes: they have no names")

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from ..foundation.arguments import checked
+from ..foundation.arguments import check_unmasked, checked
 from ..graphs.graph import Graph
 from ..methods.base import Array
 
@@ -17,6 +17,7 @@ def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Arra
     """``(n,)`` prior deviations, or ``None`` for a flat prior."""
     if prior_std is None:
         return None
+    check_unmasked("prior_std", prior_std)
     try:
         prior = np.asarray(prior_std, dtype=np.float64)
     except (TypeError, ValueError):
@@ -33,6 +34,7 @@ def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Arra
 
 def checked_mean(prior_mean: float | npt.ArrayLike, graph: Graph) -> Array:
     """``(n,)`` prior means."""
+    check_unmasked("prior_mean", prior_mean)
     mean = np.asarray(prior_mean, dtype=np.float64)
     if mean.ndim > 1 or (mean.ndim == 1 and mean.shape != (graph.num_nodes,)) or not np.isfinite(mean).all():
         raise InvalidParameter(f"prior_mean must be one finite number or one per node ({graph.num_nodes})")
@@ -51,6 +53,7 @@ def checked_belief(prior_std: float | npt.ArrayLike | None, graph: Graph) -> tup
     """
     if prior_std is None or np.ndim(prior_std) != 2:
         return checked_prior(prior_std, graph), None
+    check_unmasked("prior_std", prior_std)
     covariance = np.array(prior_std, dtype=np.float64)
     size = graph.num_nodes
     if covariance.shape != (size, size) or not np.isfinite(covariance).all():

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidParameter, InvalidValues
+from ..foundation.arguments import check_unmasked
 from .discrete import closeness_of_sum, discrete_gaussian
 
 __all__ = ["Contribution", "Release", "ReleaseCost"]
@@ -213,6 +214,7 @@ class Release:
         InvalidValues
             The value has another size, is not finite, or lies out of the range. The message does not show it.
         """
+        check_unmasked("the value", value, InvalidValues)
         given = np.asarray(value, dtype=np.float64)
         if given.size != self.dimension:
             raise InvalidValues(f"the value must have dimension = {self.dimension} numbers, got {given.size}")

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter
-from ...foundation.arguments import number, whole
+from ...errors import InvalidParameter, InvalidValues
+from ...foundation.arguments import check_unmasked, number, whole
 
 __all__ = ["Stage", "as_stages"]
 
@@ -71,6 +71,7 @@ class Stage:
             put(self, name, _nodes(name, getattr(self, name)))
         for name in ("edges", "edge_probabilities", "node_rates"):
             if getattr(self, name) is not None:
+                check_unmasked(name, getattr(self, name))
                 put(self, name, _frozen(getattr(self, name)))
         if self.edge_probabilities is not None and self.node_rates is not None:
             raise InvalidParameter("edge_probabilities must be None where node_rates is given: both say what fires")
@@ -139,6 +140,7 @@ def _frozen_values(given: Any) -> Any:
     """A copy that cannot be changed: by node for a mapping or a pandas Series, in the order of the nodes otherwise."""
     if isinstance(given, Mapping) or (hasattr(given, "index") and hasattr(given, "items")):
         return MappingProxyType(dict(given.items()))
+    check_unmasked("values of a stage", given, InvalidValues)
     return _frozen(given)
 
 
