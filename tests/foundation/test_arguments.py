@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter
-from sottovoce.foundation.arguments import brief, checked, entries_of, keys_of, number, per_node, whole
+from sottovoce.foundation.arguments import brief, checked, entries_of, keys_of, number, per_node, unnamed, whole
 
 
 @pytest.mark.parametrize("value", [10, 10.0, np.int32(10), np.float32(10), np.array(10)])
@@ -127,3 +127,18 @@ def test_a_masked_entry_is_refused(read) -> None:
     with pytest.raises(InvalidParameter, match="std must have no masked entries: a number is needed in the place of"):
         read(np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False]))
     assert read(np.ma.masked_array([1.0, 2.0, 3.0], mask=False)).tolist() == [1.0, 2.0, 3.0]
+
+
+def test_names_are_refused_where_no_graph_is_known() -> None:
+    """A Series was taken by position, whatever its index said; 0, 1, … in order say nothing else than the position."""
+    pd = pytest.importorskip("pandas")
+    says = r"noise_std must be numbers in the order of the graph's nodes \(graph.labels\): names mean nothing here; got"
+    for given in ({"b": 1.0, "a": 2.0}, {1: 1.0, 0: 2.0}, {1: 1.0, 2: 2.0}):
+        for each in (given, pd.Series(given)):
+            for read in (unnamed, lambda name, v: checked(name, v, low=0.0), lambda name, v: per_node(name, v, 2)):
+                with pytest.raises(InvalidParameter, match=says):
+                    read("noise_std", each)
+    for each in ({0: 1.0, 1: 2.0}, pd.Series([1.0, 2.0])):
+        assert per_node("noise_std", checked("noise_std", each, low=0.0), 2).tolist() == [1.0, 2.0]
+    with pytest.raises(InvalidParameter, match=r"in the order of the graph's edges \(graph.edges\)"):
+        unnamed("edge_probabilities", {1: 0.5, 0: 0.5}, of="edges")

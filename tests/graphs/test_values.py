@@ -130,3 +130,28 @@ def test_what_is_masked_is_refused_by_name(name, ask):
 
 RUN = sv.simulate(TRIANGLE, ORDER, NOISY, num_steps=3, seed=1)
 SQUARE = np.ma.masked_array(np.eye(3), mask=np.eye(3) == 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [
+        ("noise_std", lambda given: sv.NoiseInsertion(given, 0.5)),
+        ("noise_decay", lambda given: sv.NoiseInsertion(1.0, given)),
+        ("noise_std", lambda given: sv.theory.corollary_bound(FRIENDS, ORDER, given, 0.5, 3)),
+        ("limits", lambda given: sv.theory.count_probability(FRIENDS, 3, given)),
+        ("edge_probabilities", lambda given: sv.theory.contraction_factor(FRIENDS, edge_probabilities=given)),
+        ("edge_probabilities", lambda given: sv.Stage(edge_probabilities=given)),
+        ("node_rates", lambda given: sv.Stage(node_rates=given)),
+        ("private_values", lambda given: sv.theory.primal_value(given, ORDER)),
+        ("values", lambda given: sv.theory.primal_value(ORDER, given)),
+        ("private_values", lambda given: sv.theory.mo_murray_error(np.full((3, 3), 1 / 3), given, 0.5, 3)),
+    ],
+)
+def test_what_is_taken_by_position_has_no_names(name, ask):
+    """Where the names of a graph are not looked up, they are not passed over either."""
+    pd = pytest.importorskip("pandas")
+    given = {"carol": 0.5, "ada": 0.2, "bob": 0.3}
+    for each in (given, pd.Series(given)):
+        with pytest.raises(InvalidInput, match=f"^{name} must be numbers in the order of the graph's"):
+            ask(each)
+    ask(pd.Series([0.5, 0.2, 0.3]))

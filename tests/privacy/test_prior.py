@@ -71,3 +71,35 @@ def test_a_covariance_is_checked(bad):
     """Size, symmetry, and that no value follows from the others."""
     with pytest.raises(InvalidParameter, match="prior_std as a covariance must be"):
         audit(GRAPH, METHOD, EDGES, VIEW, bad)
+
+
+FRIENDS = sv.Graph.from_edges([("ada", "bob"), ("bob", "carol"), ("carol", "dora")])
+BELIEFS = {"dora": 0.5, "carol": 3.0, "ada": 1.0, "bob": 2.0}
+
+
+def test_beliefs_by_name_are_those_of_the_nodes():
+    """As private values are given: a mapping or a Series, in any order."""
+    pd = pytest.importorskip("pandas")
+    run = sv.simulate(FRIENDS, [4.0, 3.0, 2.0, 1.0], METHOD, num_steps=9, seed=1)
+    wanted = audit(FRIENDS, METHOD, EDGES, VIEW, [1.0, 2.0, 3.0, 0.5]).posterior_std
+    attacked = attack(run, VIEW, [1.0, 2.0, 3.0, 0.5], prior_mean=[1.0, 2.0, 3.0, 0.5]).estimate
+    for given in (BELIEFS, pd.Series(BELIEFS)):
+        np.testing.assert_array_equal(audit(FRIENDS, METHOD, EDGES, VIEW, given).posterior_std, wanted)
+        np.testing.assert_array_equal(attack(run, VIEW, given, prior_mean=given).estimate, attacked)
+        exposed = sv.privacy.exposure(FRIENDS, METHOD, EDGES, prior_std=given)
+        assert exposed.prior_std.tolist() == [1.0, 2.0, 3.0, 0.5]
+    with pytest.raises(
+        InvalidParameter, match="prior_std must have an entry for every node; none for bob, carol, dora"
+    ):
+        audit(FRIENDS, METHOD, EDGES, VIEW, {"ada": 1.0})
+
+
+def test_a_covariance_by_name_in_both_directions():
+    """A table of pandas, its rows and columns in any order."""
+    pd = pytest.importorskip("pandas")
+    names, matrix = ["ada", "bob", "carol", "dora"], covariance(0.3) + np.diag([1.0, 2.0, 3.0, 4.0])
+    table = pd.DataFrame(matrix, index=names, columns=names)
+    wanted = audit(FRIENDS, METHOD, EDGES, VIEW, matrix).posterior_std
+    for rows, columns in ((names, names), (names[::-1], names[::-1]), (names[::-1], names)):
+        given = table.loc[rows, columns]
+        np.testing.assert_array_equal(audit(FRIENDS, METHOD, EDGES, VIEW, given).posterior_std, wanted)

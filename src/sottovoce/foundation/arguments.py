@@ -22,6 +22,7 @@ __all__ = [
     "number",
     "per_node",
     "shown",
+    "unnamed",
     "whole",
 ]
 
@@ -93,6 +94,32 @@ def check_unmasked(name: str, given: object, error: type[InvalidInput] = Invalid
         raise error(f"{name} must have no masked entries: a number is needed in the place of each")
 
 
+def unnamed(name: str, given: Any, *, of: str = "nodes", error: type[InvalidInput] = InvalidParameter) -> Any:
+    """What was given, without its keys: where no graph is known, those of a mapping or Series must be 0, 1, … in order.
+
+    Raises
+    ------
+    InvalidParameter
+        Or ``error``, if it has other keys, or masked entries.
+
+    Examples
+    --------
+    >>> unnamed("noise_std", {"bob": 1.0, "ada": 2.0})
+    Traceback (most recent call last):
+    ...
+    sottovoce.errors.InvalidParameter: noise_std must be numbers in the order of the graph's nodes (graph.labels)...
+    """
+    check_unmasked(name, given, error)
+    keys = keys_of(given)
+    if keys is None:
+        return given
+    if not keys or keys != list(range(len(keys))):
+        order = f"the graph's {of} ({'graph.labels' if of == 'nodes' else f'graph.{of}'})"
+        kind = type(given).__name__
+        raise error(f"{name} must be numbers in the order of {order}: names mean nothing here; got {kind} with its own")
+    return entries_of(given)
+
+
 def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
     """A scalar or one number per node, as ``(n,)`` floats.
 
@@ -101,8 +128,7 @@ def per_node(name: str, value: float | Array, num_nodes: int) -> Array:
     InvalidParameter
         If a sequence was given whose length is not the number of nodes.
     """
-    check_unmasked(name, value)
-    array = np.asarray(value, dtype=np.float64)
+    array = np.asarray(unnamed(name, value), dtype=np.float64)
     if array.ndim == 0:
         return np.full(num_nodes, float(array))
     if array.shape != (num_nodes,):
@@ -156,7 +182,7 @@ def checked(
 
 
 def _as_array(name: str, value: object) -> Array:
-    check_unmasked(name, value)
+    value = unnamed(name, value)
     if value is not None and not isinstance(value, bool | str | bytes):  # NumPy would read None as NaN, True and "1"
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             return np.array(value, dtype=np.float64)

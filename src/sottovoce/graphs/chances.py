@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter
-from ..foundation.arguments import Array, check_unmasked, checked
+from ..foundation.arguments import Array, checked, unnamed
 from .graph import Graph
 from .spectrum import algebraic_connectivity
 from .spectrum.ritz import assembled
@@ -162,8 +162,7 @@ def checked_probabilities(edge_probabilities: npt.ArrayLike, num_edges: int) -> 
         If there is not one per edge, one is negative or not finite, or they do not sum to one: to nine digits, or to
         those that numbers of fewer digits have. Such are divided by their sum.
     """
-    check_unmasked("edge_probabilities", edge_probabilities)
-    given = np.asarray(edge_probabilities)
+    given = np.asarray(unnamed("edge_probabilities", edge_probabilities, of="edges"))
     few_digits = given.dtype.kind == "f" and given.dtype.itemsize < 8
     chances = np.array(given, dtype=np.float64)
     if chances.shape != (num_edges,):

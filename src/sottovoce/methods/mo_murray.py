@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter, InvalidValues, NumericalFailure
-from ..foundation.arguments import check_unmasked, number
+from ..foundation.arguments import number, unnamed
 from ..foundation.numbers import NEGLIGIBLE
 from ..graphs.graph import Graph
 from .base import VALUE, Array, Guarantee, Method
@@ -150,8 +150,7 @@ def mo_murray_error(
     [0.0, 1.0, 0.25, 0.0625]
     """
     matrix = averaging_matrix(weights)
-    check_unmasked("private_values", private_values, InvalidValues)
-    values = np.asarray(private_values, dtype=np.float64)
+    values = np.asarray(unnamed("private_values", private_values, error=InvalidValues), dtype=np.float64)
     share = _decay(noise_decay) ** 2
     eigenvalues, vectors = np.linalg.eigh(matrix - 1.0 / len(matrix))
     spread = (vectors.T @ (values - values.mean())) ** 2

@@ -7,9 +7,9 @@ by row space is :mod:`.analysers.row_space`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -61,9 +61,9 @@ class Attack:
 def attack(
     run: Solution,
     view: View,
-    prior_std: float | npt.ArrayLike | None = 1.0,
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] | None = 1.0,
     *,
-    prior_mean: float | npt.ArrayLike = 0.0,
+    prior_mean: float | npt.ArrayLike | Mapping[Any, Any] = 0.0,
 ) -> Attack:
     """Estimate every private value as well as ``view`` can, from what it saw of a simulated run.
 
@@ -77,9 +77,8 @@ def attack(
     view
         Who watches.
     prior_std, prior_mean
-        What the observer believes beforehand about each honest value; one number or one per node. ``prior_std`` may
-        also be a covariance matrix.
-        ``prior_std=None`` means a flat prior.
+        What the observer believes beforehand about each honest value; one number or one per node, also by name.
+        ``prior_std`` may also be a covariance matrix. ``prior_std=None`` means a flat prior.
 
     Raises
     ------

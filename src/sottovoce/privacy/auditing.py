@@ -7,7 +7,7 @@ at the method's class. The attack that attains the posterior is :mod:`.attacks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,7 +48,7 @@ def audit(
     method: Method,
     fired_edges: npt.ArrayLike,
     view: View,
-    prior_std: float | npt.ArrayLike | None = 1.0,
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] | None = 1.0,
     *,
     steps: Sequence[int] | npt.ArrayLike | None = None,
     tolerance: float = 1e-6,
@@ -78,8 +78,8 @@ def audit(
         audited for curious nodes and for everyone but one.
     prior_std
         τ > 0: what the observer believes beforehand is N(·, τ²) per honest value, independently. One
-        number or one per node; or an ``(n, n)`` covariance matrix, if it believes that values go together. ``None``
-        means a flat prior: nothing is believed beforehand.
+        number or one per node, also by name, as private values are given; or an ``(n, n)`` covariance matrix, if it
+        believes that values go together. ``None`` means a flat prior: nothing is believed beforehand.
     steps
         Steps (or rounds) after which to record the history, in 0..num_steps. Default: every step of runs of up to
         500 steps, otherwise 251 evenly spaced ones.
@@ -151,7 +151,7 @@ def audit_rounds(
     graph: Graph,
     method: Method,
     view: CuriousNodes | EveryoneBut,
-    prior_std: float | npt.ArrayLike | None = 1.0,
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] | None = 1.0,
     *,
     num_rounds: int,
     tolerance: float = 1e-6,

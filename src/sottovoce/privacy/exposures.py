@@ -6,8 +6,9 @@ What noise costs in time is :mod:`.frontiers`; what a node can promise alone is 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +76,7 @@ def exposure(
     *,
     num_steps: int | None = None,
     seed: int = 0,
-    prior_std: float | npt.ArrayLike = 1.0,
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] = 1.0,
 ) -> Exposure:
     """Audit a run once for every node taken as the observer.
 

@@ -27,8 +27,9 @@ withdrawal buys nothing; what it buys is the firewall.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -153,7 +154,7 @@ def firewall_law(
     node: int,
     coalition: Iterable[int],
     *,
-    prior_std: float | npt.ArrayLike | None = 1.0,
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] | None = 1.0,
     edge_probabilities: npt.ArrayLike | None = None,
 ) -> FirewallLaw:
     """What the first unheard exchange of a node leaves of its value, over random schedules, before anything runs.

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from ..foundation.arguments import check_unmasked, checked
+from ..foundation.arguments import check_unmasked, checked, keys_of
 from ..graphs.graph import Graph
+from ..graphs.naming import by_node
 from ..methods.base import Array
 
 __all__ = ["checked_belief", "checked_mean", "checked_prior", "given_own"]
 
 
-def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Array | None:
+def checked_prior(prior_std: float | npt.ArrayLike | Mapping[Any, Any] | None, graph: Graph) -> Array | None:
     """``(n,)`` prior deviations, or ``None`` for a flat prior."""
     if prior_std is None:
         return None
-    check_unmasked("prior_std", prior_std)
+    prior_std = _ordered("prior_std", prior_std, graph)
     try:
         prior = np.asarray(prior_std, dtype=np.float64)
     except (TypeError, ValueError):
@@ -32,16 +36,17 @@ def checked_prior(prior_std: float | npt.ArrayLike | None, graph: Graph) -> Arra
     return np.broadcast_to(prior, (graph.num_nodes,)).copy()
 
 
-def checked_mean(prior_mean: float | npt.ArrayLike, graph: Graph) -> Array:
+def checked_mean(prior_mean: float | npt.ArrayLike | Mapping[Any, Any], graph: Graph) -> Array:
     """``(n,)`` prior means."""
-    check_unmasked("prior_mean", prior_mean)
-    mean = np.asarray(prior_mean, dtype=np.float64)
+    mean = np.asarray(_ordered("prior_mean", prior_mean, graph), dtype=np.float64)
     if mean.ndim > 1 or (mean.ndim == 1 and mean.shape != (graph.num_nodes,)) or not np.isfinite(mean).all():
         raise InvalidParameter(f"prior_mean must be one finite number or one per node ({graph.num_nodes})")
     return np.broadcast_to(mean, (graph.num_nodes,)).copy()
 
 
-def checked_belief(prior_std: float | npt.ArrayLike | None, graph: Graph) -> tuple[Array | None, Array | None]:
+def checked_belief(
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] | None, graph: Graph
+) -> tuple[Array | None, Array | None]:
     """Prior deviations as :func:`checked_prior` has them, and the covariance if one was given.
 
     Examples
@@ -51,10 +56,10 @@ def checked_belief(prior_std: float | npt.ArrayLike | None, graph: Graph) -> tup
     >>> deviations.tolist()
     [2.0, 1.0]
     """
-    if prior_std is None or np.ndim(prior_std) != 2:
-        return checked_prior(prior_std, graph), None
-    check_unmasked("prior_std", prior_std)
-    covariance = np.array(prior_std, dtype=np.float64)
+    given = _ordered("prior_std", prior_std, graph)
+    if given is None or np.ndim(given) != 2:
+        return checked_prior(given, graph), None
+    covariance = np.array(given, dtype=np.float64)
     size = graph.num_nodes
     if covariance.shape != (size, size) or not np.isfinite(covariance).all():
         raise InvalidParameter(
@@ -77,3 +82,18 @@ def given_own(covariance: Array, own: npt.NDArray[np.bool_]) -> Array:
     left: Array = covariance - covariance[:, own] @ gain
     left[own] = left[:, own] = 0.0
     return left
+
+
+def _ordered(name: str, given: Any, graph: Graph) -> Any:
+    """Beliefs in the order of the nodes. By name they are given as private values are; a table of pandas is a
+    covariance, whose rows and columns have the names.
+    """
+    check_unmasked(name, given)
+    if keys_of(given) is None:
+        return given
+    rows = by_node(given, graph, name=name, error=InvalidParameter)
+    columns = getattr(given, "columns", None)
+    if columns is None or len(columns) != graph.num_nodes:
+        return rows
+    turned = dict(zip(columns, np.array(rows).T, strict=True))
+    return np.array(by_node(turned, graph, name=name, error=InvalidParameter)).T

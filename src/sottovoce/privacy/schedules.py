@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -117,7 +118,7 @@ def exposure_quantile(
     nodes: Iterable[int] | None = None,
     coalitions: Iterable[Iterable[int]] | None = None,
     probability: float = 0.95,
-    prior_std: float | npt.ArrayLike = 1.0,
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] = 1.0,
     edge_probabilities: npt.ArrayLike | None = None,
     schedules: int = 200,
     seed: int = 0,

@@ -10,7 +10,8 @@ It is taken that an exchange is applied at both ends at once, which holds where 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,10 @@ __all__ = ["audit_transcript"]
 
 
 def audit_transcript(
-    graph: Graph, records: Iterable[Record], view: View, prior_std: float | npt.ArrayLike | None = 1.0
+    graph: Graph,
+    records: Iterable[Record],
+    view: View,
+    prior_std: float | npt.ArrayLike | Mapping[Any, Any] | None = 1.0,
 ) -> TranscriptReport:
     """What ``view`` reveals of every private value after these records.
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues
-from ...foundation.arguments import check_unmasked, number, whole
+from ...foundation.arguments import check_unmasked, number, unnamed, whole
 
 __all__ = ["Stage", "as_stages"]
 
@@ -69,10 +69,12 @@ class Stage:
         put(self, "loss", number("loss", self.loss, low=0.0, high=1.0, high_open=True))
         for name in ("down", "gone"):
             put(self, name, _nodes(name, getattr(self, name)))
-        for name in ("edges", "edge_probabilities", "node_rates"):
+        if self.edges is not None:
+            check_unmasked("edges", self.edges)
+            put(self, "edges", _frozen(self.edges))
+        for name, of in (("edge_probabilities", "edges"), ("node_rates", "nodes")):
             if getattr(self, name) is not None:
-                check_unmasked(name, getattr(self, name))
-                put(self, name, _frozen(getattr(self, name)))
+                put(self, name, _frozen(unnamed(name, getattr(self, name), of=of)))
         if self.edge_probabilities is not None and self.node_rates is not None:
             raise InvalidParameter("edge_probabilities must be None where node_rates is given: both say what fires")
         if self.values is not None:

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter
-from ...foundation.arguments import Array, check_unmasked, number, whole
+from ...foundation.arguments import Array, number, unnamed, whole
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 
@@ -377,8 +377,7 @@ def _checked_steps(num_steps: int) -> int:
 
 
 def _checked_limits(limits: float | npt.ArrayLike, graph: Graph) -> Array:
-    check_unmasked("limits", limits)
-    most = np.broadcast_to(np.floor(np.asarray(limits, dtype=np.float64)), (graph.num_nodes,))
+    most = np.broadcast_to(np.floor(np.asarray(unnamed("limits", limits), dtype=np.float64)), (graph.num_nodes,))
     if not (most >= 0.0).all():  # also refuses NaN
         raise InvalidParameter(f"limits must be numbers ≥ 0, one or one per node, got {most.min():g}")
     return most

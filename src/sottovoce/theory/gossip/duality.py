@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues
-from ...foundation.arguments import Array, check_unmasked
+from ...foundation.arguments import Array, unnamed
 from ...graphs.graph import Graph
 from ...graphs.values import checked_values
 
@@ -54,9 +54,9 @@ def incidence(graph: Graph) -> scipy.sparse.csr_array:
 
 def primal_value(private_values: npt.ArrayLike, values: npt.ArrayLike) -> float:
     """P(x) = ½‖x − c‖²."""
-    for name, given in (("private_values", private_values), ("values", values)):
-        check_unmasked(name, given, InvalidValues)
-    return 0.5 * float(np.sum((np.asarray(values, dtype=np.float64) - np.asarray(private_values)) ** 2))
+    start = np.asarray(unnamed("private_values", private_values, error=InvalidValues), dtype=np.float64)
+    moved = np.asarray(unnamed("values", values, error=InvalidValues), dtype=np.float64) - start
+    return 0.5 * float(np.sum(moved**2))
 
 
 def dual_value(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], edge_duals: npt.ArrayLike) -> float:
