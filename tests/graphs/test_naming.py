@@ -210,3 +210,92 @@ def test_a_picture_has_the_names():
     assert "dora" in [text.get_text() for text in legend.get_texts()]
     words = {text.get_text() for text in sv.plotting.plot_knowledge(report).texts}
     assert {"ada", "bob", "carol", "dora"} <= words
+
+
+ONE_TO_FOUR = sv.Graph.from_networkx(nx.Graph([(1, 2), (2, 3), (3, 4)]))
+
+
+def test_a_number_that_could_be_a_name_is_refused():
+    """Nodes 1 to 4 of networkx: 1 is the name of number 0 and the number of name 2; text is always the name."""
+    assert ONE_TO_FOUR.labels == ("1", "2", "3", "4")
+    assert [ONE_TO_FOUR.node(name) for name in "1234"] == [0, 1, 2, 3]
+    assert ONE_TO_FOUR.node(0) == 0  # nobody is named 0
+    says = r"must say which one is meant, got 1: node number 0 is named 1, node number 1 is named 2; .* as text, '1'"
+    for one in (1, np.int64(1)):
+        with pytest.raises(errors.InvalidParameter, match=says):
+            ONE_TO_FOUR.node(one)
+    with pytest.raises(
+        errors.InvalidParameter, match="got 4: node number 3 is named 4; a name is written as text, '4'"
+    ):
+        ONE_TO_FOUR.node(4)
+    assert sv.Graph.from_edges([("0", "1"), ("1", "ada")]).node(1) == 1  # both readings are the same node
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: sv.simulate(ONE_TO_FOUR, [1, 2, 3, 4], NOISY, num_steps=5, stages=[sv.Stage(), STAGE]),
+        lambda: sv.simulate(ONE_TO_FOUR, [1, 2, 3, 4], NOISY, num_steps=5, stages=sv.Stage(gone=[1])),
+        lambda: sv.simulate(ONE_TO_FOUR, [1, 2, 3, 4], NOISY, num_steps=5, stages=sv.Stage(down=[1])),
+        lambda: sv.simulate(ONE_TO_FOUR, [1, 2, 3, 4], NOISY, num_steps=5, stages=sv.Stage(edges=[(1, 2)])),
+        lambda: sv.privacy.audit(ONE_TO_FOUR, NOISY, [0, 1], sv.privacy.CuriousNodes([1])),
+        lambda: sv.privacy.audit(ONE_TO_FOUR, NOISY, [0, 1], sv.privacy.EveryoneBut(1)),
+        lambda: sv.privacy.audit(ONE_TO_FOUR, NOISY, [0, 1], sv.privacy.WireTap([(1, 2)])),
+        lambda: sv.privacy.exposure_quantile(ONE_TO_FOUR, NOISY, num_steps=2, nodes=[1]),
+        lambda: sv.privacy.exposure_quantile(ONE_TO_FOUR, NOISY, num_steps=2, coalitions=[[1]]),
+        lambda: sv.compare(ONE_TO_FOUR, [1, 2, 3, 4], [NOISY], num_steps=5, observers=[1]),
+        lambda: sv.simulate(ONE_TO_FOUR, {1: 1.0, 2: 2.0}, NOISY, num_steps=5),
+        lambda: sv.theory.expected_error(ONE_TO_FOUR, {1: 1.0, "2": 2.0, "3": 3.0, 0: 4.0}, NOISY, 3),
+    ],
+)
+def test_one_rule_wherever_a_node_is_asked_for(ask):
+    """Values, stages, views, observers."""
+    with pytest.raises(errors.InvalidInput, match="must say which one is meant, got 1: node number 0 is named 1"):
+        ask()
+
+
+STAGE = sv.Stage(2, values={1: 9.0})
+
+
+def test_a_mapping_with_every_node_may_have_names_that_are_numbers():
+    """As networkx has them; the numbers 0 to 3 can only be numbers; a stage reads it as a run does."""
+    wanted = sv.simulate(ONE_TO_FOUR, [1.0, 2.0, 3.0, 4.0], NOISY, num_steps=20, seed=3)
+    for given in (
+        {4: 4.0, 1: 1.0, 3: 3.0, 2: 2.0},
+        {3: 4.0, 0: 1.0, 2: 3.0, 1: 2.0},
+        {"1": 1.0, "2": 2.0, "3": 3.0, "4": 4.0},
+    ):
+        run = sv.simulate(ONE_TO_FOUR, given, NOISY, num_steps=20, seed=3)
+        np.testing.assert_array_equal(run.values, wanted.values)
+        later = sv.simulate(ONE_TO_FOUR, np.ones(4), NOISY, num_steps=9, stages=[sv.Stage(), sv.Stage(2, values=given)])
+        assert later.stages[1].values.tolist() == [1.0, 2.0, 3.0, 4.0]
+    part = [sv.Stage(), sv.Stage(2, values={"1": 9.0})]
+    later = sv.simulate(ONE_TO_FOUR, np.ones(4), NOISY, num_steps=9, stages=part)
+    assert later.stages[1].values.tolist() == [9.0, 1.0, 1.0, 1.0]
+
+
+def test_a_stage_has_one_value_per_node():
+    """By name and by number, or twice in a Series."""
+    pd = pytest.importorskip("pandas")
+    twice = [sv.Stage(), sv.Stage(2, values={"ada": 9.0, 0: 8.0})]
+    with pytest.raises(errors.InvalidValues, match="values of a stage must have one entry per node, got two for ada"):
+        sv.simulate(FOUR, VALUES, NOISY, num_steps=5, stages=twice)
+    with pytest.raises(errors.InvalidValues, match="values of a stage must have one entry per node"):
+        sv.Stage(2, values=pd.Series([1.0, 2.0], index=["ada", "ada"]))
+
+
+def test_what_is_computed_for_every_node_knows_the_numbers():
+    """Exposures, comparisons and the studio go through numbers: names that look like others change nothing."""
+    path, fired = sv.graphs.path(4), [0, 1, 2, 1, 0]
+    of = [sv.privacy.exposure(graph, NOISY, fired).posterior_std for graph in (path, ONE_TO_FOUR)]
+    np.testing.assert_array_equal(*of)
+    of = [sv.privacy.exposure_quantile(graph, NOISY, num_steps=2).std for graph in (path, ONE_TO_FOUR)]
+    assert of[0] == of[1]
+    rows = [sv.compare(graph, [1, 2, 3, 4], [NOISY], num_steps=9, seed=1).rows for graph in (path, ONE_TO_FOUR)]
+    assert rows[0] == rows[1]
+    from sottovoce.studio.observing import read_observer
+
+    for asked in ({"nodes": [1]}, {"but": 1}, {"edges": [[1, 2]]}):
+        views = [read_observer({"observer": asked}, graph).view() for graph in (path, ONE_TO_FOUR)]
+        np.testing.assert_array_equal(views[1].observers(ONE_TO_FOUR), views[0].observers(path))
+        np.testing.assert_array_equal(views[1].heard_edges(ONE_TO_FOUR), views[0].heard_edges(path))

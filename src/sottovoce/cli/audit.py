@@ -133,6 +133,7 @@ def command(
 
 
 def _view(graph: Graph, observers: tuple[str, ...], taps: tuple[str, ...], everyone_but: str | None) -> View:
+    from ..graphs.naming import NodeNumber
     from ..privacy import CuriousNodes, EveryoneBut, Pooled, WireTap
 
     parts: list[View] = []
@@ -143,7 +144,7 @@ def _view(graph: Graph, observers: tuple[str, ...], taps: tuple[str, ...], every
     if taps:
         parts.append(WireTap([_pair(graph, tap) for tap in taps]))
     if not parts:
-        parts.append(CuriousNodes([0]))
+        parts.append(CuriousNodes([NodeNumber(0)]))
     if everyone_but is not None and len(parts) > 1:
         raise InvalidParameter("--everyone-but already hears everything; leave out --observer and --tap")
     return parts[0] if len(parts) == 1 else Pooled(*parts)

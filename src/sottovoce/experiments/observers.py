@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..errors import Unsupported
 from ..foundation.arguments import Array, number, whole
 from ..graphs.graph import Graph
-from ..graphs.naming import node_number
+from ..graphs.naming import NodeNumber, node_number
 from ..methods import Method
 from ..methods.released import LinearSystem, Released
 from ..privacy import CuriousNodes, audit
@@ -150,7 +150,7 @@ class Observers:
 
     def _known(self, method: Method, released: Released, node: int, replica: int, length: int, *, twice: bool) -> Array:
         """Deviations of the neighbours' values to ``node`` at the end."""
-        graph, view = self.graph, CuriousNodes([node])
+        graph, view = self.graph, CuriousNodes([NodeNumber(node)])
         analyser, _ = find_analyser(graph, method, view)
         fired = self._schedule(method, released, replica, length)
         if twice:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,16 @@ from ..foundation.text import shortened
 if TYPE_CHECKING:
     from .graph import Graph
 
-__all__ = ["are_names", "by_node", "checked_labels", "node_number", "numbered"]
+__all__ = [
+    "NodeNumber",
+    "are_names",
+    "by_node",
+    "check_distinct",
+    "checked_labels",
+    "node_number",
+    "node_numbers",
+    "numbered",
+]
 
 
 def are_names(pairs: npt.NDArray[Any]) -> bool:
@@ -62,13 +71,31 @@ def checked_labels(labels: Iterable[Hashable], num_nodes: int) -> tuple[str, ...
     return names
 
 
+class NodeNumber(int):
+    """A number that is known to be one: where names look like numbers, it is not taken for a name."""
+
+
 def node_number(graph: Graph, node: object, what: str = "node") -> int:
     """The number of a node that is given by name or number.
+
+    Text is always a name. Where names are whole numbers, as those of networkx often are, a number that could be the
+    name of another node is refused: nobody can tell which one is meant.
 
     Raises
     ------
     InvalidParameter
-        If the graph has no such node.
+        If the graph has no such node, or it could be one of two.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import Graph
+    >>> graph = Graph.from_edges([("1", "2"), ("2", "3")])
+    >>> node_number(graph, "1")
+    0
+    >>> node_number(graph, 1)
+    Traceback (most recent call last):
+    ...
+    sottovoce.errors.InvalidParameter: node must say which one is meant, got 1: node number 0 is named 1, ...
     """
     last = graph.num_nodes - 1
     if isinstance(node, str):
@@ -83,9 +110,68 @@ def node_number(graph: Graph, node: object, what: str = "node") -> int:
     except TypeError:
         kind = type(node).__name__
         raise InvalidParameter(f"{what} must be the number or the name of a node, got {kind}") from None
+    if not isinstance(node, NodeNumber):
+        _check_unmistakable(graph, number, what)
     if not 0 <= number <= last:
         raise InvalidParameter(f"{what} must be in 0..{last}, got {number}")
     return number
+
+
+def _check_unmistakable(graph: Graph, number: int, what: str) -> None:
+    """Refuse a number that is the name of another node than the one with this number."""
+    if graph.labels is None or graph.numbers.get(str(number), number) == number:
+        return
+    names = f"node number {graph.numbers[str(number)]} is named {number}"
+    if 0 <= number < graph.num_nodes:
+        names += f", node number {number} is named {shortened(graph.labels[number])}"
+    raise InvalidParameter(
+        f"{what} must say which one is meant, got {number}: {names}; a name is written as text, '{number}'"
+    )
+
+
+def node_numbers(keys: Sequence[Any], graph: Graph, what: str = "node") -> list[int]:
+    """The numbers of the nodes that the keys of a mapping mean.
+
+    If every node is there, all keys are names if they can be, and numbers if they can be that: names that are whole
+    numbers need not be written as text. Otherwise each key is read by itself, as :func:`node_number` does.
+
+    Raises
+    ------
+    InvalidParameter
+        If a key means no node, or could mean two.
+
+    Examples
+    --------
+    >>> from sottovoce.graphs import Graph
+    >>> graph = Graph.from_edges([("1", "2"), ("2", "3")])
+    >>> node_numbers([3, 1, 2], graph), node_numbers([2, 0, 1], graph), node_numbers(["3", 0], graph)
+    ([2, 0, 1], [2, 0, 1], [2, 0])
+    """
+    if len(keys) >= graph.num_nodes:
+        names = [graph.numbers.get(str(key)) for key in keys]
+        if None not in names:
+            return cast("list[int]", names)
+        if all(isinstance(key, int | np.integer) for key in keys) and {*keys} == {*range(graph.num_nodes)}:
+            return [int(key) for key in keys]
+    return [node_number(graph, _name_or_number(key, graph), what) for key in keys]
+
+
+def _name_or_number(key: Any, graph: Graph) -> Any:
+    """Labels are text: what is neither text nor a number was some object where the graph comes from."""
+    return key if isinstance(key, str | int | np.integer) or str(key) not in graph.numbers else str(key)
+
+
+def check_distinct(nodes: Sequence[int], graph: Graph, name: str, error: type[InvalidInput] = InvalidValues) -> None:
+    """Refuse nodes of which one is there twice.
+
+    Raises
+    ------
+    InvalidValues
+        Or ``error``.
+    """
+    if len({*nodes}) < len(nodes):
+        twice = next(node for node, count in Counter(nodes).items() if count > 1)
+        raise error(f"{name} must have one entry per node, got two for {graph.label(twice)}")
 
 
 def by_node(
@@ -98,15 +184,12 @@ def by_node(
     InvalidValues
         Or ``error``, if a node is missing, named twice or unknown. No value is shown.
     """
-    found: dict[int, Any] = {}  # labels are text; where the graph comes from, names may have been numbers
-    for key, value in zip(keys_of(given) or (), entries_of(given), strict=True):
-        try:
-            node = node_number(graph, str(key) if str(key) in graph.numbers else key)
-        except InvalidParameter as unknown:
-            raise error(f"{name}: {unknown}") from None
-        if node in found:
-            raise error(f"{name} must have one entry per node, got two for {graph.label(node)}")
-        found[node] = value
+    try:
+        nodes = node_numbers(keys_of(given) or (), graph)
+    except InvalidParameter as unknown:
+        raise error(f"{name}: {unknown}") from None
+    check_distinct(nodes, graph, name, error)
+    found = dict(zip(nodes, entries_of(given), strict=True))
     absent = [graph.label(node) for node in range(graph.num_nodes) if node not in found]
     if absent:
         raise error(f"{name} must have an entry for every node; none for {_some(absent)}")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter
 from ..graphs.graph import Graph
+from ..graphs.naming import NodeNumber
 from ..methods.base import Array, Method
 from .auditing import find_analyser, simulated_run
 from .prior import checked_prior
@@ -102,7 +103,7 @@ def exposure(
         raise InvalidParameter("prior_std must be a number or one per node; an exposure matrix has no flat prior")
     if (fired_edges is None) == (num_steps is None):
         raise InvalidParameter("give either fired_edges, or num_steps with a seed")
-    views = [CuriousNodes([node]) for node in range(graph.num_nodes)]
+    views = [CuriousNodes([NodeNumber(node)]) for node in range(graph.num_nodes)]
     analyser, released = find_analyser(graph, method, views[0])
     if fired_edges is None:
         fired_edges = simulated_run(graph, method, num_steps=num_steps or 0, seed=seed)

@@ -27,6 +27,7 @@ from ..foundation.arguments import number, whole
 from ..foundation.progress import Progress
 from ..graphs.chances import Chances
 from ..graphs.graph import Graph
+from ..graphs.naming import NodeNumber, node_number
 from ..methods.base import Array, Method
 from .auditing import find_analyser
 from .prior import checked_prior
@@ -115,8 +116,8 @@ def exposure_quantile(
     *,
     num_steps: int,
     size: int = 1,
-    nodes: Iterable[int] | None = None,
-    coalitions: Iterable[Iterable[int]] | None = None,
+    nodes: Iterable[int | str] | None = None,
+    coalitions: Iterable[Iterable[int | str]] | None = None,
     probability: float = 0.95,
     prior_std: float | npt.ArrayLike | Mapping[Any, Any] = 1.0,
     edge_probabilities: npt.ArrayLike | None = None,
@@ -137,7 +138,7 @@ def exposure_quantile(
         A node is exposed to every set of so many of its neighbours that pool what they know (all of them, if it has
         fewer). 1: single curious neighbours.
     nodes
-        Whose values are asked about; ``None``: all.
+        Whose values are asked about, by number or name; ``None``: all.
     coalitions
         Instead of ``size``: these sets of nodes, against every node that is asked about and not in them.
     probability
@@ -182,7 +183,7 @@ def exposure_quantile(
         number(name, value, low=0.0, high=1.0, low_open=True, high_open=True)
     asked = _asked(nodes, graph)
     exposed = _exposed(graph, asked, size, coalitions)
-    analyser, released = find_analyser(graph, method, CuriousNodes(next(iter(exposed))))
+    analyser, released = find_analyser(graph, method, _view(next(iter(exposed))))
     if released.in_rounds or released.by_nodes:
         raise Unsupported(f"{method.name} works in rounds or node by node and has no schedule of edges; audit it")
     edges = Chances(graph, edge_probabilities).edges
@@ -196,7 +197,7 @@ def exposure_quantile(
         for row, (run, chance) in enumerate(runs):
             chances[row] = chance
             for coalition, columns in exposed.items():
-                known = analyser.final_posterior(graph, released, run, CuriousNodes(coalition), prior)
+                known = analyser.final_posterior(graph, released, run, _view(coalition), prior)
                 left[row, columns] = np.minimum(left[row, columns], known[asked[columns]])
             bar.at(row + 1)
     return ExposureQuantile(graph, method, steps, asked, probability, confidence, exact, chances, left)
@@ -218,10 +219,14 @@ def _drawn(
         yield run, 1.0 / count
 
 
-def _asked(nodes: Iterable[int] | None, graph: Graph) -> npt.NDArray[np.int64]:
+def _view(coalition: Coalition) -> CuriousNodes:
+    return CuriousNodes(NodeNumber(node) for node in coalition)
+
+
+def _asked(nodes: Iterable[int | str] | None, graph: Graph) -> npt.NDArray[np.int64]:
     if nodes is None:
         return np.arange(graph.num_nodes)
-    found = sorted({whole("nodes", node, low=0, high=graph.num_nodes - 1) for node in nodes})
+    found = sorted({node_number(graph, node, "nodes") for node in nodes})
     if not found:
         raise InvalidParameter("nodes must name at least one node, got none")
     return np.array(found, dtype=np.int64)

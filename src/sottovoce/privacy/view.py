@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter, Unsupported
 from ..graphs.graph import Graph
+from ..graphs.naming import NodeNumber
 
 __all__ = ["CuriousNodes", "EveryoneBut", "Pooled", "View", "WireTap", "honest_nodes"]
 
@@ -228,7 +229,7 @@ def _distinct(name: str, nodes: Iterable[int | str]) -> tuple[int | str, ...]:
 def _node(node: object) -> int | str:
     if isinstance(node, bool):
         raise TypeError
-    return node if isinstance(node, str) else operator.index(node)  # type: ignore[arg-type]
+    return node if isinstance(node, str | NodeNumber) else operator.index(node)  # type: ignore[arg-type]
 
 
 def _called(node: int | str) -> str:
@@ -250,7 +251,7 @@ def _named_edges(edges: Iterable[int | tuple[int | str, int | str]]) -> tuple[in
 def _edge(edge: object) -> int | tuple[int | str, int | str]:
     try:
         if isinstance(edge, Iterable) and not isinstance(edge, str):
-            i, j = (end if isinstance(end, str) else operator.index(end) for end in edge)
+            i, j = (_node(end) for end in edge)
             return i, j
         return operator.index(edge)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidParameter
 from ..foundation.arguments import number, whole
 from ..graphs.graph import Graph
+from ..graphs.naming import NodeNumber
 
 if TYPE_CHECKING:
     from ..privacy import View
@@ -35,8 +36,10 @@ class Observer:
         from ..privacy import CuriousNodes, EveryoneBut, WireTap
 
         if self.but is not None:
-            return EveryoneBut(self.but)
-        return CuriousNodes(self.nodes) if self.nodes else WireTap(list(self.edges))
+            return EveryoneBut(NodeNumber(self.but))
+        if self.nodes:
+            return CuriousNodes(NodeNumber(node) for node in self.nodes)
+        return WireTap((NodeNumber(first), NodeNumber(second)) for first, second in self.edges)
 
     def words(self, graph: Graph) -> str:
         """Who it is, for a person."""

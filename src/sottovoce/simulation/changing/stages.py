@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues
-from ...foundation.arguments import check_unmasked, number, unnamed, whole
+from ...foundation.arguments import check_unmasked, entries_of, keys_of, number, unnamed, whole
 
 __all__ = ["Stage", "as_stages"]
 
@@ -140,8 +140,11 @@ def _nodes(name: str, given: object) -> tuple[int | str, ...]:
 
 def _frozen_values(given: Any) -> Any:
     """A copy that cannot be changed: by node for a mapping or a pandas Series, in the order of the nodes otherwise."""
-    if isinstance(given, Mapping) or (hasattr(given, "index") and hasattr(given, "items")):
-        return MappingProxyType(dict(given.items()))
+    keys = keys_of(given)
+    if keys is not None:
+        if len({*keys}) < len(keys):
+            raise InvalidValues("values of a stage must have one entry per node, got two for one of them")
+        return MappingProxyType(dict(zip(keys, entries_of(given), strict=True)))
     check_unmasked("values of a stage", given, InvalidValues)
     return _frozen(given)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, InvalidValues
 from ...graphs.chances import checked_probabilities, node_clocks
 from ...graphs.graph import Graph
-from ...graphs.naming import node_number
+from ...graphs.naming import check_distinct, node_number, node_numbers
 from ...methods.base import Array
 from ..random.aliases import AliasTable, alias_table
 from ..values import checked_values, sums_of
@@ -217,8 +217,9 @@ def _values(stage: Stage, graph: Graph, before: Array) -> Array:
         return before
     if isinstance(given, Mapping):
         values = before.copy()
-        for node, value in given.items():
-            place = node_number(graph, _key(node, graph), "values of a stage")
+        places = node_numbers([_key(node, graph) for node in given], graph, "values of a stage")
+        check_distinct(places, graph, "values of a stage")
+        for place, value in zip(places, given.values(), strict=True):
             try:
                 values[place] = value
             except (TypeError, ValueError):
