@@ -205,6 +205,27 @@ def test_exposure_is_recorded_when_asked_for(tmp_path):
     assert hidden[0.9] > hidden[0.0]
 
 
+def test_the_observer_may_be_named(tmp_path):
+    """On each graph for itself: a run on one without such a node fails, and says which graph it was."""
+    (tmp_path / "friends.csv").write_text("ada,bob\nbob,carol\ncarol,dora\n")
+    (tmp_path / "others.csv").write_text("eve,fred\nfred,gina\n")
+    graphs = [str(tmp_path / name) for name in ("friends.csv", "others.csv")]
+    spec = {"axes": {"graph": graphs[:1], "noise_std": [1.0], "noise_decay": [0.9]}, "num_steps": 40}
+    hidden = [
+        sweep(spec | {"audit": {"observer": who}}, store=tmp_path / str(who), executor=Here()).table()["posterior_std"][
+            0
+        ]
+        for who in ("bob", 1)
+    ]
+    assert hidden[0].as_py() == hidden[1].as_py() < 1.0
+    both = spec | {"axes": spec["axes"] | {"graph": graphs}, "audit": {"observer": "bob"}}
+    result = sweep(both, store=tmp_path / "both", executor=Here())
+    assert result.failures == 1
+    assert next(error for error in result.table()["error"].to_pylist() if error).endswith(
+        f"audit.observer on {graphs[1]} must be one of eve, fred, gina, got 'bob'"
+    )
+
+
 BAD = [
     ("axes = 3", "axes"),
     ("nonsense = 1\n[axes]\nseed = [1]", "unknown key 'nonsense'"),
@@ -226,6 +247,8 @@ BAD = [
     ("sample = 3\n[axes]\nnoise_std = {low = 0, high = 1, log = true}", "low must be > 0"),
     ("[axes]\nseed = [1]\n[audit]\nprior_std = 'a'", "prior_std must be a number"),
     ("[axes]\nseed = [1]\n[audit]\nwho = 1", "audit has observer"),
+    ("[axes]\nseed = [1]\n[audit]\nobserver = ''", "audit.observer must be a whole number"),
+    ("[axes]\nseed = [1]\n[audit]\nobserver = -1", "audit.observer must be a whole number"),
     ("this is not toml", "not a TOML file"),
 ]
 

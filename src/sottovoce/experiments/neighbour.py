@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import Unsupported
+from ..graphs.naming import NodeNumber
 from ..simulation import Solution
 
 __all__ = ["Neighbour", "curious_neighbour"]
@@ -40,7 +41,7 @@ def curious_neighbour(run: Solution, observer: int, prior_std: float, num_steps:
         return Neighbour(None, epsilon, f"ε = {epsilon:.3g} from all messages")
     try:
         fired = listened if released.in_rounds else run.fired_edges(0, listened)
-        report = audit(run.graph, run.method, fired, CuriousNodes([observer]), prior_std, patience=PATIENCE)
+        report = audit(run.graph, run.method, fired, CuriousNodes([NodeNumber(observer)]), prior_std, patience=PATIENCE)
     except Unsupported:
         return Neighbour(None, None, released.words)
     left = np.where(report.disclosed, 0.0, report.posterior_std) / prior_std

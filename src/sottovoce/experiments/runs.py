@@ -20,6 +20,7 @@ from ..errors import InvalidFile, SottovoceError
 from ..foundation.files import is_file
 from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
+from ..graphs.naming import node_number
 from ..methods.registry import find_method
 from ..scenario.graphs import parse_graph
 from ..scenario.methods import MethodSpec
@@ -159,6 +160,8 @@ def _run(task: Task) -> Outcome:
             raise InvalidFile(f"{path} is not here, or differs from the file where the work was given out")
     graph = _graph(task.graph, task.files)
     method = MethodSpec(task.method, task.parameters).build(graph)
+    audit = task.audit
+    observer = None if audit is None else node_number(graph, audit.observer, f"audit.observer on {task.graph}")
     values = ValuesSpec.parse(task.values).build(graph.num_nodes, task.seed)
     run = simulate(
         graph, values, method, num_steps=task.num_steps, replicas=task.replicas, seed=task.seed,
@@ -166,9 +169,8 @@ def _run(task: Task) -> Outcome:
     )  # fmt: skip
     uninterrupted(run)
     shared = _which(task) | {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges, "status": str(run.status)}
-    if task.audit is not None:
-        audit = task.audit
-        left = curious_neighbour(run, audit.observer, audit.prior_std, audit.num_steps).left
+    if audit is not None and observer is not None:
+        left = curious_neighbour(run, observer, audit.prior_std, audit.num_steps).left
         shared["posterior_std"] = None if left is None else left * audit.prior_std
     records = len(run.steps)
     columns = {

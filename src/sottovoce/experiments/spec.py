@@ -43,12 +43,14 @@ Setting = float | int | str
 class Audit:
     """Ask of every run what an observer could infer: see :func:`sottovoce.privacy.audit`."""
 
-    observer: int = 0
+    observer: int | str = 0
+    """Number or name of the curious node; a run on a graph without it fails, and says so."""
     prior_std: float = 1.0
     num_steps: int = 1000
 
     def __post_init__(self) -> None:
-        whole("audit.observer", self.observer, low=0)
+        if not isinstance(self.observer, str) or not self.observer.strip():
+            whole("audit.observer", self.observer, low=0)
         whole("audit.num_steps", self.num_steps, low=1)
         number("audit.prior_std", self.prior_std, low=0.0, low_open=True)
 
