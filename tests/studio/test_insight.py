@@ -50,6 +50,7 @@ def test_expectation_and_bounds_stand_in_order() -> None:
     ("changes", "alpha", "limits", "words"),
     [
         ({"values": [2.0] * 10}, 1.0, LIMITS, "equal"),
+        ({"values": [0.1] * 10}, 1.0, LIMITS, "equal"),
         ({"methods": ["synchronous"]}, 1.0, LIMITS, "do not cover"),
         ({}, None, LIMITS, "algebraic connectivity"),
         ({}, 1.0, Limits(exact_nodes=5), "up to 5 nodes"),

@@ -89,8 +89,7 @@ def row_of(run: Solution, leak: Leak, calibration: Calibration | None, accuracy:
     """What a table says of one run."""
     errors = np.atleast_2d(run.relative_error)
     final = errors[:, -1]
-    # Equal values: the denominator of the relative error is then one, as in Solution.
-    scale = float(((run.private_values - run.true_mean) ** 2).sum()) or 1.0
+    scale = run.scale
     known = run.method.guarantee(run.graph)
     factor, source = _factor(run, errors)
     needed = _needed(run, errors * scale / run.private_values.size, accuracy)

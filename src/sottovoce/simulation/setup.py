@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..foundation.numbers import common_or
 from ..graphs.graph import Graph
 from ..methods.base import Array, Method
 from .changing.stages import Stage
@@ -45,10 +46,10 @@ class Setup:
 
     @cached_property
     def means(self) -> Array:
-        """``(coordinates,)`` c̄."""
+        """``(coordinates,)`` c̄; exactly their value where all are equal, or their error would never be zero."""
         if self.private_values.ndim == 1:
-            return self.totals / len(self.private_values)
-        return np.asarray(self.private_values.mean(axis=0))
+            return common_or(self.totals / len(self.private_values), self.private_values)
+        return common_or(self.private_values.mean(axis=0), self.private_values)
 
     @property
     def true_mean(self) -> Any:

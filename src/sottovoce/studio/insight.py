@@ -96,11 +96,11 @@ def _costs(graph: Graph, chances: Array | None) -> list[dict[str, float]]:
 def cost(problem: Scenario, method: Method) -> dict[str, Any] | None:
     """Expected steps until the error is a millionth of what it was, and those of standard gossip.
 
-    ``None`` where the exact expectation is not known, or takes long.
+    ``None`` where the exact expectation is not known, or takes long, or there is no error at the start.
     """
     from ..theory import asymptotic_rate
 
-    if problem.graph.num_nodes > LARGEST_COST:
+    if problem.graph.num_nodes > LARGEST_COST or np.ptp(problem.private_values) == 0.0:
         return None
     slowest = asymptotic_rate(problem.graph, method, edge_probabilities=problem.edge_probabilities).rate
     if not 0.0 < slowest < 1.0:
@@ -148,7 +148,7 @@ def theory_curves(problem: Scenario, method: Method, alpha: float | None, limits
     steps = np.unique(np.linspace(0, problem.num_steps, CURVE_POINTS + 1).round().astype(np.int64))
     spread = problem.private_values - problem.private_values.mean()
     scale = float((spread**2).sum()) / 2
-    if scale == 0.0:
+    if np.ptp(problem.private_values) == 0.0:
         return {"message": "all private values are equal, so there is no relative error to predict"}
     curves: dict[str, Any] = {"steps": steps.tolist()}
     notes = []

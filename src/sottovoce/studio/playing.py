@@ -55,8 +55,7 @@ class Lane:
     mass_error: float = 0.0
 
     def __post_init__(self) -> None:
-        spread = self.problem.private_values - self.problem.private_values.mean()
-        self.errors.append(1.0 if (spread**2).sum() > 0 else 0.0)
+        self.errors.append(1.0 if np.ptp(self.problem.private_values) > 0.0 else 0.0)
         self._note_trace()
 
     @property

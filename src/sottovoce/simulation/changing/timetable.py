@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues
+from ...foundation.numbers import common_or
 from ...graphs.chances import checked_probabilities, node_clocks
 from ...graphs.graph import Graph
 from ...graphs.naming import check_distinct, node_number, node_numbers
@@ -55,7 +56,7 @@ class Period:
     @cached_property
     def mean(self) -> Array:
         """``(d,)`` the average that is meant: that of the nodes that are there."""
-        return np.atleast_1d(self._there.mean(axis=0))
+        return np.atleast_1d(common_or(self._there.mean(axis=0), self._there))
 
     @cached_property
     def total(self) -> Array:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
 from ...foundation.interrupting import Interrupt
-from ...foundation.numbers import NEGLIGIBLE
+from ...foundation.numbers import NEGLIGIBLE, common_or
 from ...foundation.progress import Progress, Report
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
@@ -231,6 +231,7 @@ def advance(state: State, end: int, plan: Plan, *, stop_at: float | None, report
     began = time.perf_counter()
     setup, recorder = state.setup, state.recorder
     run = HugeRun(setup.graph, setup.method, setup.seed, values=_start(state), aliases=setup.aliases)
+    run.mean = float(common_or(run.mean, setup.private_values.ravel()))  # with seals the values differ at the start
     wanted = None if stop_at is None else stop_at * setup.scale
     look = 64 * run.batch if wanted is None else max(1, run.n // 2)
     going = True

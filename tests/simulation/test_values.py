@@ -1,0 +1,46 @@
+"""Private values that are all equal have an error of zero, not one made by rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+
+PATH = sv.graphs.path(3)
+TENTHS = np.full(3, 0.1)  # their sum divided by three is not a tenth
+
+
+@pytest.mark.parametrize("values", [TENTHS, np.full((3, 2), [0.1, 0.7])])
+def test_equal_values_have_no_error(values):
+    """Untouched they are where they should be; the scale is one, so that an error is what it is."""
+    run = sv.simulate(PATH, values, sv.StandardGossip(), num_steps=10, seed=1, stop_at=1e-6)
+    assert (run.status, run.num_steps, run.scale) == ("stopped at error", 0, 1.0)
+    noisy = sv.simulate(PATH, values, sv.NoiseInsertion(1.0, 0.5), num_steps=10, seed=1, record=2)
+    assert noisy.relative_error[0] == 0.0
+    np.testing.assert_array_equal(noisy.relative_error, noisy.squared_error)
+    assert noisy.final_relative_error == pytest.approx(noisy.relative_error[-1])
+
+
+def test_a_coordinate_of_equal_values_has_no_error():
+    """Others may differ: the scale is theirs."""
+    values = np.stack([TENTHS, [1.0, 2.0, 3.0]], axis=1)
+    run = sv.simulate(PATH, values, sv.StandardGossip(), num_steps=10, seed=1)
+    assert run.true_mean.tolist() == [0.1, 2.0]
+    assert run.scale == 2.0
+
+
+def test_values_that_are_equal_in_a_stage_have_no_error():
+    """Where the network changes, the average of the nodes that are there is theirs."""
+    stages = [sv.Stage(), sv.Stage(start=5, gone=[3])]
+    run = sv.simulate(sv.graphs.path(4), [*TENTHS, 0.1], sv.StandardGossip(), num_steps=10, seed=1, stages=stages)
+    np.testing.assert_array_equal(run.relative_error, 0.0)
+    assert run.final_relative_error == 0.0
+
+
+def test_a_table_of_equal_values_says_what_the_runs_say():
+    """The row of a comparison has the error of its run, and an accuracy that follows from it."""
+    row = sv.compare(PATH, TENTHS, [sv.NoiseInsertion(1.0, 0.5)], num_steps=10, seed=1, replicas=1).rows[0]
+    run = sv.simulate(PATH, TENTHS, sv.NoiseInsertion(1.0, 0.5), num_steps=10, seed=1)
+    assert row.relative_error == pytest.approx(run.final_relative_error)
+    assert row.accuracy == pytest.approx(np.sqrt(run.final_relative_error / 3))
