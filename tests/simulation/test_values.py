@@ -1,4 +1,4 @@
-"""Private values that are all equal have an error of zero, not one made by rounding."""
+"""Private values: what is refused, and what the error of equal ones is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce import errors
+from sottovoce.simulation.values import SMALLEST_SPREAD
 
 PATH = sv.graphs.path(3)
 TENTHS = np.full(3, 0.1)  # their sum divided by three is not a tenth
@@ -44,3 +46,20 @@ def test_a_table_of_equal_values_says_what_the_runs_say():
     run = sv.simulate(PATH, TENTHS, sv.NoiseInsertion(1.0, 0.5), num_steps=10, seed=1)
     assert row.relative_error == pytest.approx(run.final_relative_error)
     assert row.accuracy == pytest.approx(np.sqrt(run.final_relative_error / 3))
+
+
+@pytest.mark.parametrize("values", [[1e-165, 0.0, -1e-165], [[1.0, 0.0], [1.0, 1e-160], [1.0, 0.0]]])
+def test_values_whose_squares_are_lost_are_refused(values):
+    """Their error would be zero from the beginning, whatever the run does; none of them is shown."""
+    with pytest.raises(errors.InvalidValues, match=r"at least 1e-135 apart.*scale them") as caught:
+        sv.simulate(PATH, values, sv.NoiseInsertion(1e-50, 0.5), num_steps=10, seed=1, stop_at=1e-6)
+    assert "1e-16" not in str(caught.value)
+
+
+def test_the_smallest_values_run_like_others():
+    """Scaled by a power of two a run is the same bit by bit, down to what rounding leaves."""
+    tiny = 2.0 ** np.ceil(np.log2(SMALLEST_SPREAD))
+    values = np.array([0.3, 0.0, -1.0])
+    run, small = (sv.simulate(PATH, s * values, sv.StandardGossip(), num_steps=300, seed=1) for s in (1.0, tiny))
+    np.testing.assert_array_equal(small.relative_error, run.relative_error)
+    assert run.relative_error[-1] < 1e-30

@@ -17,9 +17,12 @@ from .circulant import Circulant
 from .graph import Graph
 from .naming import by_node
 
-__all__ = ["LARGEST_VALUE", "checked_values"]
+__all__ = ["LARGEST_VALUE", "SMALLEST_SPREAD", "checked_values"]
 
 LARGEST_VALUE = 1e150
+SMALLEST_SPREAD = 1e-135
+"""How far apart values that differ must be: their squares are then normal numbers, and so is what rounding leaves of
+them in the end, about 1e-32 times as much."""
 
 
 def checked_values(
@@ -52,8 +55,13 @@ def checked_values(
         raise InvalidValues(
             f"{name} must have shape ({graph.num_nodes},) or ({graph.num_nodes}, d), got {values.shape}"
         )
-    if not -LARGEST_VALUE <= values.min() <= values.max() <= LARGEST_VALUE:
+    low, high = values.min(axis=0), values.max(axis=0)
+    if not -LARGEST_VALUE <= low.min() <= high.max() <= LARGEST_VALUE:
         _refuse(values, name)
+    if 0.0 < (high - low).max() < SMALLEST_SPREAD:
+        raise InvalidValues(
+            f"{name} must be equal or at least {SMALLEST_SPREAD:g} apart, so that their squares are not lost; scale them"
+        )
     values.flags.writeable = False
     return values
 
@@ -63,4 +71,4 @@ def _refuse(values: Array, name: str) -> None:
     if not np.isfinite(values).all():
         where = int(np.argwhere(~np.isfinite(values))[0][0])
         raise InvalidValues(f"{name} must be finite; the entry of node {where} is not")
-    raise InvalidValues(f"{name} must be at most {LARGEST_VALUE:g} in size, so that their squares are finite")
+    raise InvalidValues(f"{name} must be at most {LARGEST_VALUE:g} in size, so that their squares are finite; scale them")
