@@ -203,6 +203,22 @@ def test_divergence_is_a_status():
     assert result.status is sv.Status.DIVERGED
 
 
+@pytest.mark.parametrize("replicas", [1, 500])
+@pytest.mark.parametrize("step_size", [1e160, 1e300])
+def test_values_without_an_error_have_diverged(step_size, replicas):
+    """Finite values whose squares are not leave no error to speak of; 500 replicas are looked at in another way."""
+    result = sv.simulate(RING, VALUES, sv.BinaryOracle(step_size), num_steps=100, seed=1, replicas=replicas)
+    assert np.isfinite(result.values).all()
+    assert result.status is sv.Status.DIVERGED
+
+
+def test_large_numbers_are_no_divergence():
+    """The largest values that are taken are completed, and so are small ones under large noise."""
+    for values, noise in ((1e150 * np.sign(VALUES - 0.5), 1.0), (VALUES, 1e50)):
+        result = sv.simulate(RING, values, sv.NoiseInsertion(noise, 0.5), num_steps=100, seed=1, replicas=500)
+        assert result.status is sv.Status.COMPLETED
+
+
 BAD = [
     ({"num_steps": 0}, errors.InvalidParameter, r"num_steps .*\[1, .* got 0"),
     ({"num_steps": 2.5}, errors.InvalidParameter, "num_steps"),

@@ -40,7 +40,7 @@ class Status(StrEnum):
     INTERRUPTED = "interrupted"
     """Ctrl-C; what was done until then is here and can be resumed."""
     DIVERGED = "diverged"
-    """Some value is no longer a finite number."""
+    """Some value is no longer a finite number, or larger than 1e150, so that its square may not be one."""
     OUTSIDE_GUARANTEE = "completed outside the guarantee"
     """All steps were run, with a setting that is allowed but not covered by the method's proof; ``notes`` says why."""
 

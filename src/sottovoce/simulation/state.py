@@ -16,6 +16,7 @@ from .kinds import kind_of
 from .records import Plan, Recorder, Records
 from .setup import Setup
 from .solution import Solution, Status
+from .values import LARGEST_VALUE
 
 __all__ = ["State", "aligned", "start_of"]
 
@@ -133,14 +134,16 @@ class State:
         return earlier if keeper is None else keeper.kept(earlier, self.num_steps)
 
     def solution(self, *, interrupted: bool = False, finite: bool | None = None) -> Solution:
-        """What has been found, from now on unchangeable; ``finite`` if it is known whether all numbers are."""
+        """What has been found, from now on unchangeable; ``finite`` if it is known whether numbers and errors are."""
+        if finite is None:
+            finite = _all_finite(self.tables, self.setup.graph.num_nodes)
         return Solution(
             **self.setup.as_dict(),
             tables=self.tables,
             common=self.common,
             steps_done=self.steps_done,
             stopped=self.stopped,
-            status=self._status(interrupted=interrupted, finite=_all_finite(self.tables) if finite is None else finite),
+            status=self._status(interrupted=interrupted, finite=finite),
             elapsed=self.elapsed,
             records=self.before.then(self.recorder.records()),
             kept_values=self._kept(self.values, "kept_values"),
@@ -179,12 +182,18 @@ def start_of(setup: Setup) -> Iterator[Array]:
     return (setup.method.initial(setup.graph, column) for column in columns.T)
 
 
-def _all_finite(tables: Array) -> bool:
-    """A sum that is finite says so at once; one that is not may be that of large numbers."""
-    if tables.size <= FEW and math.isfinite(np.vdot(tables, tables)):  # which never warns
+def _all_finite(tables: Array, num_nodes: int) -> bool:
+    """Whether all numbers are finite, and no value is larger than those that a run may begin with: errors are squares.
+
+    A sum that is finite says so at once; one that is not may be that of large numbers.
+    """
+    if tables.size <= FEW and np.vdot(tables, tables) <= LARGEST_VALUE**2:  # which never warns
         return True
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(tables.sum()) or np.isfinite(tables).all())
+        if not (np.isfinite(tables.sum()) or np.isfinite(tables).all()):
+            return False
+    values = tables[:, :, :num_nodes, VALUE]
+    return bool(values.min() >= -LARGEST_VALUE and values.max() <= LARGEST_VALUE)
 
 
 def aligned(shape: tuple[int, ...]) -> Array:

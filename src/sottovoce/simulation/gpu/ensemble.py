@@ -23,6 +23,7 @@ from ..recording import CARRYING, FALL, LONGEST
 from ..records import Plan
 from ..solution import Solution
 from ..state import State, start_of
+from ..values import LARGEST_VALUE
 from . import compile_kernels, has_noise, require_gpu
 
 __all__ = ["Ensemble", "advance"]
@@ -255,7 +256,7 @@ class Ensemble:
     def finish(self, at: int, end: int) -> bool:
         """Copy what became of the replicas to the host, and record where the longest ended if nothing did yet.
 
-        Returns whether all numbers are finite.
+        Returns whether all numbers are finite, and values not so large that errors are not.
         """
         self.stream.synchronize()
         state, stops = self.state, self.stops.get().reshape(-1, self.coordinates)[:, 0]
@@ -269,7 +270,7 @@ class Ensemble:
         for column, table in zip(self.columns, self.tables, strict=True):
             whole[..., column] = table.T.reshape(whole.shape[:-1])
         whole.get(out=state.tables)
-        return bool(self.cupy.isfinite(whole).all())
+        return bool(self.cupy.isfinite(whole).all() and (self.cupy.abs(self.tables[0]) <= LARGEST_VALUE).all())
 
     def _note(self, step: int) -> None:
         """Record the replicas that are at ``step`` there."""

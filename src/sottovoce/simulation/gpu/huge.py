@@ -28,6 +28,7 @@ from ..random.streams import check_seed
 from ..records import Plan
 from ..solution import Solution
 from ..state import State
+from ..values import LARGEST_VALUE
 from . import compile_kernels, has_noise, require_gpu
 
 __all__ = ["HugeResult", "HugeRun", "advance", "simulate_huge"]
@@ -250,7 +251,7 @@ def advance(state: State, end: int, plan: Plan, *, stop_at: float | None, report
     table.get(out=state.tables[0, 0])
     state.steps_done[:] = run.step
     state.elapsed += time.perf_counter() - began
-    finite = bool(run.cupy.isfinite(table).all())
+    finite = bool(run.cupy.isfinite(table).all() and (run.cupy.abs(table[:, VALUE]) <= LARGEST_VALUE).all())
     return state.solution(interrupted=run.step < end and not state.stopped[0], finite=finite)
 
 
