@@ -90,6 +90,17 @@ def test_plan_says_no() -> None:
     assert got["feasible"] is False
 
 
+def test_plan_knows_that_runs_are_rounded() -> None:
+    """An error that doubles cannot have is not promised, and what they leave is said."""
+    wish = ["plan", "--graph", "cycle:10", "--relative-error", "1e-300", "--noise-std", "1"]
+    got = json_of(*wish)
+    assert got["feasible"] is False
+    assert 1e-32 < got["rounding_error"] < 1e-27  # type: ignore[operator]
+    shown = CliRunner().invoke(cli, wish, catch_exceptions=False).stdout
+    assert "rounding leaves up to" in shown
+    assert "Rounding is in the way" in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -114,7 +114,8 @@ def command(
 
 def _payload(found: Plan) -> dict[str, object]:
     shown = {field.name: getattr(found, field.name) for field in fields(found)}
-    return shown | {"graph": found.graph.name, "costs": [asdict(cost) for cost in found.costs]}
+    costs = [asdict(cost) for cost in found.costs]
+    return shown | {"graph": found.graph.name, "costs": costs, "rounding_error": found.rounding_error}
 
 
 def _summary(found: Plan) -> list[tuple[str, str]]:
@@ -125,7 +126,7 @@ def _summary(found: Plan) -> list[tuple[str, str]]:
         ("steps", f"{found.num_steps:,}"),
         ("noise σ", in_words(found.noise_std)),
         ("decay φ", in_words(found.noise_decay)),
-        ("expected relative error", f"{found.relative_error:.3g}"),
+        ("expected relative error", _error(found)),
         ("hidden from everyone else together", _left(found.hidden_std, found.hidden_probability)),
         ("from", "the exact expectation" if found.basis == "exact" else "the corrected bound"),
     ]
@@ -134,6 +135,14 @@ def _summary(found: Plan) -> list[tuple[str, str]]:
     if found.neighbour_std is not None:
         rows.insert(-1, ("hidden from a curious neighbour", _left(found.neighbour_std, found.neighbour_probability)))
     return rows
+
+
+def _error(found: Plan) -> str:
+    """The expected error, and what is left in truth where rounding leaves more."""
+    rounded = (
+        f" (rounding leaves up to {found.rounding_error:.1g})" if found.relative_error < found.rounding_error else ""
+    )
+    return f"{found.relative_error:.3g}{rounded}"
 
 
 def _left(std: float, probability: float | None) -> str:

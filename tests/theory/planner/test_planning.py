@@ -259,3 +259,32 @@ def test_bad_wishes_are_named(wishes: dict[str, object], message: str) -> None:
     """What is missing or out of range is named."""
     with pytest.raises(InvalidParameter, match=message):
         sv.theory.plan(CYCLE, **wishes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("graph", [sv.graphs.path(3), CYCLE, sv.graphs.random_geometric(25, seed=4)])
+@pytest.mark.parametrize("std", [1.0, 1e4])
+def test_no_error_below_rounding_is_promised(graph: sv.Graph, std: float) -> None:
+    """Real runs end below what the plan says of rounding, not far below, and far above the wish."""
+    found = sv.theory.plan(graph, relative_error=1e-60, noise_std=std)
+    assert not found.feasible
+    assert any("Rounding is in the way" in reason for reason in found.reasons)
+    values = np.random.default_rng(1).standard_normal(graph.num_nodes)
+    run = sv.simulate(graph, values, found.method, num_steps=found.num_steps, seed=1, replicas=100, record=1)
+    left = run.final_relative_error.mean()
+    assert 1e-3 * found.rounding_error < left < found.rounding_error
+
+
+def test_louder_noise_is_rounded_more() -> None:
+    """What ordinary noise allows is not promised under noise that drowns the values; without a wish nothing is."""
+    assert sv.theory.plan(CYCLE, relative_error=1e-20, noise_std=1.0).feasible
+    drowned = sv.theory.plan(CYCLE, relative_error=1e-20, noise_std=1e8)
+    assert not drowned.feasible
+    assert drowned.relative_error <= 1e-20 < drowned.rounding_error
+    assert sv.theory.plan(CYCLE, num_steps=10**6, noise_std=1.0).feasible
+
+
+def test_rounding_is_weighed_with_the_probability() -> None:
+    """By Markov's inequality rounding has to leave a share of the wish only."""
+    wish = 2.0 * sv.theory.plan(CYCLE, relative_error=1e-29, noise_std=1.0).rounding_error
+    assert sv.theory.plan(CYCLE, relative_error=wish, noise_std=1.0).feasible
+    assert not sv.theory.plan(CYCLE, relative_error=wish, noise_std=1.0, probability=0.95, runs=0).feasible

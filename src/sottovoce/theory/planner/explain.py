@@ -24,6 +24,7 @@ __all__ = [
     "why_decay",
     "why_neighbours",
     "why_privacy",
+    "why_rounding",
 ]
 
 NEVER_REACHED = "The wanted error is not reached within any number of steps."
@@ -103,6 +104,15 @@ def why_accuracy(question: Question, plan: Plan) -> str:
         return f"{said}."
     said += f"; wanted {question.relative_error:.3g}"
     return f"{said}." if question.probability is None else f"{said}, {_chance(question, plan.error_from)}."
+
+
+def why_rounding(plan: Plan) -> str:
+    """Why a wish is not met that exact arithmetic would meet."""
+    return (
+        "Rounding is in the way: in double precision such runs end at a relative error of up to "
+        f"{plan.rounding_error:.1g} whatever the steps, and higher if the values have an offset in common that is "
+        "large against their spread."
+    )
 
 
 def _chance(question: Question, error_from: ErrorFrom) -> str:

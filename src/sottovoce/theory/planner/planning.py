@@ -55,7 +55,7 @@ class Plan:
     budget
         If not ``None``: nodes leave their last noise in place when all others together could know a value to ± this.
     relative_error
-        The expected one after ``num_steps``.
+        The expected one after ``num_steps``, in exact arithmetic: :attr:`rounding_error` comes on top.
     probability
         In which share of runs the wanted error is met, if it was asked for.
     error_from
@@ -110,6 +110,24 @@ class Plan:
             return BudgetedNoiseInsertion(self.noise_std, self.noise_decay, self.budget)
         return NoiseInsertion(noise_std=self.noise_std, noise_decay=self.noise_decay)
 
+    @property
+    def rounding_error(self) -> float:
+        """About the relative error that double precision leaves in such runs, at most; no wish below it is met.
+
+        A step rounds the two values by about u = 2⁻⁵² of their size, which is that of value and noise: s² + σ² in
+        the square. Over k steps that adds up like a random walk, to √k u of the sum, and stays: a relative error of
+        u² (1 + σ²/s²) (1 + k/n²). Simulated runs end between a thousandth of it and once it. It is for values around
+        zero; an offset of b that all have in common makes it larger by b²/s².
+
+        Examples
+        --------
+        >>> from sottovoce.graphs import cycle
+        >>> f"{plan(cycle(10), relative_error=1e-6, noise_std=1.0).rounding_error:.0e}"
+        '8e-31'
+        """
+        loud = 1.0 + (float(self.noise_std.max()) / self.value_std) ** 2
+        return 2.0**-104 * loud * (1.0 + self.num_steps / self.graph.num_nodes**2)
+
     def __repr__(self) -> str:
         noise = f"σ = {explain.in_words(self.noise_std)}, φ = {explain.in_words(self.noise_decay)}"
         stays = "" if self.budget is None else f", noise stays once ± {self.budget:g} is reached"
@@ -145,7 +163,8 @@ def plan(
     graph
         Who can talk to whom.
     relative_error
-        Wanted ‖x − c̄‖²/‖c − c̄‖², in expectation, or with ``probability`` if given.
+        Wanted ‖x − c̄‖²/‖c − c̄‖², in expectation, or with ``probability`` if given. Not met below what rounding
+        leaves, about 1e-30 (:attr:`Plan.rounding_error`).
     probability
         In (0, 1): the share of runs in which each promise is kept, for all nodes at once: the wanted error (over
         schedules, noise and normally distributed values), ``hidden_std`` and ``neighbour_std`` (over schedules).
@@ -229,7 +248,9 @@ def _answer(question: Question, *, runs: int, schedules: int, seed: int) -> Plan
         truly_free_decay=first.truly_free_decay,
         costs=_costs(question, found, decay),
     )
-    result = replace(result, feasible=result.feasible and _private_enough(question, result))
+    result = replace(
+        result, feasible=result.feasible and _private_enough(question, result) and _above_rounding(question, result)
+    )
     return replace(result, reasons=_reasons(question, first, found, result))
 
 
@@ -308,6 +329,12 @@ def _private_enough(question: Question, result: Plan) -> bool:
     return hidden and (result.neighbour_std or 0.0) >= question.neighbour_std * 0.995
 
 
+def _above_rounding(question: Question, result: Plan) -> bool:
+    """Whether doubles can have the wanted error; runs of an ensemble were rounded like any others."""
+    wanted = question.target if result.error_from == "markov" else question.relative_error
+    return wanted is None or wanted >= result.rounding_error
+
+
 def _costs(question: Question, found: Found, decay: Array) -> tuple[DecayCost, ...]:
     if question.noise_std is None or not question.noise_std.any() or question.target is None:
         return ()
@@ -323,6 +350,7 @@ def _reasons(question: Question, first: Response, found: Found, result: Plan) ->
         *([explain.why_decay(result.noise_decay, question.free_decay, first.truly_free_decay)] if fades else []),
         *found.reasons,
         explain.why_accuracy(question, result),
+        *([] if _above_rounding(question, result) else [explain.why_rounding(result)]),
         explain.why_privacy(result),
     ]
     if result.num_steps > 0 and np.any(result.noise_std > 0.0):
