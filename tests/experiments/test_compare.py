@@ -243,6 +243,7 @@ def test_plot_of_many_methods_is_spread_over_small_axes(found):
         ({"accuracy": 0.0}, "accuracy must be"),
         ({"schedules": 0}, "schedules must be"),
         ({"private_values": np.ones(10)}, "prior_std must be given here, a number > 0 such as 1.0"),
+        ({"private_values": np.full(10, 0.1)}, "prior_std must be given here, a number > 0 such as 1.0"),
         ({"prior_std": 0.0}, "prior_std"),
         ({"prior_std": "wide"}, "prior_std"),
         ({"num_steps": 0}, "num_steps"),

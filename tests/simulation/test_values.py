@@ -42,7 +42,8 @@ def test_values_that_are_equal_in_a_stage_have_no_error():
 
 def test_a_table_of_equal_values_says_what_the_runs_say():
     """The row of a comparison has the error of its run, and an accuracy that follows from it."""
-    row = sv.compare(PATH, TENTHS, [sv.NoiseInsertion(1.0, 0.5)], num_steps=10, seed=1, replicas=1).rows[0]
+    once = {"num_steps": 10, "seed": 1, "replicas": 1}
+    row = sv.compare(PATH, TENTHS, [sv.NoiseInsertion(1.0, 0.5)], prior_std=1.0, **once).rows[0]
     run = sv.simulate(PATH, TENTHS, sv.NoiseInsertion(1.0, 0.5), num_steps=10, seed=1)
     assert row.relative_error == pytest.approx(run.final_relative_error)
     assert row.accuracy == pytest.approx(np.sqrt(run.final_relative_error / 3))

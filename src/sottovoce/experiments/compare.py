@@ -22,6 +22,7 @@ from ..foundation.arguments import number
 from ..foundation.extras import require
 from ..foundation.html import html_table
 from ..foundation.interrupting import uninterrupted
+from ..foundation.numbers import spread_of
 from ..foundation.progress import Progress
 from ..graphs.graph import Graph
 from ..methods import METHODS, Method
@@ -323,7 +324,7 @@ def _targets(prior_left: float | Sequence[float] | None) -> list[float | None]:
 def _prior(values: npt.NDArray[np.float64], prior_std: float | None) -> float:
     if prior_std is not None:
         return number("prior_std", prior_std, low=0.0, low_open=True)
-    spread = float(np.std(values))
+    spread = spread_of(values)
     if spread == 0.0:
         raise InvalidParameter(
             "prior_std must be given here, a number > 0 such as 1.0: private_values have no spread to take it from"

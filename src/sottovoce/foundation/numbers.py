@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NEGLIGIBLE", "common_or"]
+__all__ = ["NEGLIGIBLE", "common_or", "spread_of"]
 
 NEGLIGIBLE = 2.0**-511
 """Amplitudes σφ^t below this are set to zero: their square, which is what an error or a variance would see of them, is
@@ -26,3 +26,14 @@ def common_or(mean: npt.ArrayLike, values: npt.NDArray[np.float64]) -> npt.NDArr
     if not np.any(values[0] == values[-1]):  # most values are seen to differ at once
         return mean
     return np.where((values == values[0]).all(axis=0), values[0], mean)
+
+
+def spread_of(values: npt.NDArray[np.float64]) -> float:
+    """The standard deviation of all entries, exactly zero if they are equal.
+
+    Examples
+    --------
+    >>> bool(np.full(3, 0.1).std() > 0.0), spread_of(np.full(3, 0.1))
+    (True, 0.0)
+    """
+    return float(values.std()) if values.min() < values.max() else 0.0

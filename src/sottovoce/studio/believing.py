@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..foundation.numbers import spread_of
 from ..privacy.gaussian.guessing import right_guess, whole_candidates
 from ..scenario.scenario import Scenario
 from .observing import Observer
@@ -25,7 +26,7 @@ def centre_of(problem: Scenario) -> float:
     293.1
     """
     values = problem.private_values
-    spread, mean = float(values.std()), float(values.mean())
+    spread, mean = spread_of(values), float(values.mean())
     if not spread > 0.0:
         return mean
     return round(mean, -math.floor(math.log10(spread)))
@@ -34,7 +35,7 @@ def centre_of(problem: Scenario) -> float:
 def yardstick(problem: Scenario, observer: Observer, prior: float | None) -> Yardstick:
     """What this observer's deviations are compared with."""
     honest = int((~observer.view().observers(problem.graph)).sum())
-    spread = float(problem.private_values.std()) or 1.0
+    spread = spread_of(problem.private_values) or 1.0
     before = math.inf if prior is None else prior
     left = 0.0 if honest == 1 else before * math.sqrt(1.0 - 1.0 / honest)
     candidates = whole_candidates(problem.private_values)

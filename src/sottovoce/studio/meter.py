@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import SottovoceError
+from ..foundation.numbers import spread_of
 from ..methods import Method, StandardGossip
 from ..methods.base import Array
 from ..privacy.gaussian.guessing import whole_candidates
@@ -153,7 +154,7 @@ def _tolerance(problem: Scenario, method: Method, prior: float | None) -> float:
         return EXACTLY
     noise = getattr(method.releases(problem.graph), "noise_std", np.zeros(1))
     unit = float(np.max(noise)) or 1.0
-    return min(0.5, EXACTLY * (float(problem.private_values.std()) or 1.0) / unit)
+    return min(0.5, EXACTLY * (spread_of(problem.private_values) or 1.0) / unit)
 
 
 def _first(known: npt.NDArray[np.bool_], steps: Steps) -> list[int | None]:

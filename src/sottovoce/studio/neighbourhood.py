@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SottovoceError, Unsupported
+from ..foundation.numbers import spread_of
 from ..graphs.graph import Graph
 from ..methods import Method
 from ..methods.base import Array
@@ -81,7 +82,7 @@ def _near(problem: Scenario, method: Method, observer: Observer, prior: float | 
     sealed = isinstance(released, SealedNoise)
     high = np.full(len(low), before) if sealed else _at_most(around, method, fired, prior, observer, before)
     high = np.maximum(high, low)  # rounding
-    scale = (float(problem.private_values.std()) or 1.0) if prior is None else prior
+    scale = (spread_of(problem.private_values) or 1.0) if prior is None else prior
     bounds = list(zip(low.tolist(), high.tolist(), strict=True))
     kinds = [_kind(a, b, before, scale) for a, b in bounds]
     words = [_words(a, b, kind) for (a, b), kind in zip(bounds, kinds, strict=True)]

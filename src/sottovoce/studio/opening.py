@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..foundation.numbers import spread_of
 from ..methods import Method
 from ..methods.released import FrozenNoise, SealedNoise, WithdrawnNoise
 from ..scenario.scenario import Scenario
@@ -23,7 +24,7 @@ CUSTOMARY = 60
 def opening(problem: Scenario, *, drawn: bool) -> dict[str, Any]:
     """All that does not change during a run."""
     graph, values = problem.graph, problem.private_values
-    spread = float(values.std())
+    spread = spread_of(values)
     return {
         "drawn": drawn,
         "graph": {
