@@ -32,6 +32,18 @@ def test_leading_methods_are_a_few_of_them():
     assert all(method in customary_methods(GRAPH) for method in leading)
 
 
+def test_messages_that_differ_are_told():
+    """Whole steps cost different numbers of messages, which shows where they are few; steps differ on purpose."""
+    methods = [sv.StandardGossip(), sv.SynchronousAveraging(), sv.PushSum(), sv.BlockGossip(block_size=3)]
+    given = {"seed": 1, "replicas": 1, "schedules": 1}
+    few = sv.compare(GRAPH, VALUES, methods, num_steps=7, **given)
+    assert [row.messages for row in few.rows] == [14, 20, 10, 12]
+    assert any(note.startswith("methods send 10 to 20 messages: each makes whole steps") for note in few.notes)
+    for other in ({"num_steps": 300}, {"num_steps": 7, "budget": "steps"}):
+        told = sv.compare(GRAPH, VALUES, methods, **given, **other).notes
+        assert not any("methods send" in note for note in told)
+
+
 def test_customary_methods_are_all_methods():
     """One command compares everything there is, in the order of registration."""
     names = [method.name for method in customary_methods(GRAPH)]

@@ -42,6 +42,8 @@ __all__ = ["Comparison", "Row", "compare", "customary_methods", "fitted_factor",
 
 Budget = Literal["messages", "steps"]
 RECORDS = 200
+NEARLY = 1.05
+"""Up to this factor numbers of messages are taken to be equal."""
 LEADING = ("standard", "noise-insertion", "sealed", "accelerated", "mo-murray", "nozari")
 """Nothing hidden, Algorithm 1, hidden by seals, the fastest, the same idea in rounds, differential privacy."""
 
@@ -88,13 +90,21 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What methods need to know, one line for all that need the same; whose noise could not be set, and why."""
+        """What methods need to know, one line for all that need the same; whose noise could not be set, and why; and
+        that messages differ where they should not, if they do by more than :data:`NEARLY` allows.
+        """
         needs = dict.fromkeys(row.needs for row in self.rows if row.needs)
         lines = [f"† needs {need}: {'; '.join(self._needing(need))}" for need in needs]
         if any(not row.left_exact for row in self.rows):
             lines.append("≤: by the best linear estimate; an observer may know more")
         if self.accuracy is not None:
             lines.append(f"messages needed: until a run stays at a root-mean-square error of {self.accuracy:g}")
+        sent = [row.messages for row in self.rows]
+        if self.budget == "messages" and max(sent) > NEARLY * min(sent):
+            lines.append(
+                f"methods send {min(sent):,} to {max(sent):,} messages: each makes whole steps, at least one, and "
+                "those of some cost more than what is left; with more steps they differ less"
+            )
         pairs = zip(self.calibrations, self.families, strict=True)
         lines += [f"noise as given, {found.failure}: {family}" for found, family in pairs if found and found.failure]
         return tuple(lines)
