@@ -7,7 +7,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce import errors
-from sottovoce.simulation.values import SMALLEST_SPREAD
+from sottovoce.graphs.values import SMALLEST_SPREAD
 
 PATH = sv.graphs.path(3)
 TENTHS = np.full(3, 0.1)  # their sum divided by three is not a tenth

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidGraph, InvalidParameter
 from ..foundation.arguments import Array, checked, unnamed
-from .graph import Graph
+from .graph import Graph, check_graph
 from .spectrum import algebraic_connectivity
 from .spectrum.ritz import assembled
 from .validation import check_connected
@@ -55,6 +55,7 @@ class Chances:
     connectivity: float | None = None
 
     def __post_init__(self) -> None:
+        check_graph(self.graph)
         if self.edge_probabilities is not None:
             chances = checked_probabilities(self.edge_probabilities, self.graph.num_edges)
             object.__setattr__(self, "edge_probabilities", chances / float(chances.sum()))
@@ -134,6 +135,7 @@ def node_clocks(graph: Graph, rates: npt.ArrayLike, *, by_end: bool = False) -> 
     >>> node_clocks(path(3), [1.0, 1.0, 2.0]).tolist()
     [0.375, 0.625]
     """
+    check_graph(graph)
     found = np.asarray(checked("rates", rates, low=0.0))
     if found.shape != (graph.num_nodes,):
         raise InvalidParameter(f"rates must be one number per node ({graph.num_nodes}), got shape {found.shape}")

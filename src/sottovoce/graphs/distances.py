@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..errors import InvalidParameter
 from ..foundation.extras import installed
 from .closed_forms import closed_forms
-from .graph import Graph
+from .graph import Graph, check_graph
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -37,6 +37,7 @@ def distances_from(graph: Graph, node: int) -> npt.NDArray[np.int64]:
     >>> distances_from(cycle(6), 0).tolist()
     [0, 1, 2, 3, 2, 1]
     """
+    check_graph(graph)
     if isinstance(node, bool) or int(node) != node or not 0 <= node < graph.num_nodes:
         raise InvalidParameter(f"node must be in 0..{graph.num_nodes - 1}, got {node!r}")
     return _searcher(graph)(int(node))
@@ -55,6 +56,7 @@ def diameter(graph: Graph) -> int:
     >>> diameter(cycle(10)), diameter(torus(4, 5)), diameter(barbell(3, 1))
     (5, 4, 4)
     """
+    check_graph(graph)
     return diameter_bounds(graph)[1]
 
 
@@ -70,6 +72,7 @@ def diameter_bounds(graph: Graph) -> tuple[int, int]:
     >>> diameter_bounds(path(10**6))
     (999999, 999999)
     """
+    check_graph(graph)
     known = graph.__dict__.get("_diameter_bounds")
     if known is None:
         forms = closed_forms(graph.family)

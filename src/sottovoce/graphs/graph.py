@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-__all__ = ["Family", "Graph"]
+__all__ = ["Family", "Graph", "check_graph"]
 
 Edges = npt.NDArray[np.int32]
 
@@ -298,3 +298,13 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph {self.name}: {self.num_nodes} nodes, {self.num_edges} edges>"
+
+
+def check_graph(graph: object) -> None:
+    """Refuse what is not a graph, at the edge of a public function, and say how to make one."""
+    from .circulant import Circulant  # has all of a graph that some need
+
+    if not isinstance(graph, Graph | Circulant):
+        hint = f"sv.Graph.from_{type(graph).__module__.partition('.')[0]}"
+        known = hint if hint.endswith(("networkx", "scipy")) else "sv.graphs or sv.Graph.from_edges"
+        raise InvalidGraph(f"graph must be a sottovoce Graph, got {type(graph).__name__}; make one with {known}")

@@ -60,7 +60,8 @@ def checked_values(
         _refuse(values, name)
     if 0.0 < (high - low).max() < SMALLEST_SPREAD:
         raise InvalidValues(
-            f"{name} must be equal or at least {SMALLEST_SPREAD:g} apart, so that their squares are not lost; scale them"
+            f"{name} must be equal or at least {SMALLEST_SPREAD:g} apart, so that their squares are not lost; "
+            "scale them"
         )
     values.flags.writeable = False
     return values
@@ -71,4 +72,6 @@ def _refuse(values: Array, name: str) -> None:
     if not np.isfinite(values).all():
         where = int(np.argwhere(~np.isfinite(values))[0][0])
         raise InvalidValues(f"{name} must be finite; the entry of node {where} is not")
-    raise InvalidValues(f"{name} must be at most {LARGEST_VALUE:g} in size, so that their squares are finite; scale them")
+    raise InvalidValues(
+        f"{name} must be at most {LARGEST_VALUE:g} in size, so that their squares are finite; scale them"
+    )

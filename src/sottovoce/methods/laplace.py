@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidParameter, Unsupported
 from ..foundation.arguments import checked, number
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from .base import Array, Guarantee
 from .released import FadingNoise, LinearRounds, Released
 from .synchronous import WeightedMethod
@@ -123,6 +123,7 @@ def laplace_error(graph: Graph, method: LaplaceMethod, num_rounds: int, *, value
     >>> float(laplace_error(sv.graphs.cycle(4), method, 200)[-1].round(9)), round(limit, 9)
     (0.666666667, 0.666666667)
     """
+    check_graph(graph)
     if any(np.ndim(parameter) for parameter in (method.noise_scale, method.noise_decay, method.share)):
         raise Unsupported(f"laplace_error covers methods with the same noise at all nodes, got {method!r}")
     eigenvalues: Array = np.linalg.eigvalsh(averaging_matrix(method.mixing(graph).toarray())).astype(np.float64)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.arguments import number
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from .base import VALUE, Array, Guarantee, Method
 from .registry import register
 from .released import FadingNoise, LinearRounds, Released
@@ -119,6 +119,7 @@ def cancelling_covariance(
     >>> cancelling_covariance(complete(2), 2.0, 1.0).tolist()
     [[5.0, -4.0], [-4.0, 5.0]]
     """
+    check_graph(graph)
     number("pair_noise_std", pair_noise_std, low=0.0)
     number("own_noise_std", own_noise_std, low=0.0)
     honest = _honest(graph, curious)
@@ -156,6 +157,7 @@ def cancelling_mu(
     >>> cancelling_mu(complete(3), 10.0, 1.0).round(4).tolist()
     [0.5793, 0.5793, 0.5793]
     """
+    check_graph(graph)
     number("sensitivity", sensitivity, low=0.0)
     curious = tuple(curious)
     honest = _honest(graph, curious)

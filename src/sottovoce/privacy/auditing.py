@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..errors import InvalidParameter, Unsupported
 from ..foundation.arguments import number
 from ..foundation.progress import Progress
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from ..methods.released import LinearRounds, LinearSystem, NotStated, Released
 from .analysers import exchanges, rounds, steps_of_nodes
@@ -125,6 +125,7 @@ def audit(
     >>> audit(graph, sv.MoMurray(noise_std=1.0, noise_decay=0.5), 1, view).posterior_std.round(6).tolist()
     [0.0, 0.707107, 1.0]
     """
+    check_graph(graph)
     analyser, released = find_analyser(graph, method, view)
     run = analyser.checked_run(fired_edges, graph)
     num_steps = run if isinstance(run, int) else len(run)
@@ -170,6 +171,7 @@ def audit_rounds(
     >>> report.disclosed.tolist()
     [True, True, True]
     """
+    check_graph(graph)
     if not method.releases(graph).in_rounds:
         raise Unsupported(f"audit_rounds covers methods in rounds, got {method.name}; use audit")
     return audit(graph, method, num_rounds, view, prior_std, steps=np.arange(num_rounds + 1), tolerance=tolerance)

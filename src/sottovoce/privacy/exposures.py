@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidParameter
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..graphs.naming import NodeNumber
 from ..methods.base import Array, Method
 from .auditing import find_analyser, simulated_run
@@ -98,6 +98,7 @@ def exposure(
     >>> who.posterior_std[0].round(6).tolist()
     [0.0, 0.645497, 0.816497]
     """
+    check_graph(graph)
     prior = checked_prior(prior_std, graph)
     if prior is None:
         raise InvalidParameter("prior_std must be a number or one per node; an exposure matrix has no flat prior")

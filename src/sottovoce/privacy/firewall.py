@@ -37,7 +37,7 @@ import numpy.typing as npt
 from ..errors import InvalidParameter, Unsupported
 from ..foundation.arguments import checked, number, per_node, whole
 from ..graphs.chances import Chances
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from ..methods.noise_insertion import information
 from ..methods.released import WithdrawnNoise
@@ -186,6 +186,7 @@ def firewall_law(
     >>> round(law.kept(7.0), 6), round(law.quantile(0.5), 3)
     (0.333333, 0.99)
     """
+    check_graph(graph)
     node = whole("node", node, low=0, high=graph.num_nodes - 1)
     curious = {whole("coalition", member, low=0, high=graph.num_nodes - 1) for member in coalition}
     if node in curious:

@@ -19,7 +19,7 @@ import numpy as np
 from .._version import __version__
 from ..foundation.arguments import number, whole
 from ..foundation.files import write_atomically
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from ..methods.huang import Huang
 from ..methods.noise_insertion import NoiseInsertion
@@ -143,6 +143,7 @@ def frontier(
     runs, seed
         How many runs are audited per choice, and from which seed everything is drawn.
     """
+    check_graph(graph)
     accuracy = number("accuracy", accuracy, low=0.0, low_open=True)
     prior_std = number("prior_std", prior_std, low=0.0, low_open=True)
     max_steps, runs = whole("max_steps", max_steps, low=1), whole("runs", runs, low=1)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import Unsupported
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from ..methods.released import WithdrawnNoise
 from .analysers.exchanges import checked_run
@@ -36,6 +36,7 @@ def groups(graph: Graph, view: View) -> list[list[int]]:
     >>> groups(sv.graphs.cycle(6), CuriousNodes([0, 2]))
     [[1], [3, 4, 5]]
     """
+    check_graph(graph)
     return sorted(members.tolist() for members in hidden_groups(graph, view)[1])
 
 
@@ -76,6 +77,7 @@ def disclosed_eventually(graph: Graph, view: View, method: Method | None = None)
     >>> disclosed_eventually(sv.graphs.star(4), CuriousNodes([0])).tolist()
     [True, True, True, True]
     """
+    check_graph(graph)
     mask = view.observers(graph)
     if method is not None:
         std, decay = _withdrawn(graph, method)
@@ -111,6 +113,7 @@ def firewalled(graph: Graph, method: Method, fired_edges: npt.ArrayLike, view: V
     >>> firewalled(graph, at_once, [0, 0, 2], CuriousNodes([0])).tolist()
     [False, False, False]
     """
+    check_graph(graph)
     std, decay = _withdrawn(graph, method)
     with np.errstate(divide="ignore"):
         allowed = np.where(std > 0.0, np.where(decay > 0.0, np.inf, 1.0), 0.0)
@@ -144,6 +147,7 @@ def disclosed_by_broadcast(graph: Graph, view: CuriousNodes) -> Mask:
     >>> disclosed_by_broadcast(sv.graphs.complete(3), CuriousNodes([0])).tolist()
     [True, True, True]
     """
+    check_graph(graph)
     mask = view.observers(graph)
     heard = mask.copy()
     for node in np.flatnonzero(mask).tolist():

@@ -26,7 +26,7 @@ from ..errors import InvalidParameter, Unsupported
 from ..foundation.arguments import number, whole
 from ..foundation.progress import Progress
 from ..graphs.chances import Chances
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..graphs.naming import NodeNumber, node_number
 from ..methods.base import Array, Method
 from .auditing import find_analyser
@@ -176,6 +176,7 @@ def exposure_quantile(
     >>> found.exact, round(found.std, 6), round(found.kept(0.5)[0], 6)
     (True, 0.408248, 0.888889)
     """
+    check_graph(graph)
     prior = checked_prior(prior_std, graph)
     if prior is None:
         raise InvalidParameter("prior_std must be a number or one per node; there is no flat prior here")

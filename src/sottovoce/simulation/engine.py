@@ -14,7 +14,7 @@ from ..foundation.interrupting import hand_back, stop_if_interrupted
 from ..foundation.progress import Report
 from ..graphs.chances import connecting_probabilities
 from ..graphs.circulant import Circulant
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
@@ -117,7 +117,8 @@ def simulate(
     [3.0, 3.0, 3.0, 3.0]
     """
     stop_if_interrupted()
-    graph = _check_graph(graph)
+    check_graph(graph)
+    graph = cast("Graph", graph)  # a Circulant has all of it that a run needs
     values = checked_values(private_values, graph)
     _check_method(method, graph, one_by_one=edge_probabilities is None and (device == "cpu" or replicas == 1))
     num_steps = whole("num_steps", num_steps, low=1, high=2**62)
@@ -219,14 +220,6 @@ def _check_circulant(graph: Circulant, method: Method, *, one_by_one: bool) -> N
         )
     if graph.num_edges >= 2**32:
         raise InvalidGraph(f"graph must have fewer than 2^32 edges, got {graph.num_edges}")
-
-
-def _check_graph(graph: object) -> Graph:
-    if not isinstance(graph, Graph | Circulant):
-        hint = f"sv.Graph.from_{type(graph).__module__.partition('.')[0]}"
-        known = hint if hint.endswith(("networkx", "scipy")) else "sv.graphs or sv.Graph.from_edges"
-        raise InvalidGraph(f"graph must be a sottovoce Graph, got {type(graph).__name__}; make one with {known}")
-    return cast("Graph", graph)  # a Circulant has all of it that a run needs
 
 
 def _check_method(method: Method, graph: Graph | Circulant, *, one_by_one: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..foundation.arguments import whole
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from ..methods.standard import StandardGossip
 from .kinds import kind_of
@@ -68,6 +68,7 @@ def fired_edges(
     >>> bool((fired == run.fired_edges()).all())
     True
     """
+    check_graph(graph)
     method = StandardGossip() if method is None else method
     aliases = alias_table(edge_probabilities, graph)
     return kind_of(method).fired(method, graph, aliases, _stream(seed, replica), _steps(start, num_steps))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, NumericalFailure
 from ...foundation.extras import install_line, require
 from ..closed_forms import closed_forms
-from ..graph import Family, Graph
+from ..graph import Family, Graph, check_graph
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -94,6 +94,7 @@ def laplacian(graph: Graph, weights: npt.ArrayLike | None = None) -> scipy.spars
     """
     from .ritz import Problem
 
+    check_graph(graph)
     return Problem(graph.num_nodes, graph.edges, _checked_weights(graph, weights)).matrix()
 
 
@@ -178,6 +179,7 @@ def connectivity(
     """
     from .ritz import Problem
 
+    check_graph(graph)
     if digits is not None and (isinstance(digits, bool) or digits not in range(1, 13)):
         raise InvalidParameter(f"digits must be a whole number from 1 to 12, got {digits!r}")
     checked = _checked_weights(graph, weights)

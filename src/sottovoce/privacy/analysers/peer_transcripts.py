@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...graphs.graph import Graph
+from ...graphs.graph import Graph, check_graph
 from ...methods.base import Array
 from ..gaussian.knowledge import Knowledge
 from ..prior import checked_belief, given_own
@@ -60,6 +60,7 @@ def audit_transcript(
     >>> audit_transcript(path, exchange + after, view).posterior_std.round(3).tolist()
     [0.0, 0.894, 0.894]
     """
+    check_graph(graph)
     deviations, covariance = checked_belief(prior_std, graph)
     belief = deviations if covariance is None else covariance
     happened = checked_records(records, graph)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import Unsupported
-from ...graphs.graph import Graph
+from ...graphs.graph import Graph, check_graph
 from ...methods.base import Array
 from ...methods.released import Released, WithdrawnNoise
 from ..view import View, honest_nodes
@@ -65,6 +65,7 @@ def recoverable(graph: Graph, fired_edges: npt.ArrayLike, view: View) -> npt.NDA
     >>> recoverable(sv.graphs.path(3), [1, 0, 1], sv.privacy.CuriousNodes([0])).tolist()
     [True, False, False]
     """
+    check_graph(graph)
     edges = checked_run(fired_edges, graph)
     return np.isfinite(recovered_after(graph, edges, view))
 

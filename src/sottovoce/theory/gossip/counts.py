@@ -27,7 +27,7 @@ import numpy.typing as npt
 from ...errors import InvalidParameter
 from ...foundation.arguments import Array, number, unnamed, whole
 from ...graphs.chances import Chances
-from ...graphs.graph import Graph
+from ...graphs.graph import Graph, check_graph
 
 __all__ = ["CountProbability", "count_limits", "count_probability", "largest_count", "most_steps"]
 
@@ -86,6 +86,7 @@ def count_probability(
     >>> round(count_probability(complete(10), 26, 6).low, 6)
     0.005669
     """
+    check_graph(graph)
     chances, steps = Chances.connecting(graph, edge_probabilities), _checked_steps(num_steps)
     most = _checked_limits(limits, graph)
     exact = _exactly(chances, steps, most)
@@ -155,6 +156,7 @@ def most_steps(
     >>> most_steps(cycle(4), 5, 0.9)
     6.0
     """
+    check_graph(graph)
     chances, most = Chances.connecting(graph, edge_probabilities), _checked_limits(limits, graph)
     chance = number("probability", probability, low=0.0, high=1.0, low_open=True, high_open=True)
     if np.isinf(most[chances.nodes > 0.0]).all():

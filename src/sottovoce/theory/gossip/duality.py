@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ...errors import InvalidParameter, InvalidValues
 from ...foundation.arguments import Array, unnamed
-from ...graphs.graph import Graph
+from ...graphs.graph import Graph, check_graph
 from ...graphs.values import checked_values
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def incidence(graph: Graph) -> scipy.sparse.csr_array:
     """
     import scipy.sparse
 
+    check_graph(graph)
     rows = np.repeat(np.arange(graph.num_edges), 2)
     signs = np.tile([1.0, -1.0], graph.num_edges)
     return scipy.sparse.csr_array((signs, (rows, graph.edges.reshape(-1))), shape=(graph.num_edges, graph.num_nodes))
@@ -68,6 +69,7 @@ def dual_value(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], 
     >>> dual_value(complete(2), [0.0, 2.0], [1.0])
     1.0
     """
+    check_graph(graph)
     flows = np.asarray(edge_duals, dtype=np.float64)
     moved = values_of_duals(graph, np.zeros(graph.num_nodes), flows)
     return -float(moved @ _numbers(private_values, graph)) - 0.5 * float(moved @ moved)
@@ -77,6 +79,7 @@ def values_of_duals(
     graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], edge_duals: npt.ArrayLike
 ) -> Array:
     """x(y) = c + Aᵀy: what the nodes hold after these flows."""
+    check_graph(graph)
     flows = np.asarray(edge_duals, dtype=np.float64)
     ends, size = graph.edges, graph.num_nodes
     moved = np.bincount(ends[:, 0], flows, size) - np.bincount(ends[:, 1], flows, size)
@@ -95,6 +98,7 @@ def duals_of_values(
     """
     import scipy.sparse.linalg
 
+    check_graph(graph)
     needed = _numbers(values, graph, "values") - _numbers(private_values, graph)
     if abs(needed.sum()) > 1e-9 * max(1.0, float(np.abs(needed).sum())):
         raise InvalidParameter("values must have the same sum as private_values; subtract the outstanding noise first")
@@ -113,6 +117,7 @@ def dual_gap(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any], ed
     >>> dual_gap(complete(2), [0.0, 2.0], [0.0]), dual_gap(complete(2), [0.0, 2.0], [1.0])
     (1.0, 0.0)
     """
+    check_graph(graph)
     values = values_of_duals(graph, private_values, edge_duals)
     return 0.5 * float(np.sum((values - values.mean()) ** 2))
 
@@ -145,6 +150,7 @@ def edge_duals(
     >>> edge_duals(path(3), [0.0, 4.0, 0.0], [0, 1, 0]).tolist()
     [1.5, -1.0]
     """
+    check_graph(graph)
     ends = graph.edges
     clean = _numbers(private_values, graph).copy()
     fired = np.asarray(fired_edges, dtype=np.int64)

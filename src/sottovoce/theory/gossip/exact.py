@@ -33,7 +33,7 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, Unsupported
 from ...foundation.arguments import Array
 from ...graphs.chances import Chances, both_ends
-from ...graphs.graph import Graph
+from ...graphs.graph import Graph, check_graph
 from ...graphs.spectrum import laplacian
 from ...methods import Method
 from .bounds import outstanding_variance
@@ -283,6 +283,7 @@ def expected_error_split(
     >>> parts.mean_error.tolist(), parts.disagreement.tolist()
     ([0.0, 0.5, 0.125], [0.0, 0.0, 0.0])
     """
+    check_graph(graph)
     total = expected_error(
         graph, private_values, method, num_steps, at=at, edge_probabilities=edge_probabilities, algorithm=algorithm
     )
