@@ -356,3 +356,15 @@ def test_numbers_at_the_ends_of_the_doubles_are_computed_with_or_refused(
         assert "nan" not in out
         assert "Traceback" not in error
     assert not [each for each in recwarn if each.category is RuntimeWarning]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("plot", "no-such-dataset", "--by", "noise_decay", "--out"), ("simulate", "--steps", 10**12, "--plot")],
+)
+def test_figures_in_no_format_are_refused_at_once(sottovoce: Run, tmp_path: Path, command: tuple[object, ...]) -> None:
+    """The ending of a figure decides its format, so it must be one."""
+    said = refused(sottovoce(*command, tmp_path / "figs" / "g.xyz"))
+    assert f"{command[-1]} must have no ending" in said
+    assert ".pdf" in said
+    assert not list(tmp_path.iterdir())

@@ -166,6 +166,13 @@ def test_a_file_is_written_as_its_name_asks(axes, tmp_path, name, written, start
     assert (tmp_path / written[0]).read_bytes() == first
 
 
+def test_an_ending_that_is_no_format_is_refused(axes, tmp_path):
+    """A name that asks for a format gets it or a sentence, not two files of other names."""
+    with pytest.raises(InvalidParameter, match=r"no ending, or that of a format .*\.pdf.*\.svg.*, got '\.xyz'"):
+        sv.plotting.save_figure(axes, tmp_path / "a.xyz")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_a_file_can_say_where_it_comes_from(axes, tmp_path, kind):
     """A sentence is kept inside the file, where viewers and scripts find it."""

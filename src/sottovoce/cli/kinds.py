@@ -16,7 +16,7 @@ from ..errors import InvalidParameter
 from ..foundation.arguments import number, shown, whole
 from ..foundation.text import number_in
 
-__all__ = ["FileName", "Number", "Whole"]
+__all__ = ["FigureName", "FileName", "Number", "Whole"]
 
 LARGEST = 2**63 - 1
 """The largest count that compiled code can hold."""
@@ -62,6 +62,18 @@ class FileName(click.Path):
         if not str(value):
             raise InvalidParameter(f"{_name(param)} must be the name of a file or folder, got an empty text")
         return super().convert(value, param, ctx)
+
+
+class FigureName(FileName):
+    """The name of a figure, with an ending that is a format, or with none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if Path(path).suffix:
+            from ..plotting.saving import format_of
+
+            format_of(path, _name(param))
+        return path
 
 
 def _name(param: click.Parameter | None) -> str:

@@ -18,7 +18,7 @@ import click
 import numpy as np
 
 from ..foundation.text import number_in
-from .kinds import FileName, Whole
+from .kinds import FigureName, Whole
 from .specs import GraphOption, MethodOption
 from .spelling import is_utf8, letters_of, spelled
 
@@ -119,7 +119,7 @@ def method_option(command: F) -> F:
 
 seed_option = click.option("--seed", type=Whole(0, None), default=1, show_default=True, help="Reproduces everything.")
 FIGURE_FILES = "Write FILE.png and FILE.svg, or only the one that FILE ends with: .pdf, .svg, .png."
-plot_option = click.option("--plot", "plot_stem", type=FileName(), help=FIGURE_FILES)
+plot_option = click.option("--plot", "plot_stem", type=FigureName(), help=FIGURE_FILES)
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output, nothing else.")
 
 

@@ -10,7 +10,7 @@ import click
 
 from ..errors import InvalidParameter
 from ..foundation.extras import require
-from .kinds import FileName, Number
+from .kinds import FigureName, FileName, Number
 from .output import FIGURE_FILES, json_option, print_json, say, write_figure
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     help="Map: colour by steps to this relative error. [default: what the observer infers]",
 )  # fmt: skip
 @click.option(
-    "--out", type=FileName(), default=Path("out/sweep"), show_default=True, metavar="FILE",
+    "--out", type=FigureName(), default=Path("out/sweep"), show_default=True, metavar="FILE",
     help=FIGURE_FILES,
 )  # fmt: skip
 @json_option

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidParameter
 from ..foundation.files import write_atomically
 
 if TYPE_CHECKING:
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["save_figure"]
+__all__ = ["format_of", "save_figure"]
 
 BOTH = ("png", "svg")
 """What is written under a name without an ending: one for looking at, one for printing."""
+
+USUAL = ("pdf", "png", "svg")
+"""Formats that are known without asking Matplotlib, which takes half a second to load."""
 
 # What Matplotlib would write by itself and what differs from day to day; where a sentence of ours goes.
 _DATED = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
@@ -32,8 +36,8 @@ def save_figure(drawn: Figure | Axes | Sequence[Axes], path: str | PathLike[str]
     drawn
         A figure, or axes of it.
     path
-        With an ending that Matplotlib knows (``.pdf``, ``.svg``, ``.png``, …) that format is written; any other name
-        gets ``.png`` and ``.svg`` appended. Text stays text in SVG and PDF.
+        With an ending that Matplotlib knows (``.pdf``, ``.svg``, ``.png``, …) that format is written; a name without
+        an ending gets ``.png`` and ``.svg`` appended. Text stays text in SVG and PDF.
     about
         Where the figure comes from: kept inside PNG, SVG and PDF files.
 
@@ -41,18 +45,42 @@ def save_figure(drawn: Figure | Axes | Sequence[Axes], path: str | PathLike[str]
     -------
     list of Path
         What was written.
+
+    Raises
+    ------
+    InvalidParameter
+        If the name has an ending that is no format.
     """
     import matplotlib as mpl
 
-    figure, stem = _figure(drawn), Path(path)
-    kind = stem.suffix.lower().removeprefix(".")
-    known = kind in figure.canvas.get_supported_filetypes()
-    files = {stem: kind} if known else {stem.with_name(f"{stem.name}.{each}"): each for each in BOTH}
+    figure, stem, kind = _figure(drawn), Path(path), format_of(path)
+    files = {stem: kind} if kind else {stem.with_name(f"{stem.name}.{each}"): each for each in BOTH}
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sottovoce", "pdf.fonttype": 42}):
         for file, form in files.items():
             how: dict[str, Any] = {"format": form, "dpi": 160, "metadata": _metadata(form, about)}
             write_atomically(file, lambda draft, how=how: figure.savefig(draft, **how))  # type: ignore[misc]
     return list(files)
+
+
+def format_of(path: str | PathLike[str], name: str = "path") -> str:
+    """The format that a name asks for by its ending; empty if it has none: the 0.9 of ``run-0.9`` is no ending.
+
+    Examples
+    --------
+    >>> format_of("figure.PDF"), format_of("run-0.9")
+    ('pdf', '')
+    """
+    ending = Path(path).suffix
+    kind = ending.lower().removeprefix(".")
+    if kind in USUAL:
+        return kind
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = FigureCanvasBase.get_supported_filetypes()
+    if kind in known or not kind.isalpha():
+        return kind if kind in known else ""
+    endings = ", ".join(f".{each}" for each in sorted(known))
+    raise InvalidParameter(f"{name} must have no ending, or that of a format ({endings}), got {ending!r}")
 
 
 def _metadata(form: str, about: str) -> dict[str, Any] | None:
