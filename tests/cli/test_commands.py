@@ -102,6 +102,14 @@ def test_experiments_are_listed_for_machines(sottovoce):
     assert json.loads(out)["figure-1"]["source"].startswith("Figure 1 of")
 
 
+def test_simulate_shows_no_digits_of_rounding(sottovoce):
+    """They differ between machines; what is really missing is shown, and JSON has every digit."""
+    _, kept, _ = sottovoce("simulate", "--steps", 400)
+    assert "below 1e-12" in kept
+    _, lost, _ = sottovoce("simulate", "--method", "push-sum", "--loss", 0.5, "--steps", 40)
+    assert "below 1e-12" not in lost
+
+
 def test_simulate_writes_figure_and_run(sottovoce, tmp_path):
     """``--plot`` and ``--save`` leave a PNG, an SVG and a run that loads."""
     code, out, _ = sottovoce(

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from ..simulation import Solution, Stage
 
 
+ROUNDING = 1e-12
+"""Masses below it are not shown: they are rounding, and other ones on every machine."""
+
+
 @click.command()
 @graph_option
 @method_option
@@ -131,6 +135,7 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
 
     final = np.atleast_1d(run.final_relative_error)
     offset = np.abs(np.atleast_1d(run.mean_offset)).max()
+    lost = run.mass_error.max(initial=0.0)
     many = run.replicas > 1
     rate = run.steps_done.sum() * run.num_coordinates / max(run.elapsed, 1e-9)
     return [
@@ -147,7 +152,7 @@ def _summary(run: Solution) -> list[tuple[str, str]]:
         ("average", _shown(_average(run)) + (" (mean over replicas)" if many else "")),
         ("true mean", _shown(run.true_mean)),
         ("average − true mean", f"{offset:.2g}" + (" (largest)" if many else "")),
-        ("mass not accounted for", f"{run.mass_error.max(initial=0.0):.2g}"),
+        ("mass not accounted for", f"{lost:.2g}" if not lost < ROUNDING else f"below {ROUNDING:g}"),
         ("seed", str(run.seed)),
         ("time", f"{run.elapsed:.3g} s, {rate:,.0f} steps/s"),
     ]
