@@ -13,6 +13,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.methods import VALUE, BlockMethod, PairMethod, PushMethod, RoundMethod, registry
+from sottovoce.methods.released import WithdrawnNoise
 from sottovoce.methods.weights import mixing_matrix
 from sottovoce.testing import check_method
 
@@ -277,6 +278,31 @@ class Misdelivered(PushMethod):
     collect = staticmethod(collect)
 
 
+@dataclass(frozen=True)
+class Boasting(sv.NoiseInsertion):
+    """States other noise than it puts in."""
+
+    boast_std: float = 1.0
+    boast_decay: float = 0.5
+    name: ClassVar[str] = "boasting"
+
+    def releases(self, graph):
+        return WithdrawnNoise(np.full(graph.num_nodes, self.boast_std), np.full(graph.num_nodes, self.boast_decay))
+
+
+class Pretending(Honest):
+    """States noise and puts none in."""
+
+    def releases(self, graph):
+        return WithdrawnNoise(np.ones(graph.num_nodes), np.full(graph.num_nodes, 0.9))
+
+
+def test_noise_that_is_stated_rightly_conforms():
+    """The same class with a true statement passes; so do noise that decays at once and noise of any size."""
+    for std, decay in ((1.0, 0.5), (1e-3, 0.0), (1e6, 0.99), (0.0, 0.0)):
+        check_method(Boasting(std, decay, std, decay))
+
+
 LIARS = [
     (Changeable, "not a frozen dataclass"),
     (lambda: Editable(np.ones(8)), "read-only copy of shares"),
@@ -310,6 +336,9 @@ LIARS = [
         r"does not conserve its mass \(mass_field = 0, outstanding_field = None\), first",
     ),
     (Owing, r"does not conserve its mass .*outstanding_field = 1\), first at step 0"),
+    (Pretending, "says in releases how much noise it puts in, but at step 1 there is 0.00 times as much"),
+    (lambda: Boasting(1.0, 0.5, 2.0, 0.5), "but at step 1 there is 0.5[0-9]? times as much"),
+    (lambda: Boasting(1.0, 0.5, 1.0, 0.8), "but at step 17 there is 0.[2-6][0-9]? times as much"),
 ]
 
 

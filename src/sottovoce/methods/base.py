@@ -132,7 +132,11 @@ class Method(Value, ABC):
         return ""
 
     def releases(self, graph: Graph) -> Released:
-        """What the messages are made of. A method that does not say so is reported as *not analysed*."""
+        """What the messages are made of. A method that does not say so is reported as *not analysed*.
+
+        What it says is believed: audits, bounds and plans follow from it, and nothing looks into the rule itself.
+        :func:`sottovoce.testing.check_method` tries only whether withdrawn noise is as large as is said.
+        """
         return NotStated()
 
     def guarantee(self, graph: Graph) -> Guarantee:

@@ -1,6 +1,7 @@
 """What every method must do, ours or a user's: :func:`check_method` tries it on a small graph, in seconds.
 
-The rules are about running. Whether the method converges, what is proved of it and what it hides is another matter.
+The rules are about running. Whether the method converges, what is proved of it and what it hides is another matter:
+of what it says it releases only the size of withdrawn noise is tried, and the rest is believed.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ import numpy.typing as npt
 from ..errors import SottovoceError
 from ..foundation.interrupting import uninterrupted
 from ..graphs.graph import Graph
-from ..methods.base import Array, Method
+from ..methods.base import Array, Method, PairMethod
 from ..methods.registry import METHODS
+from ..methods.released import FrozenNoise, SealedNoise, WithdrawnNoise
 from ..simulation import Solution, simulate
 from ..simulation.kinds import base_of, functions_of
 from .reference import run_plainly
@@ -37,6 +39,8 @@ STOPS = (1, 2, 3, 17, 64, 65, STEPS)
 """Steps at which tables are compared; the drivers prepare 64 at a time."""
 OWN = ("i", "j", "ends", "target", "row")
 """Arguments of a method's functions that name rows which the function may change."""
+MANY = 1000
+"""Runs in which the size of noise is seen to three percent: a right statement is never a quarter off."""
 TOLERANCE = 1e-10
 """Of what is equal but for rounding, relative to the largest number in the node table."""
 
@@ -47,8 +51,9 @@ def check_method(method: Method, *, graph: Graph | None = None) -> None:
     It is a frozen value with a name, a label, equality and a hash; its functions have the right arguments, return what
     they should, write only to the rows they are given and only to ``num_fields`` columns, and read no others if
     ``own_rows_only`` says so; they compile, and the compiled form does the same as the interpreter, step by step; what
-    it declares to be conserved is; the same seed gives the same bits whether a run is cut into pieces, saved in between
-    (if the method is registered), or made together with other replicas, with other coordinates or on several threads.
+    it declares to be conserved is; if it says that it releases withdrawn noise, so much is in the values; the same seed
+    gives the same bits whether a run is cut into pieces, saved in between (if the method is registered), or made
+    together with other replicas, with other coordinates or on several threads.
 
     Parameters
     ----------
@@ -75,6 +80,7 @@ def check_method(method: Method, *, graph: Graph | None = None) -> None:
         _repeats_itself,
         _compiles_to_the_same,
         _conserves,
+        _has_the_noise_it_states,
         _resumes,
         _shares_nothing_between_replicas,
         _shares_nothing_between_coordinates,
@@ -217,6 +223,26 @@ def _conserves(trial: _Trial) -> None:
     for step in run.steps[~(run.mass_error <= limit).all(axis=0)][:1]:
         fields = f"mass_field = {trial.method.mass_field}, outstanding_field = {trial.method.outstanding_field}"
         trial.refuse(f"does not conserve its mass ({fields}), first at step {step}")
+
+
+def _has_the_noise_it_states(trial: _Trial) -> None:
+    """Under withdrawn noise Σ x − Σ c is the last noise of every node: independent normal numbers of known size."""
+    stated, values = trial.method.releases(trial.graph), trial.data[:, 0]
+    if isinstance(stated, SealedNoise):  # seals cancel in the sum
+        stated = stated.after
+    if not isinstance(trial.method, PairMethod) or not isinstance(stated, WithdrawnNoise | FrozenNoise):
+        return
+    most = stated.draws if isinstance(stated, FrozenNoise) else np.inf
+    for step in (1, 17):
+        run = trial.run(values, num_steps=step, replicas=MANY)
+        draws = np.minimum(run.activations, most)
+        last = np.where(draws > 0, stated.noise_std * stated.noise_decay ** np.maximum(draws - 1, 0), 0.0)
+        size, off = np.sqrt((last**2).sum(axis=1)), run.values.sum(axis=1) - values.sum()
+        seen = size > 1e-6 * float(np.abs(run.tables).max())  # and not rounding
+        if seen.sum() >= MANY / 2:
+            share = float(np.sqrt(np.mean((off[seen] / size[seen]) ** 2)))
+            told = f"says in releases how much noise it puts in, but at step {step} there is {share:.2f} times as much"
+            trial.require(0.75 < share < 1.33, told)
 
 
 def _resumes(trial: _Trial) -> None:
