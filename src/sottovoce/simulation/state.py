@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..graphs.values import LARGEST_VALUE
 from ..methods.base import VALUE, Array, Method
 from .edge_noise import share_edge_noise
 from .keeping import Keeper, Kept, StatisticKeeper
@@ -16,7 +17,6 @@ from .kinds import kind_of
 from .records import Plan, Recorder, Records
 from .setup import Setup
 from .solution import Solution, Status
-from .values import LARGEST_VALUE
 
 __all__ = ["State", "aligned", "start_of"]
 

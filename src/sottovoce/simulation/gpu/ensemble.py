@@ -17,13 +17,13 @@ from ...errors import InvalidParameter, Unsupported
 from ...foundation.interrupting import Interrupt
 from ...foundation.numbers import NEGLIGIBLE
 from ...foundation.progress import Progress, Report
+from ...graphs.values import LARGEST_VALUE
 from ...methods.base import VALUE, Array
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
 from ..recording import CARRYING, FALL, LONGEST
 from ..records import Plan
 from ..solution import Solution
 from ..state import State, start_of
-from ..values import LARGEST_VALUE
 from . import compile_kernels, has_noise, require_gpu
 
 __all__ = ["Ensemble", "advance"]

@@ -21,6 +21,7 @@ from ...foundation.numbers import NEGLIGIBLE, common_or
 from ...foundation.progress import Progress, Report
 from ...graphs.circulant import Circulant
 from ...graphs.graph import Graph
+from ...graphs.values import LARGEST_VALUE
 from ...methods.base import VALUE, Array, Method
 from ...methods.noise_insertion import AMPLITUDE, DECAY, OUTSTANDING
 from ..random.aliases import AliasTable
@@ -28,7 +29,6 @@ from ..random.streams import check_seed
 from ..records import Plan
 from ..solution import Solution
 from ..state import State
-from ..values import LARGEST_VALUE
 from . import compile_kernels, has_noise, require_gpu
 
 __all__ = ["HugeResult", "HugeRun", "advance", "simulate_huge"]

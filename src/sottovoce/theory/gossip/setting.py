@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ...errors import InvalidParameter, Unsupported
 from ...foundation.arguments import Array
+from ...foundation.numbers import common_or
 from ...graphs.chances import Chances
 from ...graphs.graph import Graph
 from ...graphs.values import checked_values
@@ -79,7 +80,7 @@ def centred(graph: Graph, private_values: npt.ArrayLike | Mapping[Any, Any]) -> 
         If they do not fit the graph or an entry is not finite. The message contains no value.
     """
     values = checked_values(private_values, graph).reshape(graph.num_nodes, -1)
-    result: Array = values - values.mean(axis=0)
+    result: Array = values - common_or(values.mean(axis=0), values)
     return result
 
 
