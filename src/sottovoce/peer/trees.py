@@ -7,7 +7,7 @@ Arrays of 32-bit floats come back as such.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def flatten(value: Any) -> tuple[Floats, Rebuild]:
     ----------
     value
         A number, an array of numbers of any shape, or a dictionary, list or tuple of those, nested as you like. A list
-        of plain numbers is one array.
+        of plain numbers is one array; a named tuple stays one.
 
     Raises
     ------
@@ -46,7 +46,10 @@ def flatten(value: Any) -> tuple[Floats, Rebuild]:
            [0.5, 0.5]], dtype=float32)}
     """
     parts: list[Floats] = []
-    rebuild = _walk(value, "the value", parts)
+    try:
+        rebuild = _walk(value, "the value", parts)
+    except RecursionError:
+        raise InvalidValues("the value must not hold itself, nor be nested hundreds of levels deep") from None
     if not parts or sum(part.size for part in parts) == 0:
         raise InvalidValues("the value must hold at least one number")
     return np.concatenate(parts), rebuild
@@ -57,9 +60,24 @@ def _walk(value: Any, where: str, parts: list[Floats]) -> Rebuild:
     if isinstance(value, Mapping):
         return _mapping(value, where, parts)
     if isinstance(value, list | tuple) and not _flat(value):
+        make = _maker(value, where)
         made = [_counted(item, f"{where}[{index}]", parts) for index, item in enumerate(value)]
-        return lambda vector: type(value)(_each(made, vector))
+        return lambda vector: make(_each(made, vector))
     return _leaf(value, where, parts)
+
+
+def _maker(value: list[Any] | tuple[Any, ...], where: str) -> Callable[[Iterable[Any]], Any]:
+    """What makes such a list or tuple from its items; tried here, because a contribution cannot be taken back."""
+    kind: Any = type(value)
+    make: Callable[[Iterable[Any]], Any] = kind._make if _named(value) else kind
+    if kind not in (list, tuple):
+        try:
+            make(iter(value))
+        except Exception:
+            raise InvalidValues(
+                f"{where} must be a plain list or tuple or a named tuple: a {kind.__name__} cannot be made of its items"
+            ) from None
+    return make
 
 
 def _mapping(value: Mapping[Any, Any], where: str, parts: list[Floats]) -> Rebuild:
@@ -77,17 +95,26 @@ def _mapping(value: Mapping[Any, Any], where: str, parts: list[Floats]) -> Rebui
 
 
 def _leaf(value: Any, where: str, parts: list[Floats]) -> Rebuild:
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):
-        array = np.asarray(None)
-    if array.dtype.kind not in "iuf":
-        raise InvalidValues(f"{where} must be a number, or an array, dictionary, list or tuple of numbers")
+    array = _array(value, where)
     parts.append(array.astype(np.float64).ravel())
     kept = np.float32 if array.dtype == np.float32 else np.float64
     if array.ndim == 0:
         return lambda vector: float(vector[0])
     return lambda vector: vector.reshape(array.shape).astype(kept)
+
+
+def _array(value: Any, where: str) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(value)
+        if array.dtype == np.object_ and (_flat(value) or isinstance(value, int)):  # whole numbers beyond 64 bits
+            array = array.astype(np.float64)
+    except OverflowError:
+        raise InvalidValues(f"{where} has a number that no float can hold") from None
+    except (TypeError, ValueError):
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf":
+        raise InvalidValues(f"{where} must be a number, or an array, dictionary, list or tuple of numbers")
+    return array
 
 
 def _counted(value: Any, where: str, parts: list[Floats]) -> tuple[Rebuild, int]:
@@ -105,4 +132,10 @@ def _each(made: list[tuple[Rebuild, int]], vector: Floats) -> Iterator[Any]:
 
 
 def _flat(value: Any) -> bool:
+    if isinstance(value, np.ndarray) or _named(value) or not isinstance(value, list | tuple):
+        return False
     return bool(value) and all(isinstance(item, int | float | np.number) for item in value)
+
+
+def _named(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_make") and hasattr(value, "_fields")

@@ -1,0 +1,74 @@
+"""Values of any shape: what comes back is what was given, and what cannot come back is refused before it is used."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InvalidValues
+from sottovoce.peer.trees import flatten
+
+
+class Model(NamedTuple):
+    weights: Any
+    bias: Any
+
+
+class Pair(tuple[float, ...]):
+    """A tuple that is not made as tuples are."""
+
+    __slots__ = ()
+
+    def __new__(cls, one: Any, two: Any) -> Pair:
+        return super().__new__(cls, (one, two))
+
+
+class Stack(list[Any]):
+    """A list that is made as lists are."""
+
+
+def endless() -> list[Any]:
+    loop: list[Any] = []
+    loop.append(loop)
+    return loop
+
+
+def test_a_named_tuple_comes_back_as_one() -> None:
+    """With arrays in it, and with plain numbers, which would be one array in any other tuple."""
+    vector, rebuild = flatten(Model(np.ones(2), 3.0))
+    back = rebuild(2.0 * vector)
+    assert isinstance(back, Model)
+    assert back.weights.tolist() == [2.0, 2.0]
+    assert back.bias == 6.0
+    vector, rebuild = flatten(Model(1.0, 3.0))
+    assert rebuild(vector) == Model(1.0, 3.0)
+
+
+def test_other_lists_and_tuples_are_tried_before_anything_is_contributed() -> None:
+    """A type that cannot be made of its items is refused by name; one that can comes back."""
+    with pytest.raises(InvalidValues, match=r"the value\['a'\] must be a plain list .* a Pair cannot be made"):
+        flatten({"a": Pair(np.ones(2), 3.0)})
+    vector, rebuild = flatten(Stack([np.ones(2), 3.0]))
+    assert isinstance(rebuild(vector), Stack)
+
+
+@pytest.mark.parametrize("value", [endless(), {"a": endless()}])
+def test_a_value_that_holds_itself_is_refused(value: Any) -> None:
+    """In a sentence, not in a thousand lines."""
+    with pytest.raises(InvalidValues, match="must not hold itself"):
+        flatten(value)
+
+
+@pytest.mark.parametrize("value", [10**400, [1.0, 10**400], {"a": 10**400}], ids=["number", "list", "dictionary"])
+def test_numbers_beyond_floats_are_refused(value: Any) -> None:
+    """They are numbers, and the message says what is wrong with them."""
+    with pytest.raises(InvalidValues, match="no float can hold"):
+        flatten(value)
+
+
+def test_whole_numbers_beyond_64_bits_are_numbers() -> None:
+    """Whether they are in the network's range is another question."""
+    assert flatten([10**25, 1])[0].tolist() == [1e25, 1.0]
+    assert flatten(10**25)[0].tolist() == [1e25]
