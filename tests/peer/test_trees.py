@@ -35,6 +35,12 @@ def endless() -> list[Any]:
     return loop
 
 
+def masked(*shape: int) -> Any:
+    array = np.ma.array(np.full(shape, 61.77), mask=np.zeros(shape, dtype=bool))
+    array.mask.flat[-1] = True
+    return array
+
+
 def test_a_named_tuple_comes_back_as_one() -> None:
     """With arrays in it, and with plain numbers, which would be one array in any other tuple."""
     vector, rebuild = flatten(Model(np.ones(2), 3.0))
@@ -52,6 +58,20 @@ def test_other_lists_and_tuples_are_tried_before_anything_is_contributed() -> No
         flatten({"a": Pair(np.ones(2), 3.0)})
     vector, rebuild = flatten(Stack([np.ones(2), 3.0]))
     assert isinstance(rebuild(vector), Stack)
+
+
+@pytest.mark.parametrize("value", [masked(3), masked(2, 2), {"a": masked(3)}, [1.0, np.ma.masked], np.ma.masked])
+def test_masked_numbers_are_refused(value: Any) -> None:
+    """What was masked must not be contributed; the message does not show it."""
+    with pytest.raises(InvalidValues, match="masked") as refused:
+        flatten(value)
+    assert "61" not in str(refused.value)
+
+
+def test_an_array_whose_mask_is_empty_is_an_array() -> None:
+    """Nothing is hidden in it."""
+    vector, _ = flatten(np.ma.array([1.0, 2.0], mask=False))
+    assert vector.tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("value", [endless(), {"a": endless()}])

@@ -160,3 +160,9 @@ def test_bad_values_are_refused(value: object) -> None:
     """Another size, what is not finite, and what is hidden by a mask."""
     with pytest.raises(InvalidValues):
         Release(**AGREED).contribution(value, clip=True)
+
+
+def test_masked_numbers_are_refused() -> None:
+    """What was masked must not be released, with whatever noise."""
+    with pytest.raises(InvalidValues, match="masked"):
+        Release(**AGREED, dimension=2).contribution(np.ma.array([1.0, 61.77], mask=[False, True]))

@@ -34,7 +34,7 @@ def flatten(value: Any) -> tuple[Floats, Rebuild]:
     Raises
     ------
     InvalidValues
-        Something else is in it, or nothing at all. Says where, never what.
+        Something else is in it, or nothing at all, or a masked number. Says where, never what.
 
     Examples
     --------
@@ -104,6 +104,8 @@ def _leaf(value: Any, where: str, parts: list[Floats]) -> Rebuild:
 
 
 def _array(value: Any, where: str) -> npt.NDArray[Any]:
+    if np.ma.is_masked(value):
+        raise InvalidValues(f"{where} has masked numbers: fill them in, or leave them out")
     try:
         array = np.asarray(value)
         if array.dtype == np.object_ and (_flat(value) or isinstance(value, int)):  # whole numbers beyond 64 bits

@@ -212,7 +212,8 @@ class Release:
         Raises
         ------
         InvalidValues
-            The value has another size, is not finite, or lies out of the range. The message does not show it.
+            The value is no number, has another size, is masked or not finite, or lies out of the range. The message
+            does not show it.
         """
         check_unmasked("the value", value, InvalidValues)
         given = np.asarray(value, dtype=np.float64)

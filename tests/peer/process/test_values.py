@@ -141,3 +141,10 @@ def test_values_from_python_are_checked(value: object) -> None:
         check_value(value, dimension=1, low=-1e6, high=1e6)  # type: ignore[arg-type]
     assert "10000000" not in str(caught.value)
     assert "1e" not in str(caught.value).replace("1e+06", "")
+
+
+def test_masked_numbers_are_refused() -> None:
+    """What was masked is not the private value of anybody."""
+    with pytest.raises(InvalidValues, match="masked"):
+        check_value(np.ma.array([61.77], mask=[True]), dimension=1)
+    assert check_value(np.ma.array([61.77], mask=[False]), dimension=1).tolist() == [61.77]

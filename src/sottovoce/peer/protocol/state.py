@@ -146,6 +146,8 @@ def check_value(
     Traceback (most recent call last):
     sottovoce.errors.InvalidValues: coordinate 1 of the private value is not a finite number
     """
+    if np.ma.is_masked(value):
+        raise InvalidValues("the private value has masked numbers: fill them in, or leave them out")
     try:
         vector = np.array(value, dtype=np.float64, ndmin=1)
     except (TypeError, ValueError):
