@@ -166,3 +166,20 @@ def test_masked_numbers_are_refused() -> None:
     """What was masked must not be released, with whatever noise."""
     with pytest.raises(InvalidValues, match="masked"):
         Release(**AGREED, dimension=2).contribution(np.ma.array([1.0, 61.77], mask=[False, True]))
+
+
+@pytest.mark.parametrize(
+    "value", ["61.77 kg", ["61.77 kg"], np.array(["61.77 kg"]), {"kg": 61.77}, [[1.0], 61.77], b"61.77 kg"]
+)
+def test_what_is_no_number_is_not_shown(value: object) -> None:
+    """Refused in our words: those of numpy hold the value."""
+    with pytest.raises(InvalidValues, match="must be a number") as refused:
+        Release(**AGREED).contribution(value)
+    assert "61" not in str(refused.value)
+    assert refused.value.__suppress_context__
+
+
+def test_numbers_beyond_floats_are_refused() -> None:
+    """In a sentence, as all others."""
+    with pytest.raises(InvalidValues, match="no float can hold"):
+        Release(**AGREED).contribution(10**400, clip=True)

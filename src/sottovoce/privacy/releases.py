@@ -23,9 +23,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..errors import InvalidParameter, InvalidValues
-from ..foundation.arguments import check_unmasked
 from .discrete import closeness_of_sum, discrete_gaussian
 
 __all__ = ["Contribution", "Release", "ReleaseCost"]
@@ -215,8 +215,7 @@ class Release:
             The value is no number, has another size, is masked or not finite, or lies out of the range. The message
             does not show it.
         """
-        check_unmasked("the value", value, InvalidValues)
-        given = np.asarray(value, dtype=np.float64)
+        given = _floats(value)
         if given.size != self.dimension:
             raise InvalidValues(f"the value must have dimension = {self.dimension} numbers, got {given.size}")
         if not bool(np.isfinite(given).all()):
@@ -318,6 +317,18 @@ def _least(function: Callable[[float], float]) -> float:
 def _exactly(number: float) -> Fraction:
     """The shortest decimal number that is read as this float."""
     return Fraction(Decimal(repr(float(number))))
+
+
+def _floats(value: Any) -> npt.NDArray[np.float64]:
+    """A value as floats. What numpy says of one that is none is not passed on: it would show it."""
+    if np.ma.is_masked(value):
+        raise InvalidValues("the value has masked numbers: fill them in, or leave them out")
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidValues("the value must be a number or an array of numbers") from None
+    except OverflowError:
+        raise InvalidValues("the value has a number that no float can hold") from None
 
 
 def _check_between(name: str, value: float, low: float, high: float) -> None:

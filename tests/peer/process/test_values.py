@@ -134,7 +134,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_value("-").tolist() == [2.5]
 
 
-@pytest.mark.parametrize("value", [[[1.0]], "text", None, [1.0, 2.0], [1e7], [float("inf")]])
+@pytest.mark.parametrize("value", [[[1.0]], "text", None, [1.0, 2.0], [1e7], [float("inf")], 10**400])
 def test_values_from_python_are_checked(value: object) -> None:
     """Shape, finiteness and the limit are checked, and the value is not repeated."""
     with pytest.raises(InvalidValues) as caught:

@@ -152,6 +152,8 @@ def check_value(
         vector = np.array(value, dtype=np.float64, ndmin=1)
     except (TypeError, ValueError):
         raise InvalidValues("the private value must be a number or a flat list of numbers") from None
+    except OverflowError:
+        raise InvalidValues("the private value has a number that no float can hold") from None
     if vector.ndim != 1 or vector.size != dimension:
         raise InvalidValues(f"the private value must have {dimension} coordinates, got shape {vector.shape}")
     bad = np.flatnonzero(~np.isfinite(vector))

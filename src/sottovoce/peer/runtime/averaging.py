@@ -105,7 +105,7 @@ class Question:
             return cls(_in_units(flat, config), rebuild)
         given: object = weight
         if not isinstance(given, int | float) or not 0.0 < weight < math.inf:
-            raise InvalidParameter(f"weight must be a positive number, got {weight!r}")
+            raise InvalidParameter("weight must be a positive number")  # it tells of the value: not shown
         both = np.concatenate([[float(weight)], weight * flat])
         return cls(_in_units(both, config), lambda sums: rebuild(sums[1:] / sums[0]))
 

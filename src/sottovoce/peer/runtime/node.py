@@ -147,7 +147,7 @@ class Peer(Living):
             check_plain(topic)
             return topic, Question.of(value, weight, self.config)
         if weight is not None:
-            raise InvalidParameter(f"weight must be left out where a release is given, got {weight!r}")
+            raise InvalidParameter("weight must be left out where a release is given")
         name = released_name(topic, release, self.config.members)
         question = await self._aside(Question.released, value, release, self.config, clip=clip)
         return name, question.as_contributed(self._known_topics.contributed(name))
