@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
-from sottovoce.errors import InvalidParameter
+from sottovoce.errors import InvalidParameter, InvalidValues
 from sottovoce.peer.runtime.averaging import Question
 from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork, run_virtually
@@ -15,7 +18,9 @@ NAMES = ["ada", "bob", "cyd"]
 CONFIG = LocalNetwork(NAMES).config("ada")
 
 
-@pytest.mark.parametrize("weight", [-61.77, "61.77 kg", 0.0, float("nan"), float("inf"), [61.77]])
+@pytest.mark.parametrize(
+    "weight", [-61.77, "61.77 kg", 0.0, float("nan"), float("inf"), [61.77], True, 10**400, 6177e3]
+)
 def test_a_bad_weight_is_refused_and_not_shown(weight: Any) -> None:
     """A weight tells of whom a value is about: how many patients, how much money."""
     with pytest.raises(InvalidParameter, match="weight must be a positive number") as refused:
@@ -34,3 +39,57 @@ def test_a_weight_beside_a_release_is_not_shown() -> None:
             assert "61" not in str(refused.value)
 
     run_virtually(call())
+
+
+@pytest.mark.parametrize("weight", [2, np.float32(2.0), np.int64(2), Fraction(2)])
+def test_a_weight_may_be_any_real_number(weight: Any) -> None:
+    """Those of numpy, too."""
+    assert np.array_equal(Question.of(3.0, weight, CONFIG).vector, Question.of(3.0, 2.0, CONFIG).vector)
+
+
+def test_a_weight_that_is_rounded_to_nothing_is_refused() -> None:
+    """It would weigh nothing; one of a single unit does."""
+    with pytest.raises(
+        InvalidParameter, match=r"weight must be larger: in units of 0\.000001 it would be rounded to 0"
+    ):
+        Question.of(1.0, 1e-12, CONFIG)
+    assert Question.of(1.0, 1e-6, CONFIG).vector.tolist() == [1, 1]
+
+
+def test_the_message_says_whether_it_is_the_weight_or_the_product() -> None:
+    """And counts the coordinates of the value, not those of what is contributed."""
+    with pytest.raises(InvalidValues, match=r"coordinate 1 of the private value, times the weight, lies outside"):
+        Question.of([1.0, 100.0], 11.0, CONFIG)
+    with pytest.raises(InvalidValues, match="coordinate 1 of the private value is not a finite number"):
+        Question.of([1.0, float("inf")], 11.0, CONFIG)
+
+
+def weighted(values: list[float], weights: list[float]) -> list[Any]:
+    """What becomes of three weighted calls."""
+
+    async def calls() -> list[Any]:
+        async with LocalNetwork(NAMES) as net:
+            three = zip(net, values, weights, strict=True)
+            waiting = [net[name].average(v, topic="t", weight=w, timeout=60.0) for name, v, w in three]
+            return await asyncio.gather(*waiting, return_exceptions=True)
+
+    return run_virtually(calls())
+
+
+@pytest.mark.parametrize(
+    "weights", [[1.0, 2.0, 3.0], [0.01, 0.001, 0.003], [0.0015, 0.0002, 1e-6], [300.0, 1e-6, 200.0]]
+)
+def test_the_bound_holds_for_the_quotient(weights: list[float]) -> None:
+    """Small weights give a wide bound, and the weighted mean is within it."""
+    values = [1.0, 2.0, 3.0]
+    exact = sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights)
+    for answer in weighted(values, weights):
+        assert abs(answer.mean - exact) <= answer.plus_minus
+    assert weighted(values, [100.0, 100.0, 100.0])[0].plus_minus < 2e-5
+
+
+def test_weights_that_may_be_nothing_give_no_answer() -> None:
+    """Their mean is smaller than its error: the quotient could be anything."""
+    for answer in weighted([1.0, 2.0, 3.0], [1e-6, 1e-6, 1e-6]):
+        assert isinstance(answer, InvalidParameter)
+        assert "multiply all weights by the same number" in str(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 
 import numpy as np
 
@@ -11,7 +12,23 @@ from ..protocol.terms import LONGEST_NAME
 from ..protocol.units import Vector
 from ..store.base import TopicRecord
 
-__all__ = ["check_patience", "check_same", "check_secret"]
+__all__ = ["as_float", "check_patience", "check_same", "check_secret"]
+
+
+def as_float(given: object) -> float:
+    """A real number of any kind as a float: not a number if it is none, infinite if no float can hold it.
+
+    Examples
+    --------
+    >>> as_float(np.float32(2.0)), as_float(10**400), as_float("2"), as_float(True)
+    (2.0, inf, nan, nan)
+    """
+    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        return math.nan
+    try:
+        return float(given)
+    except OverflowError:
+        return math.inf
 
 
 def check_patience(patience: object) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...errors import InvalidParameter
+from ...errors import InvalidParameter, InvalidValues
 from ...privacy.releases import Release
 from ..membership.config import PeerConfig
 from ..protocol.state import check_value
 from ..protocol.units import Vector
 from ..trees import flatten
+from .asking import as_float
 from .releasing import check_room, cost_of, with_noise
 from .topics import Answer
 
@@ -36,7 +37,7 @@ class Average:
     contributors, number
         Whose values it is the mean of, in the order of the roster, and how many they are.
     plus_minus
-        How far any coordinate of the mean can be from the exact one; with a weight, that of the weighted sums.
+        How far any coordinate of the mean can be from the exact one; with weights, that of the quotient.
         The noise of a release comes on top.
     epsilon
         Of a release: the ε that this one reached at the agreed δ, from the number of contributors. Every missing member
@@ -82,12 +83,15 @@ class Question:
         Makes the answer in the shape of the value from floats.
     release, clipped
         The agreement about noise that is in ``vector``, if any; how many numbers were clipped.
+    weighted
+        Whether ``vector`` is a weight, and then the weight times the value.
     """
 
     vector: Vector
     read: Callable[[npt.NDArray[np.float64]], Any]
     release: Release | None = None
     clipped: int = 0
+    weighted: bool = False
 
     @classmethod
     def of(cls, value: Any, weight: float | None, config: PeerConfig) -> Question:
@@ -98,16 +102,14 @@ class Question:
         InvalidValues
             It is no tree of finite numbers, or one of them is out of the declared range.
         InvalidParameter
-            The weight is not positive.
+            The weight is not positive, out of the range, or rounded to nothing.
         """
         flat, rebuild = flatten(value)
         if weight is None:
             return cls(_in_units(flat, config), rebuild)
-        given: object = weight
-        if not isinstance(given, int | float) or not 0.0 < weight < math.inf:
-            raise InvalidParameter("weight must be a positive number")  # it tells of the value: not shown
-        both = np.concatenate([[float(weight)], weight * flat])
-        return cls(_in_units(both, config), lambda sums: rebuild(sums[1:] / sums[0]))
+        checked = _weight(weight, config)
+        both = np.concatenate([[checked], _times(checked, flat, config)])
+        return cls(_in_units(both, config), rebuild, weighted=True)
 
     @classmethod
     def released(cls, value: Any, release: Release, config: PeerConfig, *, clip: bool) -> Question:
@@ -130,14 +132,67 @@ class Question:
         return self if vector is None else replace(self, vector=vector)
 
     def answer(self, found: Answer, config: PeerConfig) -> Average:
-        """What the program gets."""
-        mean = self.read(config.units.to_values(found.twice) / 2.0)
-        bound = 0.5 * found.width * config.units.number
-        plain = Average(found.name, mean, found.contributors, len(found.contributors), bound)
+        """What the program gets.
+
+        Raises
+        ------
+        InvalidParameter
+            The weights are so small that their mean may be 0.
+        """
+        means, bound = config.units.to_values(found.twice) / 2.0, 0.5 * found.width * config.units.number
+        if self.weighted:
+            means, bound = _quotient(means, bound + 0.5 * config.units.number)  # weights were rounded, too
+        plain = Average(found.name, self.read(means), found.contributors, len(found.contributors), bound)
         cost = None if self.release is None else cost_of(found.name, plain.number)
         if self.release is None or cost is None:
             return plain
         return replace(plain, epsilon=cost.epsilon(self.release.delta), clipped=self.clipped)
+
+
+def _weight(weight: object, config: PeerConfig) -> float:
+    """A weight as a float. It tells of the value, so no message shows it."""
+    number = as_float(weight)
+    if not (0.0 < number < math.inf and config.low <= number <= config.high):
+        raise InvalidParameter(
+            f"weight must be a positive number within the declared range [{config.low:g}, {config.high:g}]"
+        )
+    if not config.units.from_values(number).any():
+        raise InvalidParameter(f"weight must be larger: in units of {config.unit} it would be rounded to 0")
+    return number
+
+
+def _times(weight: float, flat: npt.NDArray[np.float64], config: PeerConfig) -> npt.NDArray[np.float64]:
+    """The value times its weight, where that is in the range."""
+    with np.errstate(over="ignore"):
+        product = weight * check_value(flat, dimension=flat.size)
+    outside = np.flatnonzero((product < config.low) | (product > config.high))
+    if outside.size:
+        raise InvalidValues(
+            f"coordinate {outside[0]} of the private value, times the weight, lies outside the declared range "
+            f"[{config.low:g}, {config.high:g}]"
+        )
+    return product
+
+
+def _quotient(sums: npt.NDArray[np.float64], apart: float) -> tuple[npt.NDArray[np.float64], float]:
+    """Weighted means n/d and their error, if each sum is at most ``apart`` from the exact one.
+
+    With n' and d' the exact sums, n'/d' − n/d = ((n' − n) − (d' − d) n/d)/d', and d' is at least d − apart.
+
+    Examples
+    --------
+    >>> means, bound = _quotient(np.array([2.0, 6.0]), 0.5)
+    >>> means.tolist(), round(bound, 3), round(6.5 / 1.5 - 3.0, 3)
+    ([3.0], 1.333, 1.333)
+    """
+    least = float(sums[0]) - apart
+    if not least > 0.0:
+        raise InvalidParameter(
+            f"weight must be larger at all contributors: the mean of the weights is known to ± {apart:g} only, which "
+            "may be all of it; take another topic and multiply all weights by the same number"
+        )
+    means = sums[1:] / sums[0]
+    return means, apart * (1.0 + float(abs(means).max())) / least
 
 
 def _in_units(flat: npt.NDArray[np.float64], config: PeerConfig) -> Vector:

@@ -113,7 +113,7 @@ class Peer(Living):
             draw on it together; see :meth:`accounts`.
         weight
             Makes it a weighted mean. Then all contributors give one; the weight, and the weight times the value, are
-            what must lie within the range.
+            what must lie within the range, and what is rounded to the unit: the error grows as weights get smaller.
         release
             Makes the answer a private release: noise that stays is added to the value, once for each topic. The same
             at all contributors; whoever says another is in another topic. Not together with ``weight``.
