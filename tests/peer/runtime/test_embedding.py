@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
@@ -126,3 +127,14 @@ def test_a_peer_in_a_thread() -> None:
         for other in others:
             ada._run(other.close())
     assert not ada._thread.is_alive()
+    with pytest.raises(PeerError, match="once: make another one"), ada:
+        pass
+
+
+@virtually
+async def test_a_time_out_may_be_a_number_of_numpy() -> None:
+    """It comes from a configuration or a computation as often as from a keyboard."""
+    async with LocalNetwork(THREE) as net:
+        for timeout in (np.float32(1.0), np.int64(1)):
+            with pytest.raises(TopicUnfinished, match="after 1 s"):
+                await net["ada"].average(1.0, topic="t", timeout=timeout)

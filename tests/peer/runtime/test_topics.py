@@ -468,6 +468,7 @@ async def test_one_lost_message_leaves_nobody_out() -> None:
         ({"timeout": float("nan")}, "timeout must be .* got nan"),
         ({"timeout": "5"}, "timeout must be .* got '5'"),
         ({"timeout": True}, "timeout must be .* got True"),
+        ({"timeout": 10**400}, "timeout must be .* got 10000"),
         ({"secret": 7}, "secret must be printable text of 1 to 256 characters, got 7"),
         ({"secret": ""}, "secret must be .* got ''"),
         ({"missing": "ignore"}, "missing must be 'wait' or 'drop', got 'ignore'"),

@@ -31,8 +31,8 @@ def as_float(given: object) -> float:
         return math.inf
 
 
-def check_patience(patience: object) -> None:
-    """Refuse a time-out that is no time.
+def check_patience(patience: object) -> float | None:
+    """A time-out as a float; refuse one that is no time.
 
     Raises
     ------
@@ -40,9 +40,11 @@ def check_patience(patience: object) -> None:
         Neither a finite number of at least 0 nor ``None``.
     """
     if patience is None:
-        return
-    if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
-        raise InvalidParameter(f"timeout must be a finite number of seconds, at least 0, or None, got {patience!r}")
+        return None
+    seconds = as_float(patience)
+    if not 0 <= seconds < math.inf:
+        raise InvalidParameter(f"timeout must be a finite number of seconds, at least 0, or None, got {patience!r:.80}")
+    return seconds
 
 
 def check_secret(secret: object) -> None:

@@ -47,6 +47,8 @@ class BlockingPeer:
         self._peer: Peer | None = None
 
     def __enter__(self) -> Self:
+        if self._thread.ident is not None:
+            raise PeerError("a BlockingPeer is used in one `with` only, once: make another one")
         self._thread.start()
         try:
             self._peer = self._run(self._started())

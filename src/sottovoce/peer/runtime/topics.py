@@ -183,7 +183,7 @@ class Topics:
 
     async def average(self, name: str, value: Vector, *, missing: str, secret: str, patience: float | None) -> Answer:
         """Contribute, and wait for the answer; see :meth:`sottovoce.peer.Peer.average`."""
-        check_patience(patience)
+        patience = check_patience(patience)
         check_secret(secret)
         topic = topic_id(name)
         record = self._records.get(topic)
