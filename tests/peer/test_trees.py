@@ -43,12 +43,12 @@ def masked(*shape: int) -> Any:
 
 def test_a_named_tuple_comes_back_as_one() -> None:
     """With arrays in it, and with plain numbers, which would be one array in any other tuple."""
-    vector, rebuild = flatten(Model(np.ones(2), 3.0))
+    vector, rebuild, _ = flatten(Model(np.ones(2), 3.0))
     back = rebuild(2.0 * vector)
     assert isinstance(back, Model)
     assert back.weights.tolist() == [2.0, 2.0]
     assert back.bias == 6.0
-    vector, rebuild = flatten(Model(1.0, 3.0))
+    vector, rebuild, _ = flatten(Model(1.0, 3.0))
     assert rebuild(vector) == Model(1.0, 3.0)
 
 
@@ -56,7 +56,7 @@ def test_other_lists_and_tuples_are_tried_before_anything_is_contributed() -> No
     """A type that cannot be made of its items is refused by name; one that can comes back."""
     with pytest.raises(InvalidValues, match=r"the value\['a'\] must be a plain list .* a Pair cannot be made"):
         flatten({"a": Pair(np.ones(2), 3.0)})
-    vector, rebuild = flatten(Stack([np.ones(2), 3.0]))
+    vector, rebuild, _ = flatten(Stack([np.ones(2), 3.0]))
     assert isinstance(rebuild(vector), Stack)
 
 
@@ -70,7 +70,7 @@ def test_masked_numbers_are_refused(value: Any) -> None:
 
 def test_an_array_whose_mask_is_empty_is_an_array() -> None:
     """Nothing is hidden in it."""
-    vector, _ = flatten(np.ma.array([1.0, 2.0], mask=False))
+    vector, *_ = flatten(np.ma.array([1.0, 2.0], mask=False))
     assert vector.tolist() == [1.0, 2.0]
 
 
@@ -92,3 +92,23 @@ def test_whole_numbers_beyond_64_bits_are_numbers() -> None:
     """Whether they are in the network's range is another question."""
     assert flatten([10**25, 1])[0].tolist() == [1e25, 1.0]
     assert flatten(10**25)[0].tolist() == [1e25]
+
+
+def test_shapes_tell_keys_and_fields_apart_and_show_neither() -> None:
+    """What differs in a key, a field or a shape has another text, of a few characters."""
+    trees = [
+        {"a": 1.0, "b": 2.0}, {"a": 1.0, "c": 2.0}, {"a": [1.0], "b": 2.0}, {"a": {"b": 1.0}}, {1: 1.0, 2: 1.0},
+        {"1": 1.0, "2": 1.0}, {(1, "a"): 1.0, (1, "b"): 1.0}, {1.5: 1.0, 2.5: 1.0}, {b"a": 1.0, b"b": 2.0},
+        Model(1.0, 2.0), [1.0, [2.0]], [[1.0], 2.0], np.ones((1,) * 32), 1.0, [1.0], [1.0, 2.0], np.ones((1, 2)),
+    ]  # fmt: skip
+    shapes = [flatten(tree).shape for tree in trees]
+    assert len(set(shapes)) == len(trees)
+    assert max(map(len, shapes)) <= 48
+    assert flatten({"Mrs Smith": 1.0}).shape.startswith("tree ")
+    assert "Smith" not in flatten({"Mrs Smith": 1.0}).shape
+
+
+def test_a_list_of_arrays_of_one_shape_counts_as_an_array() -> None:
+    """Its numbers are in the same places."""
+    assert flatten([np.ones((2, 3)), np.ones((2, 3))]).shape == flatten(np.ones((2, 2, 3))).shape == "(2, 2, 3)"
+    assert flatten([np.ones(2), np.ones(3)]).shape.startswith("tree ")

@@ -7,23 +7,43 @@ Arrays of 32-bit floats come back as such.
 
 from __future__ import annotations
 
+import hashlib
+import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import InvalidValues
 
-__all__ = ["Rebuild", "flatten"]
+__all__ = ["Flat", "Rebuild", "flatten"]
 
 Floats = npt.NDArray[np.float64]
 Rebuild = Callable[[Floats], Any]
 """Makes a tree of the same shape from a vector."""
 
+Shape = tuple[int, ...] | str
+"""Of a branch: that of an array, or a text about everything else."""
 
-def flatten(value: Any) -> tuple[Floats, Rebuild]:
-    """The leaves of ``value`` as one vector of floats, and what makes such a tree from another vector.
+LONGEST_SHAPE = 48
+"""Characters of an array's shape that are told."""
+
+
+class Flat(NamedTuple):
+    """A tree as a vector: its numbers, what makes such a tree from another vector, and its shape as text."""
+
+    vector: Floats
+    rebuild: Rebuild
+    shape: str
+
+
+def flatten(value: Any) -> Flat:
+    """The leaves of ``value`` as one vector of floats, what makes such a tree from another vector, and its shape.
+
+    The shape is a short text, the same for trees whose numbers stand for the same things: that of an array as it is; of
+    any other tree a digest, because keys may be long, and may tell something. A list of arrays of one shape counts as
+    an array, what kind of numbers they are does not count, and of a named tuple the names do.
 
     Parameters
     ----------
@@ -38,31 +58,35 @@ def flatten(value: Any) -> tuple[Floats, Rebuild]:
 
     Examples
     --------
-    >>> vector, rebuild = flatten({"b": [1.0, 2.0], "a": np.ones((2, 2), dtype=np.float32)})
+    >>> vector, rebuild, _ = flatten({"b": [1.0, 2.0], "a": np.ones((2, 2), dtype=np.float32)})
     >>> vector
     array([1., 1., 1., 1., 1., 2.])
     >>> rebuild(vector / 2)
     {'b': array([0.5, 1. ]), 'a': array([[0.5, 0.5],
            [0.5, 0.5]], dtype=float32)}
+    >>> [flatten(value).shape for value in (1.0, [1.0, 2.0], np.ones((2, 2)), [[1, 2], [3, 4]])]
+    ['()', '(2,)', '(2, 2)', '(2, 2)']
+    >>> [flatten(value).shape for value in ({"a": 1.0, "b": 2.0}, {"b": 2, "a": 1}, {"b": 1.0, "z": 2.0})]
+    ['tree 6bd85200086b3155', 'tree 6bd85200086b3155', 'tree f42df39ae82ea619']
     """
     parts: list[Floats] = []
     try:
-        rebuild = _walk(value, "the value", parts)
+        rebuild, shape = _walk(value, "the value", parts)
     except RecursionError:
         raise InvalidValues("the value must not hold itself, nor be nested hundreds of levels deep") from None
     if not parts or sum(part.size for part in parts) == 0:
         raise InvalidValues("the value must hold at least one number")
-    return np.concatenate(parts), rebuild
+    return Flat(np.concatenate(parts), rebuild, _text(shape))
 
 
-def _walk(value: Any, where: str, parts: list[Floats]) -> Rebuild:
-    """Append the leaves of one branch, and say how to make such a branch."""
+def _walk(value: Any, where: str, parts: list[Floats]) -> tuple[Rebuild, Shape]:
+    """Append the leaves of one branch, and say how to make such a branch, and what shape it has."""
     if isinstance(value, Mapping):
         return _mapping(value, where, parts)
     if isinstance(value, list | tuple) and not _flat(value):
         make = _maker(value, where)
         made = [_counted(item, f"{where}[{index}]", parts) for index, item in enumerate(value)]
-        return lambda vector: make(_each(made, vector))
+        return lambda vector: make(_each(made, vector)), _of_all(value, [shape for _, _, shape in made])
     return _leaf(value, where, parts)
 
 
@@ -80,7 +104,7 @@ def _maker(value: list[Any] | tuple[Any, ...], where: str) -> Callable[[Iterable
     return make
 
 
-def _mapping(value: Mapping[Any, Any], where: str, parts: list[Floats]) -> Rebuild:
+def _mapping(value: Mapping[Any, Any], where: str, parts: list[Floats]) -> tuple[Rebuild, Shape]:
     try:
         order = sorted(value)
     except TypeError:
@@ -91,16 +115,18 @@ def _mapping(value: Mapping[Any, Any], where: str, parts: list[Floats]) -> Rebui
         found = dict(zip(order, _each(made, vector), strict=True))
         return {key: found[key] for key in value}
 
-    return rebuild
+    shapes = (f"{_key(key)}: {shape}" for key, (_, _, shape) in zip(order, made, strict=True))
+    return rebuild, f"{{{', '.join(shapes)}}}"
 
 
-def _leaf(value: Any, where: str, parts: list[Floats]) -> Rebuild:
+def _leaf(value: Any, where: str, parts: list[Floats]) -> tuple[Rebuild, Shape]:
     array = _array(value, where)
     parts.append(array.astype(np.float64).ravel())
     kept = np.float32 if array.dtype == np.float32 else np.float64
+    shape = array.shape
     if array.ndim == 0:
-        return lambda vector: float(vector[0])
-    return lambda vector: vector.reshape(array.shape).astype(kept)
+        return lambda vector: float(vector[0]), shape
+    return lambda vector: vector.reshape(shape).astype(kept), shape
 
 
 def _array(value: Any, where: str) -> npt.NDArray[Any]:
@@ -119,18 +145,49 @@ def _array(value: Any, where: str) -> npt.NDArray[Any]:
     return array
 
 
-def _counted(value: Any, where: str, parts: list[Floats]) -> tuple[Rebuild, int]:
-    """How to make one branch, and how many numbers it takes."""
+def _counted(value: Any, where: str, parts: list[Floats]) -> tuple[Rebuild, int, Shape]:
+    """How to make one branch, how many numbers it takes, and its shape."""
     before = len(parts)
-    rebuild = _walk(value, where, parts)
-    return rebuild, sum(part.size for part in parts[before:])
+    rebuild, shape = _walk(value, where, parts)
+    return rebuild, sum(part.size for part in parts[before:]), shape
 
 
-def _each(made: list[tuple[Rebuild, int]], vector: Floats) -> Iterator[Any]:
+def _each(made: list[tuple[Rebuild, int, Shape]], vector: Floats) -> Iterator[Any]:
     at = 0
-    for rebuild, size in made:
+    for rebuild, size, _ in made:
         yield rebuild(vector[at : at + size])
         at += size
+
+
+def _of_all(value: list[Any] | tuple[Any, ...], shapes: list[Shape]) -> Shape:
+    """The shape of a list or tuple whose items have these."""
+    if _named(value):
+        fields: Any = getattr(value, "_fields")  # noqa: B009 - no attribute of every tuple
+        return f"({', '.join(f'{name}={shape}' for name, shape in zip(fields, shapes, strict=True))})"
+    if shapes and isinstance(shapes[0], tuple) and len(set(shapes)) == 1:
+        return len(shapes), *shapes[0]
+    return f"[{', '.join(map(str, shapes))}]"
+
+
+def _key(key: Any) -> str:
+    """A key as text, the same in every process; one of a kind that has none counts by its place."""
+    if isinstance(key, str):
+        return repr(str(key))
+    if isinstance(key, numbers.Integral):
+        return repr(int(key))
+    if isinstance(key, float):
+        return repr(float(key))
+    if isinstance(key, tuple):
+        return f"({', '.join(map(_key, key))})"
+    return repr(key) if isinstance(key, bytes) else "?"
+
+
+def _text(shape: Shape) -> str:
+    """A shape as it is told: that of an array; of anything else, and of an array of very many axes, a digest."""
+    text = str(shape)
+    if isinstance(shape, tuple) and len(text) <= LONGEST_SHAPE:
+        return text
+    return f"tree {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def _flat(value: Any) -> bool:

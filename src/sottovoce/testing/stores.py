@@ -82,7 +82,9 @@ class StoreConformance:
         place: dict[str, Any] = {}
         store = self.open(place)
         records = {
-            bytes([k]) * 16: TopicRecord(f"topic {k}", k, "drop", "salary", carried=0.5, information=1 / 3)
+            bytes([k]) * 16: TopicRecord(
+                f"topic {k}", k, "drop", "salary", carried=0.5, information=1 / 3, shape=f"({k},)" if k > 1 else ""
+            )
             for k in (1, 5)
         }
         for topic, record in records.items():
@@ -104,7 +106,8 @@ class StoreConformance:
         store.save(some_state())
         store.note_topic(topic, TopicRecord("a", 3, "wait", "s"))
         store.topic(topic, 3).save(some_state())
-        ended = TopicRecord("a", 3, "wait", "s", 0.0, 2.5, contributors=2**99 + 1, twice=twice, width=4, ended=17)
+        ended = TopicRecord("a", 3, "wait", "s", 0.0, 2.5, contributors=2**99 + 1, twice=twice, width=4, ended=17,
+                            shape="weighted (2,)")  # fmt: skip
         store.note_topic(topic, ended)
         self.close(store)
         store = self.open(place)

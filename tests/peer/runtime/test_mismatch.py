@@ -6,12 +6,14 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sottovoce.errors import TopicMismatch, TopicUnfinished
 from sottovoce.peer import Average
 from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.protocol.openings import topic_id
+from sottovoce.peer.protocol.settings import Settings
 from sottovoce.peer.runtime.elsewhere import REMEMBERED, Elsewhere
 from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork, run_virtually
@@ -48,6 +50,23 @@ def talk(ours: dict[str, Any], cyds: dict[str, Any], *, late: float = 0.0, **set
     [
         (PLAIN, {**PLAIN, "value": [1.0, 2.0]}, "ada has dimension 1 and cyd has 2; all contributors to topic 'x'"),
         (PLAIN, {**PLAIN, "missing": "drop"}, "ada has missing wait and cyd has drop"),
+        (PLAIN, {**PLAIN, "value": [1.0]}, "ada has shape () and cyd has (1,); all contributors to topic 'x' must"),
+        (
+            {**PLAIN, "value": [1.0, 2.0]}, {**PLAIN, "value": np.ones((2, 1))},
+            "ada has shape (2,) and cyd has (2, 1)",
+        ),
+        ({**PLAIN, "value": {"a": 1.0, "b": 2.0}}, {**PLAIN, "value": {"b": 1.0, "z": 2.0}}, "must give the same keys"),
+        ({**PLAIN, "value": {"a": 1.0, "b": 2.0}}, {**PLAIN, "value": [1.0, 2.0]}, "and cyd has (2,)"),
+        (
+            {**PLAIN, "weight": 2.0}, {**PLAIN, "value": [1.0, 1.0]},
+            "ada has shape weighted () and cyd has (2,); all contributors to topic 'x' must give the same",
+        ),
+        (PLAIN, {**PLAIN, "weight": 2.0}, "ada has shape () and cyd has weighted ()"),
+        (
+            {**PLAIN, "value": [1.0, 1.0], "release": released(dimension=2)},
+            {**PLAIN, "value": {"a": 1.0, "b": 1.0}, "release": released(dimension=2)},
+            "ada has shape (2,) and cyd has tree",
+        ),
         (
             {**PLAIN, "release": released()}, {**PLAIN, "release": released(epsilon=9.0, honest=2)},
             "in the release of topic 'x', ada has epsilon 2.0 and cyd has 9.0, ada has honest 3 and cyd has 2",
@@ -64,6 +83,32 @@ def test_both_sides_are_told_what_differs(ours: Any, cyds: Any, words: str, late
     assert "bob" in str(bob)
     assert "cyd" in str(bob)
     assert "cyd" in str(cyd)
+
+
+@pytest.mark.parametrize(
+    ("ours", "cyds"),
+    [
+        ([1.0, 2.0], np.array([1.0, 2.0], dtype=np.float32)),
+        ([1.0, 2.0], (1, 2)),
+        ([[1.0, 2.0], [3.0, 4.0]], np.ones((2, 2))),
+        ({"a": [1.0], "b": 2.0}, {"b": 2, "a": np.ones(1)}),
+        ({1: 1.0, 2: 2.0}, {np.int64(2): 2.0, np.int64(1): 1.0}),
+    ],
+)
+def test_the_same_numbers_are_not_refused_for_how_they_are_held(ours: Any, cyds: Any) -> None:
+    """Lists and arrays, kinds of numbers, the order of keys: nothing that changes what a number stands for."""
+    found = talk({**PLAIN, "value": ours}, {**PLAIN, "value": cyds})
+    assert {answer.number for answer in found} == {3}
+
+
+def test_peers_that_tell_no_shape_are_averaged_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of before: their greetings have none, and what they read of ours is as it was."""
+    told = Settings.terms.func
+    monkeypatch.setattr(
+        Settings, "terms", property(lambda own: told(own)._replace(**{"shape": ""} if own.name == "cyd" else {}))
+    )
+    found = talk({**PLAIN, "value": {"a": 1.0, "b": 2.0}}, {**PLAIN, "value": {"a": 1.0, "b": 2.0}})
+    assert {answer.number for answer in found} == {3}
 
 
 def test_topics_of_other_names_are_told_at_the_end() -> None:

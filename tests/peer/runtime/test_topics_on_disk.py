@@ -55,7 +55,7 @@ def test_topics_over_sockets_and_files(tmp_path: Path) -> None:
         data = PeerConfig.load(path).data_dir
         assert data is not None
         with contextlib.closing(sqlite3.connect(data / "peer.sqlite")) as db:
-            assert {what for (what,) in db.execute("SELECT what FROM state")} == {"topic"}
+            assert {what for (what,) in db.execute("SELECT what FROM state")} == {"topic", "shape"}
 
 
 def test_an_open_topic_is_in_the_files(tmp_path: Path) -> None:

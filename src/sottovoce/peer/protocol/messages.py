@@ -269,9 +269,11 @@ def check_arrived(m: Message, *, dimension: int, members: int) -> None:
 def _check_terms(m: Message, terms: Terms) -> None:
     if m.kind is not Kind.HELLO:
         raise ProtocolViolation(f"{m.kind.name} from {m.src}: only a HELLO carries terms")
-    texts, numbers = (terms.unit, terms.missing), terms[3:9]
+    texts, numbers = (terms.unit, terms.missing, terms.shape), terms[3:9]
     if max(map(len, texts)) > LONGEST_UNIT or not all(map(math.isfinite, numbers)):
         raise ProtocolViolation(f"HELLO from {m.src}: terms must be finite numbers and a unit of a few characters")
+    if not terms.shape.isprintable():
+        raise ProtocolViolation(f"HELLO from {m.src}: a shape must be printable")
     if len(terms.topic) > LONGEST_NAME or not terms.topic.isprintable():
         raise ProtocolViolation(
             f"HELLO from {m.src}: a topic's name must be at most {LONGEST_NAME} printable characters"

@@ -71,6 +71,7 @@ class Settings:
     missing = ""  # not a field: the standing average of a network waits for everybody and never ends
     topic = ""  # nor this: it has no name
     order = tuple[str, ...]()  # nor this: and no answer that names members
+    shape = ""  # nor this: its dimension is agreed in the roster
 
     def __post_init__(self) -> None:
         for item in fields(Settings):
@@ -150,11 +151,14 @@ class TopicSettings(Settings):
         Its name.
     order
         The names of all members, in the order in which sets of them are written down; empty if they are not known.
+    shape
+        What its numbers are (:func:`~sottovoce.peer.trees.flatten`); empty: not known.
     """
 
     missing: str = "wait"
     topic: str = ""
     order: tuple[str, ...] = ()
+    shape: str = ""
 
     def __post_init__(self) -> None:
         if self.missing not in ("wait", "drop"):
@@ -165,11 +169,19 @@ class TopicSettings(Settings):
 
     @classmethod
     def of(
-        cls, settings: Settings, *, dimension: int, missing: str, topic: str, order: tuple[str, ...] = ()
+        cls,
+        settings: Settings,
+        *,
+        dimension: int,
+        missing: str,
+        topic: str,
+        shape: str = "",
+        order: tuple[str, ...] = (),
     ) -> TopicSettings:
         """Those of a topic in the network that ``settings`` are about."""
         shared = {item.name: getattr(settings, item.name) for item in fields(Settings)}
-        return cls(**shared | {"dimension": dimension, "missing": missing, "topic": topic, "order": order})
+        own = {"dimension": dimension, "missing": missing, "topic": topic, "shape": shape, "order": order}
+        return cls(**shared | own)
 
 
 _Rule = tuple[str, Callable[[float], bool]]

@@ -14,6 +14,7 @@ from ...errors import InvalidParameter, InvalidValues
 from ...privacy.releases import Release
 from ..membership.config import PeerConfig
 from ..protocol.state import check_value
+from ..protocol.terms import WEIGHTED
 from ..protocol.units import Vector
 from ..trees import flatten
 from .asking import as_float
@@ -81,17 +82,18 @@ class Question:
         What is contributed, in units.
     read
         Makes the answer in the shape of the value from floats.
+    shape
+        That shape, as it is told to neighbours; with :data:`WEIGHTED` before it, ``vector`` is a weight, and then the
+        weight times the value.
     release, clipped
         The agreement about noise that is in ``vector``, if any; how many numbers were clipped.
-    weighted
-        Whether ``vector`` is a weight, and then the weight times the value.
     """
 
     vector: Vector
     read: Callable[[npt.NDArray[np.float64]], Any]
+    shape: str
     release: Release | None = None
     clipped: int = 0
-    weighted: bool = False
 
     @classmethod
     def of(cls, value: Any, weight: float | None, config: PeerConfig) -> Question:
@@ -104,12 +106,12 @@ class Question:
         InvalidParameter
             The weight is not positive, out of the range, or rounded to nothing.
         """
-        flat, rebuild = flatten(value)
+        flat, rebuild, shape = flatten(value)
         if weight is None:
-            return cls(_in_units(flat, config), rebuild)
+            return cls(_in_units(flat, config), rebuild, shape)
         checked = _weight(weight, config)
         both = np.concatenate([[checked], _times(checked, flat, config)])
-        return cls(_in_units(both, config), rebuild, weighted=True)
+        return cls(_in_units(both, config), rebuild, WEIGHTED + shape)
 
     @classmethod
     def released(cls, value: Any, release: Release, config: PeerConfig, *, clip: bool) -> Question:
@@ -122,10 +124,10 @@ class Question:
         InvalidParameter
             The release does not fit the value or the network.
         """
-        flat, rebuild = flatten(value)
+        flat, rebuild, shape = flatten(value)
         check_room(release, flat.size, config)
         noisy, clipped = with_noise(flat, release, clip=clip)
-        return cls(_in_units(noisy, config), rebuild, release, clipped)
+        return cls(_in_units(noisy, config), rebuild, shape, release, clipped)
 
     def as_contributed(self, vector: Vector | None) -> Question:
         """The same with what this topic has already, if anything: noise is drawn once for a topic."""
@@ -140,7 +142,7 @@ class Question:
             The weights are so small that their mean may be 0.
         """
         means, bound = config.units.to_values(found.twice) / 2.0, 0.5 * found.width * config.units.number
-        if self.weighted:
+        if self.shape.startswith(WEIGHTED):
             means, bound = _quotient(means, bound + 0.5 * config.units.number)  # weights were rounded, too
         plain = Average(found.name, self.read(means), found.contributors, len(found.contributors), bound)
         cost = None if self.release is None else cost_of(found.name, plain.number)

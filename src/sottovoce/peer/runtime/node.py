@@ -136,7 +136,7 @@ class Peer(Living):
         """
         name, question = await self._question(value, topic, weight, release, clip=clip)
         found = await self._known_topics.average(
-            name, question.vector, missing=missing, secret=secret, patience=timeout
+            name, question.vector, shape=question.shape, missing=missing, secret=secret, patience=timeout
         )
         return question.answer(found, self.config)
 

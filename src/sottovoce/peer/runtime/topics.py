@@ -181,14 +181,16 @@ class Topics:
 
     # -- averaging ------------------------------------------------------------------------------
 
-    async def average(self, name: str, value: Vector, *, missing: str, secret: str, patience: float | None) -> Answer:
+    async def average(
+        self, name: str, value: Vector, *, shape: str, missing: str, secret: str, patience: float | None
+    ) -> Answer:
         """Contribute, and wait for the answer; see :meth:`sottovoce.peer.Peer.average`."""
         patience = check_patience(patience)
         check_secret(secret)
         topic = topic_id(name)
         record = self._records.get(topic)
         if record is None or not record.ended:
-            conversation = self._open.get(topic) or self._contribute(name, value, missing, secret)
+            conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
             check_same(self._records[topic], conversation.protocol.state.value, value, missing)
             await self._wait(name, conversation, patience)
         return self._answer(self._records[topic], self._open.get(topic))
@@ -198,13 +200,13 @@ class Topics:
         conversation = self._open.get(topic_id(name))
         return None if conversation is None else conversation.protocol.state.value
 
-    def _contribute(self, name: str, value: Vector, missing: str, secret: str) -> Conversation:
+    def _contribute(self, name: str, value: Vector, shape: str, missing: str, secret: str) -> Conversation:
         topic, carried = topic_id(name), self.shown(secret)
         config = self._around.config()
         busy = [self._records[other].name for other in self._open if self._records[other].secret == secret]
         if busy and config.smallest_std is not None:
             raise PeerError(f"secret {secret!r} has a budget and is in use for topic {busy[0]!r}: wait for its answer")
-        record = TopicRecord(name, len(value), missing, secret, carried=carried, information=carried)
+        record = TopicRecord(name, len(value), missing, secret, carried=carried, information=carried, shape=shape)
         _settings(config, record)  # refuses before anything is stored
         self._store.note_topic(topic, record)
         self._records[topic] = record
@@ -436,5 +438,6 @@ class Topics:
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:
     return TopicSettings.of(
-        config, dimension=record.dimension, missing=record.missing, topic=record.name, order=config.numbered
-    )
+        config, dimension=record.dimension, missing=record.missing, topic=record.name, shape=record.shape,
+        order=config.numbered,
+    )  # fmt: skip

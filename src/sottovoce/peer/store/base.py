@@ -48,6 +48,8 @@ class TopicRecord:
         When it ended here, in milliseconds since 1970; 0: it has not.
     roll
         The names of the members in the order of ``contributors``, if they were known when it ended.
+    shape
+        What its numbers are, as it was begun; empty: not known.
     """
 
     name: str
@@ -61,6 +63,7 @@ class TopicRecord:
     width: int = 0
     ended: int = 0
     roll: tuple[str, ...] = ()
+    shape: str = ""
 
 
 class StateStore(Protocol):

@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...errors import UnusableStore
@@ -74,6 +75,8 @@ class Rows:
         facts = (record.name, record.dimension, record.missing, record.secret, record.carried, record.information,
                  record.contributors, record.width, record.ended, record.roll)  # fmt: skip
         self._put("topic", json.dumps(facts), None if record.twice is None else pack_tightly(record.twice))
+        if record.shape:  # in a row of its own: programs that do not know of it read the others as before
+            self._put("shape", json.dumps(record.shape), None)
 
     def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
         self._put_numbers(f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
@@ -122,7 +125,7 @@ class Rows:
         if self._places is not None:
             self._places.forget()
         for topic, what, text, data in _checked(self._db):
-            if topic != self._topic or what == "topic":
+            if topic != self._topic or what in ("topic", "shape"):
                 continue
             if text is not None:
                 numbers[what] = json.loads(text)
@@ -150,18 +153,19 @@ class Rows:
 
 def topic_records(db: sqlite3.Connection) -> dict[bytes, TopicRecord]:
     """What is kept about each topic, by its id."""
-    found = {}
+    found, shapes = {}, {}
     for topic, what, text, data in _checked(db):
+        if what == "shape":
+            shapes[topic] = json.loads(text)
         if what == "topic":
-            name, dimension, missing, secret, carried, information, contributors, width, ended, *later = json.loads(
-                text
-            )
+            facts = json.loads(text)
+            name, dimension, missing, secret, carried, information, contributors, width, ended, *roll = facts
             twice = None if data is None else _vector(what, data, dimension)
             found[topic] = TopicRecord(
                 name, dimension, missing, secret, carried, information, contributors, twice, width, ended,
-                *map(tuple, later),
+                *map(tuple, roll),
             )  # fmt: skip
-    return found
+    return {topic: replace(record, shape=shapes.get(topic, "")) for topic, record in found.items()}
 
 
 def _checked(db: sqlite3.Connection) -> Iterator[tuple[bytes, str, Any, Any]]:

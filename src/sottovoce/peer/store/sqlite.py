@@ -45,6 +45,7 @@ MIGRATIONS: list[str] = [
     --   parting NAME  numbers: lives, time
     --   value, noise, f NAME, g NAME    data: whole numbers, packed; or, since 3, numbers: their place in a file
     --   certificate, topic    both: what a topic's last agreement found; what is kept about the topic itself
+    --   shape         numbers: what the topic's numbers are, as text; missing where a program did not tell it
     -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
     CREATE TABLE state (
         topic BLOB NOT NULL, what TEXT NOT NULL, numbers TEXT, data BLOB, checksum TEXT NOT NULL,

@@ -88,7 +88,7 @@ class Absence(_message.Message):
     def __init__(self, member: _Optional[int] = ..., witness: _Optional[int] = ..., contributed: bool = ..., since: _Optional[int] = ..., age: _Optional[int] = ...) -> None: ...
 
 class Terms(_message.Message):
-    __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter", "missing", "topic")
+    __slots__ = ("wire", "unit", "dimension", "low", "high", "noise_std", "noise_decay", "seal_std", "tolerance", "diameter", "missing", "topic", "shape")
     WIRE_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
     DIMENSION_FIELD_NUMBER: _ClassVar[int]
@@ -101,6 +101,7 @@ class Terms(_message.Message):
     DIAMETER_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
+    SHAPE_FIELD_NUMBER: _ClassVar[int]
     wire: int
     unit: str
     dimension: int
@@ -113,7 +114,8 @@ class Terms(_message.Message):
     diameter: int
     missing: str
     topic: str
-    def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ..., missing: _Optional[str] = ..., topic: _Optional[str] = ...) -> None: ...
+    shape: str
+    def __init__(self, wire: _Optional[int] = ..., unit: _Optional[str] = ..., dimension: _Optional[int] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., noise_std: _Optional[float] = ..., noise_decay: _Optional[float] = ..., seal_std: _Optional[float] = ..., tolerance: _Optional[float] = ..., diameter: _Optional[int] = ..., missing: _Optional[str] = ..., topic: _Optional[str] = ..., shape: _Optional[str] = ...) -> None: ...
 
 class Stop(_message.Message):
     __slots__ = ("round", "low", "span", "previous_low", "previous_span", "contributors", "previous_contributors", "ready", "previous_ready", "version", "previous_version", "taken", "around", "previous_around", "reference", "owner", "centre")
