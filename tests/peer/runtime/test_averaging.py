@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter, InvalidValues
+from sottovoce.peer.runtime.asking import check_same
 from sottovoce.peer.runtime.averaging import Question
+from sottovoce.peer.store.base import TopicRecord
 from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork, run_virtually
 
@@ -93,3 +95,66 @@ def test_weights_that_may_be_nothing_give_no_answer() -> None:
     for answer in weighted([1.0, 2.0, 3.0], [1e-6, 1e-6, 1e-6]):
         assert isinstance(answer, InvalidParameter)
         assert "multiply all weights by the same number" in str(answer)
+
+
+CLOSED: list[tuple[Any, dict[str, Any], Any, dict[str, Any], str]] = [
+    (1.0, {}, [1.0, 2.0], {}, r"begun here with shape \(\), got \(2,\); take another topic"),
+    (1.0, {}, {"x": 1.0, "y": 2.0}, {}, "got tree"),
+    (1.0, {}, 1.0, {"weight": 2.0}, r"got weighted \(\)"),
+    (1.0, {"weight": 2.0}, [2.0, 2.0], {}, r"with shape weighted \(\), got \(2,\)"),
+    ([1.0, 2.0, 3.0, 4.0], {}, {"x": 1.0, "y": 2.0}, {}, "begun here with shape"),
+    ([1.0, 2.0, 3.0, 4.0], {}, np.ones((2, 2)), {}, r"got \(2, 2\)"),
+    ({"a": 1.0, "b": 2.0}, {}, {"a": 1.0, "c": 2.0}, {}, "got tree"),
+    (1.0, {}, 1.0, {"missing": "drop"}, "missing must be 'wait' for topic 't', got 'drop'"),
+    (1.0, {}, 1.0, {"missing": "bogus"}, "missing must be 'wait' for topic 't', got 'bogus'"),
+]
+
+
+@pytest.mark.parametrize("ended", [False, True], ids=["open", "ended"])
+@pytest.mark.parametrize(("value", "how", "other", "otherwise", "words"), CLOSED)
+def test_a_topic_is_not_read_in_another_shape(
+    value: Any, how: Any, other: Any, otherwise: Any, words: str, ended: bool
+) -> None:
+    """Open or ended, asked for as something else it gives no numbers that stand for something else."""
+
+    async def ask() -> None:
+        async with LocalNetwork(NAMES) as net:
+            calls = [
+                net[name].average(value, topic="t", timeout=60.0, **how) for name in (NAMES if ended else NAMES[:1])
+            ]
+            if ended:
+                await asyncio.gather(*calls)
+                await net["ada"].quiet(60.0)
+                await asyncio.sleep(5.0)
+                assert net["ada"].topics() == {"t": "closed"}
+            else:
+                open_ended = asyncio.ensure_future(calls[0])
+                await asyncio.sleep(1.0)
+            with pytest.raises(InvalidParameter, match=words):
+                await net["ada"].average(other, topic="t", timeout=5.0, **otherwise)
+            if not ended:
+                open_ended.cancel()
+
+    run_virtually(ask())
+
+
+def test_an_ended_topic_gives_its_answer_whatever_the_value() -> None:
+    """The contribution is deleted with the ledgers, and nothing is kept that tells a right value from a wrong one."""
+
+    async def ask() -> None:
+        async with LocalNetwork(NAMES) as net:
+            first = (await asyncio.gather(*(net[name].average(1.0, topic="t") for name in NAMES)))[0]
+            with pytest.raises(InvalidParameter, match="cannot be changed"):
+                await net["ada"].average(100.0, topic="t")
+            await asyncio.sleep(20.0)
+            assert await net["ada"].average(100.0, topic="t") == first
+
+    run_virtually(ask())
+
+
+def test_a_topic_of_before_shapes_were_kept_is_compared_by_its_length() -> None:
+    """Its record says how many numbers there are, and no more."""
+    record = TopicRecord("t", 2, "wait", "s", ended=1)
+    check_same(record, None, np.zeros(2, dtype=np.int64), shape="weighted ()", missing="wait")
+    with pytest.raises(InvalidParameter, match="begun here with 2 numbers, got 1;"):
+        check_same(record, None, np.zeros(1, dtype=np.int64), shape="()", missing="wait")

@@ -59,15 +59,30 @@ def check_secret(secret: object) -> None:
         raise InvalidParameter(f"secret must be printable text of 1 to {LONGEST_NAME} characters, got {secret!r:.80}")
 
 
-def check_same(record: TopicRecord, contributed: Vector, value: Vector, missing: str) -> None:
-    """Refuse to change what was contributed, or the rule for who is missing.
+def check_same(record: TopicRecord, contributed: Vector | None, value: Vector, *, shape: str, missing: str) -> None:
+    """Refuse to change what was contributed, what its numbers are, or the rule for who is missing.
+
+    Parameters
+    ----------
+    record
+        Of the first call for the same topic.
+    contributed
+        What it contributed; ``None``: the topic has ended and that is not kept, nor is anything by which a value could
+        be recognised: whoever has the disk could try values until one fits. Then any value of this shape is as good.
+    value, shape, missing
+        What this call says.
 
     Raises
     ------
     InvalidParameter
-        This call says something else than the first one for the same topic.
+        Something else than the first one.
     """
-    if not np.array_equal(contributed, value):
+    if len(value) != record.dimension or (record.shape and shape != record.shape):
+        began, asked = f"{record.dimension} numbers", f"{len(value)}"
+        if record.shape:
+            began, asked = f"shape {record.shape}", shape
+        raise InvalidParameter(f"topic {record.name!r} was begun here with {began}, got {asked}; take another topic")
+    if contributed is not None and not np.array_equal(contributed, value):
         raise InvalidParameter(
             f"topic {record.name!r} has another contribution of this peer already; a contribution cannot be changed"
         )

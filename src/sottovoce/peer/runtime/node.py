@@ -101,7 +101,8 @@ class Peer(Living):
             at all contributors.
         topic
             The name of this average. A name is used once: a second call returns the same answer, or waits on for it;
-            it cannot change what was contributed.
+            it cannot change what was contributed. Another shape, weight or not, or ``missing`` is refused; another
+            value as long as the topic is open. Once it has ended what was contributed is not kept, and not compared.
         timeout
             Seconds to wait; ``None``: for ever.
         missing

@@ -191,8 +191,10 @@ class Topics:
         record = self._records.get(topic)
         if record is None or not record.ended:
             conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
-            check_same(self._records[topic], conversation.protocol.state.value, value, missing)
+            check_same(self._records[topic], conversation.protocol.state.value, value, shape=shape, missing=missing)
             await self._wait(name, conversation, patience)
+        else:
+            check_same(record, None, value, shape=shape, missing=missing)
         return self._answer(self._records[topic], self._open.get(topic))
 
     def contributed(self, name: str) -> Vector | None:
