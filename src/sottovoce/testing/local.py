@@ -49,7 +49,9 @@ class LocalNetwork:
         What goes wrong between peers.
     **settings
         Fields of :class:`~sottovoce.peer.PeerConfig`, the same for all. Unless given: unit 10⁻⁶, values within ± 1000,
-        noise of deviation 1 that decays by 0.8, seals of deviation 1.
+        noise of deviation 1 that decays by 0.8, seals of deviation 1, and ``min_open_edges`` 1, so that two members can
+        go on when others are left out. A ``peer.toml`` has 2 unless it says otherwise: give ``min_open_edges=2`` to see
+        what that does.
     """
 
     def __init__(

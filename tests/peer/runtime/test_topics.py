@@ -536,3 +536,24 @@ async def test_a_member_that_dies_while_others_count_on_it_is_named_and_the_next
         await net.start("dan")
         late = (net[name].average(1.0 * k, topic="t", missing="drop", timeout=90.0) for k, name in enumerate(names))
         assert {(one.contributors, round(one.mean, 3)) for one in await asyncio.gather(*late)} == {(tuple(names), 1.5)}
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+def test_too_few_neighbours_left_are_the_reason(needed: int) -> None:
+    """Three members, of whom one never comes: with two needed the others have no answer, and the error says why."""
+    why = "this peer needs 2 open neighbours (min_open_edges) to go on and has 1"
+
+    async def ask() -> None:
+        async with LocalNetwork(["ada", "bob", "cyd"], min_open_edges=needed) as net:
+            calls = [net[name].average(1.0, topic="t", timeout=20.0, missing="drop") for name in ("ada", "bob")]
+            waiting = asyncio.gather(*calls, return_exceptions=True)
+            await asyncio.sleep(10.0)
+            assert "min_open_edges" not in net["ada"].status().topics["t"].statement
+            await asyncio.sleep(20.0)
+            if needed == 2:
+                assert net["ada"].status().topics["t"].statement.startswith(why)
+            for found in await waiting:
+                assert isinstance(found, Average if needed == 1 else TopicUnfinished)
+                assert needed == 1 or f"no answer after 40 s: {why}; others say they wait for cyd" in str(found)
+
+    run_virtually(ask())

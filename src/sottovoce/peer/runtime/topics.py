@@ -32,7 +32,7 @@ from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
 from .releasing import cost_of
-from .waiting import why_alone, why_waiting
+from .waiting import why_alone, why_silent, why_waiting
 
 __all__ = ["LINGER", "Answer", "Sources", "Topics"]
 
@@ -305,7 +305,7 @@ class Topics:
     def _unfinished(self, name: str, conversation: Conversation, seconds: float) -> TopicUnfinished:
         missing = self._missing(conversation)
         unheard = self._unheard(conversation.protocol, missing)
-        why = why_waiting(missing, unheard, conversation.age)
+        why = why_waiting(missing, unheard, conversation.age, _too_few(conversation.protocol))
         names = dict.fromkeys([*(one.name for one in missing), *unheard])
         return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(names))
 
@@ -318,7 +318,7 @@ class Topics:
         if protocol.declared:
             statement = "has its answer; some neighbours do not have it yet"
         else:
-            why = why_waiting(missing, self._unheard(protocol, missing), conversation.age)
+            why = why_waiting(missing, self._unheard(protocol, missing), conversation.age, _too_few(protocol))
             statement = self._mismatch(self._records[topic].name, protocol) or why
         return TopicStatus(conversation.age, protocol.declared, statement, missing)
 
@@ -436,6 +436,10 @@ class Topics:
     def names(self) -> dict[str, str]:
         """Every topic this peer knows of, and whether it is ``open`` or ``closed``."""
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
+
+
+def _too_few(protocol: Protocol) -> str:
+    return why_silent(len(protocol.state.active), protocol.settings.min_open_edges)
 
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:

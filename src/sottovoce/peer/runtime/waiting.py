@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from ..protocol.absences import Missing
 
-__all__ = ["why_alone", "why_waiting"]
+__all__ = ["why_alone", "why_silent", "why_waiting"]
 
 _NAMED = 8
 """Members that one part of the sentence names; the others are counted."""
 
 
-def why_waiting(missing: Sequence[Missing], unheard: Sequence[str], waited: float) -> str:
+def why_waiting(missing: Sequence[Missing], unheard: Sequence[str], waited: float, too_few: str = "") -> str:
     """Why there is no answer yet.
 
     Parameters
@@ -23,6 +23,8 @@ def why_waiting(missing: Sequence[Missing], unheard: Sequence[str], waited: floa
         Further members of which nobody has said anything.
     waited
         Seconds since this peer takes part.
+    too_few
+        What :func:`why_silent` says.
 
     Examples
     --------
@@ -37,12 +39,28 @@ s, cyd said 3 s ago); no word of eve in 30 s
     own = [str(one) for one in missing if not one.witness]
     told = [str(one) for one in missing if one.witness]
     parts = [
+        too_few,
         f"waiting for {_list(own)}" if own else "",
         f"others say they wait for {_list(told)}" if told else "",
         f"no word of {_list(unheard)} in {waited:.0f} s" if unheard else "",
     ]
     said = "; ".join(filter(None, parts))
     return said or "all were heard of and nobody is known to be missing; agreement takes longer"
+
+
+def why_silent(neighbours: int, needed: int) -> str:
+    """Why this peer shows nothing in a topic, whoever else answers: too few neighbours are left in it (R30).
+
+    Examples
+    --------
+    >>> print(why_silent(1, 2))
+    this peer needs 2 open neighbours (min_open_edges) to go on and has 1
+    >>> why_silent(2, 2)
+    ''
+    """
+    if neighbours >= needed:
+        return ""
+    return f"this peer needs {needed} open neighbours (min_open_edges) to go on and has {neighbours}"
 
 
 def why_alone(left_out: Sequence[Missing]) -> str:
