@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import TopicMismatch, TopicUnfinished
+from sottovoce.errors import TopicClosed, TopicMismatch, TopicUnfinished
 from sottovoce.peer import Average
 from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.protocol.openings import topic_id
@@ -99,6 +99,23 @@ def test_the_same_numbers_are_not_refused_for_how_they_are_held(ours: Any, cyds:
     """Lists and arrays, kinds of numbers, the order of keys: nothing that changes what a number stands for."""
     found = talk({**PLAIN, "value": ours}, {**PLAIN, "value": cyds})
     assert {answer.number for answer in found} == {3}
+
+
+@pytest.mark.parametrize("how", [{"value": {"a": 1.0, "b": 2.0}}, {"value": 1.0, "weight": 1.0}])
+def test_who_has_lost_its_disk_is_not_told_an_answer_of_another_shape(how: dict[str, Any]) -> None:
+    """The others have ended the topic and keep its answer, two numbers in a row: they would be read as others."""
+
+    async def again(how: dict[str, Any]) -> Average:
+        async with LocalNetwork(NAMES) as net:
+            await asyncio.gather(*(net[name].average([1.0, 2.0], topic="x") for name in NAMES))
+            await asyncio.sleep(20.0)
+            await net.kill("ada", lose_disk=True)
+            await net.start("ada")
+            return await net["ada"].average(topic="x", timeout=30.0, **how)
+
+    assert run_virtually(again({"value": [1.0, 2.0]})).number == 3
+    with pytest.raises(TopicClosed):
+        run_virtually(again(how))
 
 
 def test_peers_that_tell_no_shape_are_averaged_with(monkeypatch: pytest.MonkeyPatch) -> None:

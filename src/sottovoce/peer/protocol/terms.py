@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["LONGEST_NAME", "LONGEST_UNIT", "WEIGHTED", "WIRE", "Terms", "dispute"]
+__all__ = ["LONGEST_NAME", "LONGEST_UNIT", "WEIGHTED", "WIRE", "Terms", "dispute", "same_shape"]
 
 WIRE = 2
 """Version of the protocol between peers."""
@@ -80,14 +80,17 @@ all a weight or none
     compared = [field for field in Terms._fields if field != "topic"] if same_roster else _ALWAYS
     for field in _shape_first(compared) if _one_weighs(own, theirs) else compared:
         here, there = getattr(own, field), getattr(theirs, field)
-        if field == "shape" and not (here and there):
-            continue
-        if here != there:
+        if here != there and not (field == "shape" and same_shape(here, there)):
             what = "wire version" if field == "wire" else field
             who = "members of a network" if not own.topic else f"contributors to topic {own.topic!r}"
             same = "give the same keys and shapes, and all a weight or none" if field == "shape" else "have the same"
             return f"{name} has {what} {here} and {other} has {there}; all {who} must {same}"
     return None
+
+
+def same_shape(one: str, other: str) -> bool:
+    """Whether two shapes are the same, as far as both are told."""
+    return not (one and other) or one == other
 
 
 def _one_weighs(own: Terms, theirs: Terms) -> bool:

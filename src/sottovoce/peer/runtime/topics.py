@@ -25,6 +25,7 @@ from ..protocol.noise import Draw, account_for
 from ..protocol.openings import answer_without_topic, topic_id
 from ..protocol.settings import TopicSettings
 from ..protocol.status import TopicStatus
+from ..protocol.terms import same_shape
 from ..protocol.units import Vector
 from ..store.base import Store, TopicRecord
 from .asking import check_patience, check_same, check_secret
@@ -176,6 +177,8 @@ class Topics:
             return answer
         contributors = None if record is None else self._in_the_present_order(record)
         kept = None if record is None or name not in self._names(record) else self._kept(record)
+        if record is not None and told.terms is not None and not same_shape(told.terms.shape, record.shape):
+            kept = None  # R80: it would read these numbers as others
         answer.set_result(answer_without_topic(told, self._around.config(), contributors, kept))
         return answer
 
