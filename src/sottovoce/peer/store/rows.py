@@ -159,11 +159,11 @@ def topic_records(db: sqlite3.Connection) -> dict[bytes, TopicRecord]:
             shapes[topic] = json.loads(text)
         if what == "topic":
             facts = json.loads(text)
-            name, dimension, missing, secret, carried, information, contributors, width, ended, *roll = facts
+            name, dimension, missing, secret, carried, information, contributors, width, ended, *later = facts
             twice = None if data is None else _vector(what, data, dimension)
             found[topic] = TopicRecord(
                 name, dimension, missing, secret, carried, information, contributors, twice, width, ended,
-                *map(tuple, roll),
+                roll=tuple(later[0]) if later else (),
             )  # fmt: skip
     return {topic: replace(record, shape=shapes.get(topic, "")) for topic, record in found.items()}
 
