@@ -20,6 +20,7 @@ test_drops_hold                  a drop holds at both ends, whoever is down and 
 test_kept_for_ever               what a report says stays hidden for ever does, whatever fires later
 test_last_bits_tell_nothing      no private value can be ruled out by the digits of a message
 test_the_account_survives        no restored copy and no lost disk gives any of a budget back
+test_forged_answers              nobody takes an invented end of a topic for one, or waits for a false word for ever
 test_liars                       a liar shifts no more than its bound, and nothing once it is dropped
 test_liars_with_real_processes   the same for every liar as a process over real TLS
 test_seals_hold                  no coalition, draining or refusing, knows more than the theorem on seals allows
