@@ -6,8 +6,10 @@ import asyncio
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.protocol.messages import DEFAULT_TOPIC, Kind
+from sottovoce.peer.protocol.openings import topic_id
 from sottovoce.peer.protocol.units import LONG
 from sottovoce.testing import SeededPeer
 from sottovoce.testing.memory_transport import Faults
@@ -33,16 +35,17 @@ async def test_a_flood_of_messages_is_cut_off() -> None:
         assert peer.status().draws <= draws + 7
 
 
+@pytest.mark.parametrize("topic", [DEFAULT_TOPIC, topic_id("nobody's")], ids=["standing", "not here"])
 @virtually
-async def test_a_flood_is_slowed_down() -> None:
+async def test_a_flood_is_slowed_down(topic: bytes) -> None:
     """A neighbour that sends the next message when the last is answered gets its pace, and little beside."""
     town = Town(2, diameter=1)
     async with town.pair() as (peer, other):
         await asyncio.sleep(5.0)
         loop, sent = asyncio.get_running_loop(), 0
-        greeting, end = other._protocol.greet("p0"), loop.time() + 20.0
-        while loop.time() < end:
-            await told(peer, greeting)
+        greeting, end = replace(other._protocol.greet("p0"), topic=topic), loop.time() + 20.0
+        while loop.time() < end and sent < 10_000:
+            await peer._hear("p1", greeting)
             sent += 1
         assert sent <= 160 + 20 * (160 + 20)
 

@@ -17,9 +17,9 @@ from .clock import Clock
 from .holding import HeldAnswers
 from .keeping import Keeper
 
-__all__ = ["Talker"]
+__all__ = ["FLOOD_PAUSE", "Talker", "nothing_later"]
 
-_FLOOD_PAUSE = 0.05
+FLOOD_PAUSE = 0.05
 """Seconds after which a message that is part of a flood is answered with nothing."""
 
 
@@ -171,8 +171,7 @@ class Talker:
         The answer is there at once, or is held back for a moment (R94, R95). It comes as a future: a task for each
         message would cost a tenth of an exchange.
         """
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Message | None] = loop.create_future()
+        answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         try:
             self._keeper.check()
             if self._contacts.admits(name, self._clock.now()):
@@ -183,9 +182,9 @@ class Talker:
                 if reply is None and self._protocol.answers_soon(message):
                     return self._greetings.hold(name, hold)
                 answer.set_result(reply)
-            else:  # the answer, which is none, comes late: until then the transport reads nothing more from there
+            else:
                 self._observer.count("flood", name)
-                loop.call_later(_FLOOD_PAUSE, _answer_nothing, answer)
+                return nothing_later()
         except PeerError as failure:
             answer.set_exception(failure)
         return answer
@@ -245,6 +244,14 @@ class Talker:
         if name not in self._silent and self._contacts.unanswered_for(name, self._clock.now()) is not None:
             self._silent.add(name)
             self._observer.log("warning", "neighbour greets but does not answer requests", neighbour=name)
+
+
+def nothing_later() -> asyncio.Future[Message | None]:
+    """The answer to a message that is part of a flood: until it comes the transport reads nothing more from there."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Message | None] = loop.create_future()
+    loop.call_later(FLOOD_PAUSE, _answer_nothing, answer)
+    return answer
 
 
 def _answer_nothing(answer: asyncio.Future[Message | None]) -> None:

@@ -33,6 +33,7 @@ from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
 from .releasing import cost_of
+from .talking import nothing_later
 from .waiting import why_alone, why_silent, why_waiting
 
 __all__ = ["LINGER", "Answer", "Sources", "Topics"]
@@ -164,8 +165,7 @@ class Topics:
         answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
         if not self._around.contacts.admits(name, self._around.clock.now()):
             self._around.observer.count("flood", name)
-            answer.set_result(None)
-            return answer
+            return nothing_later()
         self._around.noticed(name, message)
         record = self._records.get(message.topic)
         told = replace(message, src=name)
