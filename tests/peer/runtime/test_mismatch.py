@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,7 @@ from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.protocol.openings import topic_id
 from sottovoce.peer.protocol.settings import Settings
 from sottovoce.peer.runtime.elsewhere import REMEMBERED, Elsewhere
+from sottovoce.peer.runtime.releasing import disagreement, released_name
 from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork, run_virtually
 
@@ -179,3 +181,21 @@ def test_names_are_believed_only_if_they_are_the_topics() -> None:
     assert heard.opened_by("bob", set()) == [f"t{number}" for number in range(100 - REMEMBERED, 100)]
     assert heard.opened_by("bob", {topic_id("t99")})[-1] == "t98"
     assert heard.disagreement("ada", "t99", "bob") is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "{} [release ε=1 δ=1 " + 30_000 * "…",
+        "{} [release ε=1 δ=1 " + 15_000 * "1…",
+        "{} [release ε=1 δ=1 1…2 unit 1 honest " + 30_000 * "1",
+        "{}" + 1_500 * " [release ε=1 δ=1 1…",
+        "{} [release ε=" + 30_000 * "1",
+    ],
+    ids=["dots", "numbers", "digits", "beginnings", "one number"],
+)
+def test_names_that_look_nearly_like_releases_are_read_once(name: str) -> None:
+    """Reading a name takes time in proportion to its length; two of its fields could be divided at every dot."""
+    began, plain = time.process_time(), released_name("x", released(), 3)
+    assert disagreement("ada", plain, "bob", name.format("x")) is None
+    assert time.process_time() - began < 0.5

@@ -17,7 +17,10 @@ from ..membership.config import PeerConfig
 
 __all__ = ["check_plain", "check_room", "cost_of", "disagreement", "released_name", "with_noise"]
 
-_AGREEMENT = re.compile(r" \[release ε=(\S+) δ=(\S+) (\S+)…(\S+) unit (\S+) honest (\d+)/(\d+) × (\d+) × (\d+)\]$")
+# Names come from neighbours, too. What ends a field is never part of it: a name is read once, whatever it looks like.
+_AGREEMENT = re.compile(
+    r" \[release ε=(\S+) δ=(\S+) ([^\s…]+)…([^\s…]+) unit (\S+) honest (\d+)/(\d+) × (\d+) × (\d+)\]$"
+)
 
 _FIELDS = ("epsilon", "delta", "low", "high", "unit", "honest", "members", "releases", "dimension")
 
