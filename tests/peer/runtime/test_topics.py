@@ -24,7 +24,7 @@ from sottovoce.errors import (
 )
 from sottovoce.peer import Average, Peer
 from sottovoce.peer.protocol import Protocol
-from sottovoce.peer.protocol.messages import Message
+from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.protocol.openings import topic_id
 from sottovoce.peer.store import MemoryStore
 from sottovoce.testing import LocalNetwork, run_virtually
@@ -436,6 +436,39 @@ async def test_who_lost_its_disk_is_told_the_answer_by_those_who_closed() -> Non
                 await net.kill("dan")
             again = await (await net.start("cyd")).average(77.0, topic="t", missing="drop", timeout=30.0)
             assert (again.mean, again.contributors) == (first[2].mean, ("ada", "bob", "cyd"))
+
+
+@virtually
+async def test_an_answer_is_told_again_a_few_times_and_not_as_often_as_asked() -> None:
+    """R93: a greeting is short and an answer may be long; half a minute later it is told again, to others at once."""
+    async with LocalNetwork(["ada", "bob", "cyd"]) as net:
+        await asyncio.gather(*(net[name].average(1.0, topic="t", timeout=60.0) for name in ("ada", "bob", "cyd")))
+        await asyncio.sleep(10.0)
+        greeting = Message(Kind.HELLO, "bob", "ada", 7, 0, blank=True, topic=topic_id("t"))
+
+        async def told(name: str) -> int:
+            answers = [await net["ada"]._hear(name, greeting) for _ in range(20)]
+            # Nothing is said instead of CLOSED alone: that would mean that there is no answer.
+            assert all(answer.kind is Kind.CLOSED and answer.stop is not None for answer in answers if answer)
+            return sum(answer is not None for answer in answers)
+
+        assert [await told("bob"), await told("bob"), await told("cyd")] == [3, 0, 3]
+        assert net["ada"]._topics._retelling._told.keys() == {(topic_id("t"), "bob"), (topic_id("t"), "cyd")}
+        await asyncio.sleep(31.0)
+        assert await told("bob") == 3
+        assert len(net["ada"]._topics._retelling._told) == 1  # of others nothing is kept
+
+
+@virtually
+async def test_who_lost_its_disk_and_the_answer_on_the_way_gets_it_all_the_same() -> None:
+    """R93: as long as nothing arrives it greets on, also beyond what is told at once."""
+    async with LocalNetwork(["ada", "bob"]) as net:
+        first, _ = await asyncio.gather(*(net[name].average(1.0, topic="t", timeout=60.0) for name in ("ada", "bob")))
+        await asyncio.sleep(10.0)
+        await net.kill("bob", lose_disk=True)
+        net["ada"]._topics._retelling._told[topic_id("t"), "bob"] = [asyncio.get_running_loop().time()] * 3
+        again = await (await net.start("bob")).average(5.0, topic="t", timeout=60.0)
+        assert (again.mean, again.contributors) == (first.mean, ("ada", "bob"))
 
 
 @virtually

@@ -15,7 +15,7 @@ from .settings import Settings
 from .stopping import NO_ROUND
 from .terms import LONGEST_NAME
 
-__all__ = ["answer_without_topic", "closed", "topic_id"]
+__all__ = ["answer_without_topic", "asks_for_answer", "closed", "topic_id"]
 
 
 def topic_id(name: str) -> bytes:
@@ -55,8 +55,13 @@ def answer_without_topic(
         return _say(Kind.BYE, settings, m.src, topic=m.topic, dst_sid=m.src_sid) if asked else None
     if contributors is None:
         return _say(Kind.NOT_YET, settings, m.src, topic=m.topic)
-    told = answer if m.kind is Kind.HELLO and m.blank and not m.closed else None
+    told = answer if asks_for_answer(m) else None
     return closed(settings, m.src, contributors, topic=m.topic, answer=told)
+
+
+def asks_for_answer(m: Message) -> bool:
+    """R93: whether its sender holds nothing of the topic: it has lost its disk, or comes late."""
+    return m.kind is Kind.HELLO and m.blank and not m.closed
 
 
 def closed(

@@ -22,7 +22,7 @@ from ..protocol.closing import Certificate, in_the_order_of
 from ..protocol.closing import named as names_of
 from ..protocol.messages import Message
 from ..protocol.noise import Draw, account_for
-from ..protocol.openings import answer_without_topic, topic_id
+from ..protocol.openings import answer_without_topic, asks_for_answer, topic_id
 from ..protocol.settings import TopicSettings
 from ..protocol.status import TopicStatus
 from ..protocol.terms import same_shape
@@ -33,6 +33,7 @@ from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
 from .releasing import cost_of
+from .retelling import Retelling
 from .talking import nothing_later
 from .waiting import why_alone, why_silent, why_waiting
 
@@ -99,7 +100,7 @@ class Topics:
             around.observer.log("error", _WENT_BACK, secret=secret)
         self._open: dict[bytes, Conversation] = {}
         self._neighbours = set(around.config().neighbours)
-        self._elsewhere = Elsewhere()
+        self._elsewhere, self._retelling = Elsewhere(), Retelling()
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -163,7 +164,8 @@ class Topics:
         if conversation is not None:
             return conversation.talker.hear(name, message)
         answer: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
-        if not self._around.contacts.admits(name, self._around.clock.now()):
+        now = self._around.clock.now()
+        if not self._around.contacts.admits(name, now):
             self._around.observer.count("flood", name)
             return nothing_later()
         self._around.noticed(name, message)
@@ -179,6 +181,10 @@ class Topics:
         kept = None if record is None or name not in self._names(record) else self._kept(record)
         if record is not None and told.terms is not None and not same_shape(told.terms.shape, record.shape):
             kept = None  # R80: it would read these numbers as others
+        if kept is not None and asks_for_answer(told) and not self._retelling.allows(message.topic, name, now):
+            self._around.observer.count("flood", name)  # not CLOSED alone: it would believe that there is no answer
+            answer.set_result(None)
+            return answer
         answer.set_result(answer_without_topic(told, self._around.config(), contributors, kept))
         return answer
 
