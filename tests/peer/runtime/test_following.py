@@ -347,3 +347,22 @@ def test_a_peer_that_is_gone_is_told_when_it_starts(tmp_path: Path) -> None:
     install(net.config("p2"), signed)
     with pytest.raises(ConfigError, match="not a member"):
         net.config("p2")
+
+
+@virtually
+async def test_a_flood_of_requests_for_the_roster_is_slowed_down(tmp_path: Path) -> None:
+    """Whoever asks the next time when it is answered gets a roster now and then; the others are not slowed down."""
+    net = Founded(tmp_path, 3, graphs.complete(3))
+    async with net.running() as peers:
+        await net.tell(peers["p0"], publish(net.folder, replace(current(net.folder), number=1)))
+        loop, answers, follower = asyncio.get_running_loop(), list[bytes | None](), peers["p0"]._follower
+        assert follower is not None
+        end = loop.time() + 10.0
+        while loop.time() < end and len(answers) < 10_000:
+            answers.append(await follower.answer("p1", 0, None))
+        assert len(answers) <= 5 + 10 * 0.5 + 10 / 0.05
+        assert 5 <= sum(answer is not None for answer in answers) <= 10
+        assert net.observers["p0"].counted("flood") >= answers.count(None)
+        began = loop.time()
+        assert await follower.answer("p2", 0, None) is not None
+        assert loop.time() == began

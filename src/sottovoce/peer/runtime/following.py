@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from ...errors import ConfigError
+from ...foundation.bucket import TokenBucket
 from ..membership.changes import install, needs_a_yes, successor
 from ..membership.config import IdentityFiles, PeerConfig
 from ..membership.credentials import trusted_roster
@@ -26,6 +28,7 @@ from ..membership.roster import SignedRoster
 from ..protocol.messages import Message
 from ..transport.base import CallFailed, Observer, Transport
 from .clock import Clock
+from .talking import FLOOD_PAUSE
 
 __all__ = ["Follower"]
 
@@ -34,6 +37,9 @@ _PAUSE = 5.0
 
 _PATIENCE = 10.0
 """Seconds that a roster may take to travel."""
+
+_ASKED, _ASKED_AT_ONCE = 0.5, 5.0
+"""Requests a second that are answered to one neighbour, and so many at once: an honest one asks every five seconds."""
 
 _PARTING = 2.0
 """Seconds that it may take to a neighbour that will be none any more."""
@@ -77,6 +83,7 @@ class Follower:
         self._spawn, self._apply, self._stop = spawn, apply, stop
         self._tried: dict[str, float] = {}
         self._refused: dict[str, str] = {}
+        self._paces: defaultdict[str, TokenBucket] = defaultdict(lambda: TokenBucket(_ASKED, _ASKED_AT_ONCE))
         self._busy = False
 
     # -- what neighbours say --------------------------------------------------------------------
@@ -94,6 +101,10 @@ class Follower:
         """What the transport calls: a neighbour's number, and its roster if it hands it over."""
         if document is not None:
             self._try(name, self._believe, document)
+        if not self._paces[name].take(self._clock.now()):
+            self._observer.count("flood", name)
+            await self._clock.sleep(FLOOD_PAUSE)  # until then the transport reads nothing more from there
+            return None
         return self._files.roster.read_bytes() if number < self._config().roster else None
 
     def _try(self, name: str, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
