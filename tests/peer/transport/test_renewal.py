@@ -11,8 +11,10 @@ import pytest
 from grpc import aio
 
 from sottovoce import graphs
+from sottovoce.errors import TemporaryFailure
 from sottovoce.peer.membership.changes import current, install, publish, with_member, without_member
 from sottovoce.peer.membership.config import PeerConfig
+from sottovoce.peer.membership.credentials import check_identity
 from sottovoce.peer.membership.founding import found_network, join
 from sottovoce.peer.membership.keys import make_identity
 from sottovoce.peer.protocol.messages import Message
@@ -132,6 +134,37 @@ def test_who_is_let_in_follows_the_roster_without_a_restart(tmp_path: Path) -> N
         assert await outcome(leaver, "p0") != "answered"
         for peer in (home, friend, leaver, newcomer):
             await peer.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("moments", [*range(12), 100])
+def test_nothing_is_open_after_closing_while_a_roster_is_taken_up(tmp_path: Path, moments: int) -> None:
+    """At whatever moment, also while a silent call keeps the old server from ending: the port is free, and stays so."""
+    files = triangle(tmp_path)
+
+    async def scenario() -> None:
+        home = GrpcTransport.from_config(PeerConfig.load(files["p0"]))
+        await home.serve(silent)
+        following = publish(tmp_path / "net", without_member(current(tmp_path / "net"), "p2"))
+        install(PeerConfig.load(files["p0"]), following)
+        own = check_identity(PeerConfig.load(files["p1"]))
+        credentials = grpc.ssl_channel_credentials(own.members["p0"], own.key, own.certificate)
+        options = [("grpc.ssl_target_name_override", "p0.net")]
+        async with aio.secure_channel(f"127.0.0.1:{home.port}", credentials, options=options) as channel:
+            call = channel.stream_stream("/sottovoce.peer.v2.Peer/Tell")()
+            await call.wait_for_connection()
+            while not home._admission._desks["p1"].streams:
+                await asyncio.sleep(0.01)
+            renewing = asyncio.create_task(home.renew(PeerConfig.load(files["p0"])))
+            for _ in range(moments):
+                await asyncio.sleep(0 if moments < 100 else 0.002)
+            await home.close()
+            with pytest.raises(TemporaryFailure, match="has been closed"):
+                await asyncio.wait_for(renewing, PATIENCE)
+            call.cancel()
+        with pytest.raises(OSError):
+            await asyncio.open_connection("127.0.0.1", home.port)
 
     asyncio.run(scenario())
 

@@ -109,6 +109,7 @@ class GrpcTransport:
             await self._open(self._listen)
 
     async def _open(self, address: str) -> None:
+        self._check_open()
         # Fixed for the life of the process: certificates that gRPC fetches at each handshake crashed peers (signal 11)
         # in a network of thirty. Members that are no neighbours pass the handshake and are refused by `_tell`.
         own = [(self._credentials.key, self._credentials.certificate)]
@@ -127,6 +128,14 @@ class GrpcTransport:
             raise TemporaryFailure(f"listen: cannot listen on {address}: address in use or not ours") from None
         self._server = server  # before it runs: whoever is cancelled while it starts must be able to close it
         await asyncio.shield(server.start())  # and gRPC must not be interrupted there
+        if self._closed:  # before it had begun to start, when gRPC stops nothing
+            await server.stop(None)
+        self._check_open()
+
+    def _check_open(self) -> None:
+        """Nothing is opened once this transport is closed, whoever is under way then."""
+        if self._closed:
+            raise TemporaryFailure("this peer has been closed")
 
     def _anchors(self) -> bytes:
         """Whom TLS believes: exactly the certificates of the roster's members."""
@@ -357,6 +366,11 @@ class GrpcTransport:
 
         The server's certificates are fixed while it runs, so where they change it is closed and opened again at the
         same port. Connections are kept to whom nothing has changed.
+
+        Raises
+        ------
+        TemporaryFailure
+            It was closed meanwhile.
         """
         before, now = self._credentials, check_identity(config)
         same_self = (before.key, before.certificate) == (now.key, now.certificate)
@@ -366,9 +380,10 @@ class GrpcTransport:
         self._addresses = dict(config.neighbours)
         for name in changed:
             await self._disconnect(name)
+        self._check_open()
         if self._server is not None and (not same_self or before.members != now.members):
-            server, self._server = self._server, None
-            await self._stop(server)
+            await self._stop(self._server)  # it stays ours: whoever closes meanwhile waits for it, too
+            self._check_open()
             self._admission = Admission(longest(self._codec))  # messages of a larger network may be longer
             await self._open(f"{str(self._listen).rpartition(':')[0]}:{self.port}")
 
