@@ -439,6 +439,21 @@ async def test_who_lost_its_disk_is_told_the_answer_by_those_who_closed() -> Non
 
 
 @virtually
+async def test_a_peer_without_a_part_in_the_standing_average_drops_a_neighbour() -> None:
+    """It is out of the topics that are open and of those to come; one that is away has not heard it, another has."""
+    async with LocalNetwork(["ada", "bob", "cyd", "eve"]) as net:
+        calls = [asyncio.ensure_future(net[name].average(2.0, topic="t", missing="drop")) for name in net.names[:3]]
+        await asyncio.sleep(5.0)
+        await net.kill("eve")
+        assert [await net[name].drop_neighbour("eve") for name in ("ada", "bob", "cyd")] == [False, False, False]
+        assert {answer.contributors for answer in await asyncio.gather(*calls)} == {("ada", "bob", "cyd")}
+        assert [await net["ada"].drop_neighbour("bob"), await net["bob"].drop_neighbour("ada")] == [True, True]
+        for stranger in ("eve", "zoe"):
+            with pytest.raises(InvalidParameter, match=f"neighbour must be one of this peer's, got '{stranger}'"):
+                await net["ada"].drop_neighbour(stranger)
+
+
+@virtually
 async def test_an_answer_is_told_again_a_few_times_and_not_as_often_as_asked() -> None:
     """R93: a greeting is short and an answer may be long; half a minute later it is told again, to others at once."""
     async with LocalNetwork(["ada", "bob", "cyd"]) as net:

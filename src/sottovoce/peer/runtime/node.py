@@ -296,10 +296,12 @@ class Peer(Living):
         If not, this peer goes on telling it, also after a restart, until it answers or a roster says that it is gone
         (R51); until then its state in :meth:`status` is ``parting``.
         """
-        talker = self._reached.talker
-        if name not in self._protocol.state.edges:
+        talker, topics = self._reached.talker, self._known_topics
+        if name not in self._protocol.state.edges and not topics.knows(name):
             raise InvalidParameter(f"neighbour must be one of this peer's, got {name!r}")
-        self._known_topics.drop(name)
+        if not self._takes_part:
+            return await topics.part(name)
+        topics.drop(name)
         told = await talker.part(name)
         self._kept.tell()
         return told

@@ -150,6 +150,17 @@ class Topics:
             conversation.protocol.forget_claims(name)
             self._leave_out(conversation, [name])
 
+    def knows(self, name: str) -> bool:
+        """Whether it is a neighbour, for topics that begin from now on."""
+        return name in self._neighbours
+
+    async def part(self, name: str) -> bool:
+        """As :meth:`drop`, and say so; whether no open topic has it any more, and it has heard that."""
+        self.drop(name)
+        await asyncio.gather(*(one.talker.part(name) for one in self._open.values()))
+        states = (one.protocol.state for one in self._open.values())
+        return not any(name in state.edges or name in state.partings for state in states)
+
     async def quiet(self) -> None:
         """Until no neighbour needs this peer any more for a topic whose answer is there, and the topic has ended."""
         answered = {topic: one.keeper for topic, one in self._open.items() if one.protocol.declared}
