@@ -18,6 +18,7 @@ from sottovoce.errors import (
     InvalidParameter,
     InvalidValues,
     PeerError,
+    TemporaryFailure,
     TopicClosed,
     TopicMismatch,
     TopicUnfinished,
@@ -451,6 +452,19 @@ async def test_a_peer_without_a_part_in_the_standing_average_drops_a_neighbour()
         for stranger in ("eve", "zoe"):
             with pytest.raises(InvalidParameter, match=f"neighbour must be one of this peer's, got '{stranger}'"):
                 await net["ada"].drop_neighbour(stranger)
+
+
+@virtually
+async def test_who_calls_while_a_peer_stops_hears_that_it_cannot_be_answered_now() -> None:
+    """That is no failure of the peer, and the transport does not log it as one; whoever waits is told the same."""
+    async with LocalNetwork(["ada", "bob"]) as net:
+        waiting = asyncio.ensure_future(net["ada"].average(1.0, topic="t"))
+        await asyncio.sleep(1.0)
+        await net["ada"]._topics.stop()
+        greeting = Message(Kind.HELLO, "bob", "ada", 7, 0, blank=True, topic=topic_id("t"))
+        for call in (net["ada"]._hear("bob", greeting), waiting):
+            with pytest.raises(TemporaryFailure, match="the peer has been stopped; what was contributed stays"):
+                await call
 
 
 @virtually

@@ -12,7 +12,7 @@ import grpc
 import pytest
 from grpc import aio
 
-from sottovoce.errors import TemporaryFailure
+from sottovoce.errors import PeerError, TemporaryFailure
 from sottovoce.peer.membership.credentials import Credentials
 from sottovoce.peer.membership.keys import key_pem, new_key, self_signed
 from sottovoce.peer.protocol.messages import Message
@@ -282,6 +282,31 @@ def test_a_flood_of_refusals_is_counted_but_not_all_logged() -> None:
             await caller.close()
         assert len(observer.events) == 20
         assert 1 <= len(observer.lines) < 20
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("failure", "counted"), [(PeerError("the disk is full"), 20), (TemporaryFailure("stopped"), 0)]
+)
+def test_only_failures_are_counted_and_not_all_are_logged(failure: PeerError, counted: int) -> None:
+    """A handler that fails is logged about once a second; one of a peer that is stopping has not failed."""
+
+    async def handler(_src: str, _message: Message) -> None:
+        raise failure
+
+    async def scenario() -> None:
+        observer = Recorder()
+        server = SOCIETY.transport("b", observer, neighbours={"a": "127.0.0.1:1"})
+        await server.serve(handler)
+        caller = SOCIETY.transport("a", neighbours={"b": f"127.0.0.1:{server.port}"})
+        for _ in range(20):
+            with pytest.raises(CallFailed, match="unreachable"):
+                await caller.call("b", hello("a", "b"), PATIENCE)
+        await caller.close()
+        await server.close()
+        assert observer.events == [("handler-failed", "a")] * counted
+        assert bool(counted) <= len(observer.lines) <= counted // 2
 
     asyncio.run(scenario())
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...errors import PeerError
+from ...errors import PeerError, TemporaryFailure
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
 from ..protocol.absences import Missing, Sight
@@ -177,7 +177,7 @@ class Conversation:
 
     async def halt(self) -> None:
         """As :meth:`stop`, and nothing is stored any more; whoever waits is told so."""
-        self.keeper.end(PeerError("the peer has been stopped; what was contributed stays"))
+        self.keeper.end(TemporaryFailure("the peer has been stopped; what was contributed stays"))
         await self.stop()
 
     async def stop(self) -> None:

@@ -30,7 +30,9 @@ __all__ = [
 ]
 
 Handler = Callable[[str, Message], Awaitable[Message | None]]
-"""Called with the sender's authenticated name and its message; returns the reply, or ``None`` for no reply."""
+"""Called with the sender's authenticated name and its message; returns the reply, or ``None`` for no reply.
+
+:class:`~sottovoce.errors.TemporaryFailure` says that this peer is stopping; any other error is counted and logged."""
 
 
 class HeldAnswer(asyncio.Future[Message | None]):

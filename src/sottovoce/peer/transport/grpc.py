@@ -330,8 +330,10 @@ class GrpcTransport:
 
     async def _cannot_answer(self, src: str, error: Exception, context: Context) -> bytes:
         """Whatever it is, the caller must only learn that there is no answer now."""
-        self._observer.count("handler-failed", src)
-        self._observer.log("error", "handler failed", neighbour=src, error=type(error).__name__)
+        if not isinstance(error, TemporaryFailure):  # a peer that is stopping has not failed
+            self._observer.count("handler-failed", src)
+            if self._worth_saying("handler failed", src):
+                self._observer.log("error", "handler failed", neighbour=src, error=type(error).__name__)
         await context.abort(grpc.StatusCode.UNAVAILABLE, "cannot handle messages now")
         raise AssertionError("abort always raises")
 
