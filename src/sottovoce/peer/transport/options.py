@@ -16,6 +16,11 @@ _HANDSHAKE_MS = 10_000
 _CONNECTIONS = 256
 """Open connections, strangers that have not finished their handshake included; a process may often open 1024 files."""
 
+_IDLE_MS, _HANG_UP_MS = 300_000, 100_000
+"""After how long a connection without a call is ended by the end that is called, and by the one that calls. gRPC looks
+now and then, so it may take twice as long: the caller is first all the same, and gRPC writes no line about it. The next
+call connects anew, which takes a few milliseconds and two or three ways to and fro."""
+
 
 def longest(codec: Codec) -> int:
     """Bytes of the longest message that a neighbour may send, of either method."""
@@ -47,6 +52,7 @@ def server_options(codec: Codec) -> Options:
         ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
         # A certificate is looked at when a connection is made; so no connection lasts much longer than an hour.
         ("grpc.max_connection_age_ms", 3_600_000),
+        ("grpc.max_connection_idle_ms", _IDLE_MS),  # places are few, and pings alone must not keep one
         ("grpc.max_connection_age_grace_ms", 10_000),
     ]
 
@@ -56,6 +62,7 @@ def channel_options(codec: Codec, name: str, backoff_max: float) -> Options:
     return [
         *_common(codec),
         ("grpc.ssl_target_name_override", name),  # insist on the neighbour's name, whatever its address is
+        ("grpc.client_idle_timeout_ms", _HANG_UP_MS),
         ("grpc.enable_http_proxy", 0),
         ("grpc.enable_retries", 0),  # repeating is the protocol's decision
         ("grpc.use_local_subchannel_pool", 1),
