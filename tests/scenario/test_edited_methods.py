@@ -143,3 +143,28 @@ print(result.failures, *result.reasons)
     first, second = said(folder, script)
     assert first == "1 0 [0.25]"
     assert second.startswith("1 InvalidFile: method 'lazy' is another one here")
+
+
+def test_a_saved_run_does_not_go_on_with_another_rule(folder: Path) -> None:
+    """It can be looked at, and goes on where the method is as it was, also in another process."""
+    script = """
+import lazy_methods
+run = sv.simulate(sv.graphs.path(3), [1.0, 2.0, 4.0], lazy_methods.LazyGossip(1.0), num_steps=5, seed=1)
+run.save("run.npz")
+whole = run.resume(5)
+print((sv.Solution.load("run.npz").resume(5).values == whole.values).all())
+edit("0.5 *", "0.25 *")
+importlib.reload(lazy_methods)
+again = sv.Solution.load("run.npz")
+print(again.num_steps)
+again.save("copy.npz")
+for name in ("run.npz", "copy.npz"):
+    try:
+        sv.Solution.load(name).resume(5)
+    except sv.errors.InvalidParameter as error:
+        print(error)
+"""
+    refused = "method 'lazy' has changed since this run was saved: a run cannot go on with another rule"
+    assert said(folder, script) == ["True", "5", refused, refused]
+    back = 'edit("0.25 *", "0.5 *")\nimport lazy_methods\nprint(sv.Solution.load("run.npz").resume(5).num_steps)'
+    assert said(folder, back) == ["10"]

@@ -18,6 +18,7 @@ from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
+from .fingerprints import code_of, same_python
 from .keeping import Statistic, check_room, keep_statistic, keep_values
 from .kinds import kind_of
 from .random.aliases import alias_table
@@ -169,11 +170,22 @@ def resume(
     again, after those that were kept before.
     """
     _check_how(stop_at, threads, "cpu")
+    _check_code(solution)
     begin = solution.num_steps
     end = begin + whole("num_steps", num_steps, low=1, high=2**62)
     state = State.after(solution, planned(record, begin, end, solution.graph.num_nodes).after(begin))
     _keep(state, begin, end, record_values, statistic)
     return hand_back(advance(state, end, stop_at=stop_at, threads=threads, report=progress))
+
+
+def _check_code(solution: Solution) -> None:
+    """A run that was saved does not go on with another rule than it began with."""
+    here = code_of(type(solution.method)) if solution.code else ""
+    if same_python(here, solution.code) and here != solution.code:
+        raise InvalidParameter(
+            f"method {solution.method.name!r} has changed since this run was saved: "
+            "a run cannot go on with another rule"
+        )
 
 
 def _keep(state: State, begin: int, end: int, values: Record, statistic: Statistic | None) -> None:

@@ -17,8 +17,9 @@ from ..foundation.files import write_atomically
 from ..graphs.circulant import Circulant
 from ..graphs.graph import Family, Graph
 from ..methods.base import Method
-from ..methods.registry import METHODS
+from ..methods.registry import METHODS, is_ours
 from .changing.stages import Stage
+from .fingerprints import code_of
 from .keeping import Kept
 from .random.aliases import alias_table
 from .records import Records
@@ -30,6 +31,9 @@ __all__ = ["load", "save"]
 FORMAT = "sottovoce-solution-2"
 FIRST = "sottovoce-solution-1"
 """Of the first release: with the mass of every coordinate where there is now one number for all of them."""
+
+DAMAGED = (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, NotImplementedError, zipfile.BadZipFile)
+"""What reading a file may end in that somebody has changed."""
 
 
 def save(solution: Solution, path: str | PathLike[str]) -> None:
@@ -43,6 +47,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "replicas": solution.replicas,
         "status": str(solution.status),
         "notes": list(solution.notes),
+        "code": solution.code or ("" if is_ours(type(solution.method)) else code_of(type(solution.method))),
         "elapsed": solution.elapsed,
         "graph": {"name": graph.name, "num_nodes": graph.num_nodes, **_about(graph)},
         "method": {
@@ -151,7 +156,7 @@ def load(path: str | PathLike[str]) -> Solution:
         return _rebuild(header, arrays)
     except InvalidInput:
         raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except DAMAGED as error:
         raise InvalidFile(f"{path} is not a saved solution ({type(error).__name__})") from None
 
 
@@ -173,6 +178,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Solution:
         stopped=arrays["stopped"],
         status=Status(header["status"]),
         elapsed=header["elapsed"],
+        code=header.get("code", ""),
         records=Records(arrays["steps"], arrays["squared"], _drifts(header, arrays)),
         **{
             name: Kept(arrays[f"{name}.steps"], arrays[f"{name}.numbers"]) for name in KEPT if f"{name}.steps" in arrays

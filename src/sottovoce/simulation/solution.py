@@ -76,6 +76,8 @@ class Solution(Setup):
     elapsed: float = 0.0
     kept_values: Kept | None = None
     kept_statistic: Kept | None = None
+    code: str = ""
+    """Digest of the method's code when the run was saved, if it is one of the user's: with another it cannot go on."""
 
     def __post_init__(self) -> None:
         arrays = (self.private_values, self.edge_probabilities, self.tables, self.common, self.steps_done, self.stopped)
