@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..errors import InvalidFile
 from .columns import Categories, Numbers
 from .exact import Whole
 from .table import Table
 
-__all__ = ["Cell", "Row", "Statistic", "Stepwise", "Summed", "factor", "withheld"]
+__all__ = ["Cell", "Row", "Statistic", "Stepwise", "Summed", "cells_of", "factor"]
 
 Cell = tuple[tuple[str, int], ...]
 """Column and place of its word, for each column in ``by``."""
@@ -51,12 +49,12 @@ class Statistic(ABC):
     @property
     def cells(self) -> list[Cell]:
         """All combinations of words."""
-        return list(product(*(tuple((column.name, place) for place in range(len(column.words))) for column in self.by)))
+        return cells_of(self.by)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Words of each column in ``by``; one where there is none."""
-        return tuple(len(column.words) for column in self.by) or (1,)
+    def tabled(self) -> tuple[Categories, ...]:
+        """The columns of the table of counts that it shows."""
+        return self.by
 
     def words(self, cell: Cell) -> Row:
         """The words of a cell, by column."""
@@ -124,6 +122,11 @@ class Stepwise(Statistic):
         """The result; ``None``: no step was the last."""
 
 
+def cells_of(columns: Sequence[Categories]) -> list[Cell]:
+    """All combinations of the words of some columns."""
+    return list(product(*(tuple((column.name, place) for place in range(len(column.words))) for column in columns)))
+
+
 def factor(column: Numbers) -> Numbers:
     """A column whose values are to be multiplied; refused where products would not be exact."""
     if column.span > LARGEST_FACTOR:
@@ -132,38 +135,3 @@ def factor(column: Numbers) -> Numbers:
             "unit"
         )
     return column
-
-
-def withheld(counts: Sequence[int], smallest: int, shape: Sequence[int] = ()) -> list[bool]:
-    """Which of these groups are not shown: those of 1 to ``smallest`` − 1 rows, and what would give them away.
-
-    In a table of several columns (``shape``: words of each), and in a list, the total of each line may be known. So
-    where one group of a line is withheld alone, the smallest of the others goes with it. Groups without rows are shown
-    as empty.
-
-    Examples
-    --------
-    >>> withheld([10, 2, 30, 0], 5)
-    [True, True, False, False]
-    >>> withheld([10, 2, 3, 0], 5)
-    [False, True, True, False]
-    >>> withheld([10, 2, 30, 20, 40, 50], 5, (2, 3))
-    [True, True, False, True, True, False]
-    """
-    table = np.array(counts, dtype=np.int64).reshape(tuple(shape) or len(counts))
-    hidden = (table > 0) & (table < smallest)
-    lines = [line for axis in range(table.ndim) for line in _lines(table.shape, axis)]
-    while True:
-        before = hidden.sum()
-        for line in lines:
-            others = np.where(hidden[line] | (table[line] == 0), np.iinfo(np.int64).max, table[line])
-            if hidden[line].sum() == 1 and others.min() < np.iinfo(np.int64).max:
-                hidden[line] |= np.arange(len(others)) == others.argmin()
-        if hidden.sum() == before:
-            return [bool(each) for each in hidden.ravel()]
-
-
-def _lines(shape: Sequence[int], axis: int) -> list[tuple[int | slice, ...]]:
-    """The lines of a table along one axis."""
-    places = [[slice(None)] if k == axis else range(size) for k, size in enumerate(shape)]
-    return list(product(*places))

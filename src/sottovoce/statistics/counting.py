@@ -10,9 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Row, Summed, withheld
+from .base import Cell, Row, Summed
 from .columns import Categories, Numbers
 from .exact import Whole, rounded
+from .hiding import withheld
 from .table import Table
 
 __all__ = ["Extremes", "Histogram", "Proportion", "Quantiles"]
@@ -109,12 +110,22 @@ class Proportion(Summed):
     def most(self) -> list[int]:
         return [1] * len(self.column.words)
 
-    def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+    @property
+    def tabled(self) -> tuple[Categories, ...]:
+        return self.by if self.column in self.by else (*self.by, self.column)
+
+    def parts(self, cell: Cell) -> list[Cell]:
+        """The rows of a cell that have each word."""
+        return [(*cell, (self.column.name, place)) for place in range(len(self.column.words))]
+
+    def decode(self, count: int, sums: Sequence[int], smallest: int, hidden: Sequence[bool] | None = None) -> list[Row]:
+        """The result for a cell; ``hidden`` words as all tables of the study decide, or as these alone do."""
         rows: list[Row] = []
         whole = sum(sums)
-        for word, found, hidden in zip(self.column.words, sums, withheld(sums, smallest), strict=True):
-            share = None if hidden or not whole else rounded(Fraction(found, whole))
-            rows.append({self.column.name: word, "count": None if hidden else found, "share": share})
+        hidden = withheld(sums, smallest) if hidden is None else hidden
+        for word, found, unseen in zip(self.column.words, sums, hidden, strict=True):
+            share = None if unseen or not whole else rounded(Fraction(found, whole))
+            rows.append({self.column.name: word, "count": None if unseen else found, "share": share})
         return rows
 
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:

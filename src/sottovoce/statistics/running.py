@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..errors import InvalidFile, InvalidParameter, NumericalFailure
 from .agreeing import agree
-from .base import Cell, Row, Statistic, Stepwise, Summed, withheld
-from .columns import Numbers
+from .base import Cell, Row, Stepwise, Summed, cells_of
+from .columns import Categories, Numbers
+from .counting import Proportion
 from .exact import Whole, exact_sum
+from .hiding import Counts, hidden_in
 from .moments import Sum
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
@@ -60,15 +64,15 @@ async def run_study(
     await agree(study, sums, topic)
     _check_honest(study, sums)
     cells, clipped = await run.counts()
-    values = await run.values(cells)
+    groups = _Groups.of(study, cells)
+    values = await run.values(groups)
     results = []
     for statistic in study.statistics:
-        counts = [cells[cell] for cell in statistic.cells]
         if isinstance(statistic, Stepwise):
-            rows = await run.steps(statistic, counts[0])
+            rows = await run.steps(statistic, cells[()])
         else:
             assert isinstance(statistic, Summed)
-            rows = run.decoded(statistic, counts, values[statistic.name])
+            rows = run.decoded(statistic, groups, values[statistic.name])
         results.append(Result(statistic.name, statistic.kind, tuple(rows)))
     return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results), run.released())
 
@@ -93,9 +97,51 @@ def _check_honest(study: Study, sums: Sums) -> None:
         )
 
 
+def _tables(study: Study) -> dict[tuple[Categories, ...], tuple[Categories, ...] | None]:
+    """The columns of all tables of counts, and of the coarser ones within whose cells they are shown.
+
+    Released tables do not add up, so shares are not counted among them.
+    """
+    tables: dict[tuple[Categories, ...], tuple[Categories, ...] | None] = {(): None}
+    tables |= dict.fromkeys(statistic.by for statistic in study.statistics)
+    if study.release is None:
+        tables |= {s.tabled: s.by for s in study.statistics if s.tabled != s.by}
+    return tables
+
+
 def _cells(study: Study) -> list[Cell]:
-    """All cells of all statistics, and that of all rows."""
-    return sorted({cell for statistic in study.statistics for cell in statistic.cells} | {()})
+    """All cells whose rows are counted; one of them is that of all rows."""
+    return sorted({cell for columns in _tables(study) for cell in cells_of(columns)})
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Rows of every cell over all parties, and which cells are not shown."""
+
+    counts: Mapping[Cell, int]
+    hidden: frozenset[Cell]
+
+    @classmethod
+    def of(cls, study: Study, counts: Mapping[Cell, int]) -> _Groups:
+        """What one exact table hides must not follow from another."""
+        tables = [_table(columns, within, counts) for columns, within in _tables(study).items()]
+        smallest = study.smallest_group
+        together = study.release is None
+        found = hidden_in(tables, smallest) if together else [hidden_in([each], smallest)[0] for each in tables]
+        cells = [cell for columns in _tables(study) for cell in cells_of(columns)]
+        hidden = [bool(each) for table in found for each in table.ravel()]
+        return cls(counts, frozenset(cell for cell, each in zip(cells, hidden, strict=True) if each))
+
+    def shown(self, cell: Cell) -> bool:
+        """Whether a cell may be decoded."""
+        return self.counts[cell] > 0 and cell not in self.hidden
+
+
+def _table(columns: Sequence[Categories], within: Sequence[Categories] | None, counts: Mapping[Cell, int]) -> Counts:
+    numbers = np.array([counts[cell] for cell in cells_of(columns)], dtype=np.int64)
+    coarser = None if within is None else tuple(column.name for column in within)
+    shape = [len(column.words) for column in columns]
+    return Counts(tuple(column.name for column in columns), numbers.reshape(shape), coarser)
 
 
 def _clipping(study: Study) -> list[str]:
@@ -179,16 +225,15 @@ class _Run:
         clipped = dict.fromkeys(self.table.clipped, 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
         return dict(zip(cells, counts, strict=False)), clipped
 
-    async def values(self, cells: Mapping[Cell, int]) -> dict[str, list[list[int]]]:
+    async def values(self, groups: _Groups) -> dict[str, list[list[int]]]:
         """For every statistic the sums of each of its cells; zeros where a cell is not shown."""
         own: list[int] = []
         most: list[int] = []
         places: list[int] = []
         for place, statistic in enumerate(_summed(self.study), start=self._first):
-            counts = [cells[cell] for cell in statistic.cells]
-            for cell, shown in zip(statistic.cells, self._shown(statistic, counts), strict=True):
+            for cell in statistic.cells:
                 limits = statistic.most()
-                features: list[Whole] = statistic.features(self.table.where(cell)) if shown else []
+                features: list[Whole] = statistic.features(self.table.where(cell)) if groups.shown(cell) else []
                 own += [exact_sum(feature) for feature in features] or [0] * len(limits)
                 most += [self.study.most_rows * limit for limit in limits]
                 places.append(place)
@@ -196,16 +241,20 @@ class _Run:
         asked = [statistic for statistic in self.study.statistics if isinstance(statistic, Summed)]
         return {s.name: [[next(found) for _ in s.most()] for _ in s.cells] for s in asked}
 
-    def decoded(self, statistic: Summed, counts: Sequence[int], sums: Sequence[Sequence[int]]) -> list[Row]:
+    def decoded(self, statistic: Summed, groups: _Groups, sums: Sequence[Sequence[int]]) -> list[Row]:
         """The result for all cells."""
         rows: list[Row] = []
-        for cell, count, shown, own in zip(statistic.cells, counts, self._shown(statistic, counts), sums, strict=True):
-            words = statistic.words(cell)
-            if not shown:
-                rows.append(words | {"count": 0 if count == 0 else None})
+        for cell, own in zip(statistic.cells, sums, strict=True):
+            words, count = statistic.words(cell), groups.counts[cell]
+            if not groups.shown(cell):
+                rows.append(words | {"count": None if cell in groups.hidden else 0})
                 continue
             inside = [min(max(number, 0), count * most) for number, most in zip(own, statistic.most(), strict=True)]
-            found = statistic.decode(count, inside, self.study.smallest_group)
+            if isinstance(statistic, Proportion) and self.plan is None:
+                hidden = [part in groups.hidden for part in statistic.parts(cell)]
+                found = statistic.decode(count, inside, self.study.smallest_group, hidden)
+            else:
+                found = statistic.decode(count, inside, self.study.smallest_group)
             rows += [words | row | self._noise(statistic, row) for row in found]
         return rows
 
@@ -245,11 +294,6 @@ class _Run:
     async def _sums(self, what: str, own: list[int], most: list[int], blurs: list[Blur] | None) -> list[int]:
         topic = f"{self.topic}/{what}"
         return await (self.sums.of(topic, own, most) if blurs is None else self.sums.blurred(topic, own, blurs))
-
-    def _shown(self, statistic: Statistic, counts: Sequence[int]) -> list[bool]:
-        """Which cells of a statistic may be decoded."""
-        hidden = withheld(counts, self.study.smallest_group, statistic.shape)
-        return [count > 0 and not h for count, h in zip(counts, hidden, strict=True)]
 
     def _noise(self, statistic: Summed, row: Row) -> Row:
         """How much of a number is noise, where that can be said."""

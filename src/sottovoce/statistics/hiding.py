@@ -1,0 +1,226 @@
+"""Which groups a report leaves out: those that are too small, and others from which these would follow.
+
+Totals are taken to be known, whether or not a study asks for them. So what is left out of a line of a table must
+together be as large as the smallest group, and must be more than one group. What one table leaves out must not follow
+from a finer one. Small groups that follow from several totals only together are found by solving for them, in tables of
+at most :data:`MOST_AXES` columns that hide at most :data:`SOLVED` groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .exact import Whole
+
+__all__ = ["Counts", "hidden_in", "withheld"]
+
+Hidden = npt.NDArray[np.bool_]
+Line = tuple[int | slice, ...]
+
+MOST_AXES = 6
+"""Columns of a table up to which all its totals are looked at together."""
+SOLVED = 600
+"""Hidden groups of a table up to which they are; the time grows with the third power."""
+PRIME = 2**31 - 1
+"""Equations are solved modulo it: the same at all parties, on whatever machine."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A table of counts that is shown, but for what is hidden.
+
+    Parameters
+    ----------
+    columns
+        What its axes are.
+    table
+        Rows of each group, an axis for each column.
+    within
+        Columns of a coarser table: where that hides a group, this one hides all parts of it.
+    """
+
+    columns: tuple[str, ...]
+    table: Whole
+    within: tuple[str, ...] | None = None
+
+
+def withheld(counts: Sequence[int], smallest: int, shape: Sequence[int] = ()) -> list[bool]:
+    """Which of these groups are not shown: those of 1 to ``smallest`` − 1 rows, and what would give them away.
+
+    In a table of several columns (``shape``: words of each), and in a list, the total of each line may be known. So
+    where groups of a line are withheld, the smallest of the others go with them until they are two at least, with as
+    many rows as ``smallest`` together. Groups without rows are shown as empty, unless others would follow from that.
+
+    Examples
+    --------
+    >>> withheld([10, 2, 30, 0], 5)
+    [True, True, False, False]
+    >>> withheld([10, 2, 3, 0], 5)
+    [False, True, True, False]
+    >>> withheld([10, 1, 1, 30], 5)
+    [True, True, True, False]
+    >>> withheld([10, 2, 30, 20, 40, 50], 5, (2, 3))
+    [True, True, False, True, True, False]
+    >>> withheld([2, 10, 0, 20, 0, 30], 5, (2, 3))
+    [True, True, True, True, True, True]
+    """
+    table = np.array(counts, dtype=np.int64).reshape(tuple(shape) or len(counts))
+    columns = tuple(str(axis) for axis in range(table.ndim))
+    (hidden,) = hidden_in([Counts(columns, table)], smallest)
+    return [bool(each) for each in hidden.ravel()]
+
+
+def hidden_in(tables: Sequence[Counts], smallest: int) -> list[Hidden]:
+    """The same for several tables of the same rows, of which each may tell about the others.
+
+    A group that a table hides must not follow from a finer one that has all its parts: one of them at least is hidden.
+
+    Examples
+    --------
+    The first table hides 10 of a kind together with 2; the second must not show both parts of these 10.
+
+    >>> kinds, both = np.array([2, 10, 20]), np.array([[1, 5, 11], [1, 5, 9]])
+    >>> one, other = hidden_in([Counts(("kind",), kinds), Counts(("place", "kind"), both)], 5)
+    >>> one.tolist(), other.tolist()
+    ([True, True, False], [[True, True, False], [True, True, False]])
+    """
+    asked, tables = len(tables), [*tables, *_margins(tables)]
+    found = [(each.table > 0) & (each.table < smallest) for each in tables]
+    lines = [[line for axis in range(each.ndim) for line in _lines(each.shape, axis)] for each in found]
+    coarser = [
+        [k for k, one in enumerate(tables) if one is not each and set(one.columns) <= set(each.columns)]
+        for each in tables
+    ]
+    while True:
+        before = sum(int(hidden.sum()) for hidden in found)
+        for each, hidden, those in zip(tables, found, lines, strict=True):
+            for line in those:
+                _complete(each.table[line], hidden[line], smallest)
+        for each, hidden, those_coarser in zip(tables, found, coarser, strict=True):
+            for k in those_coarser:
+                _hide_parts(tables[k], found[k], each, hidden)
+        if before == sum(int(hidden.sum()) for hidden in found):
+            told = [
+                _solve(each, hidden, [(tables[k], found[k]) for k in those_coarser], smallest)
+                for each, hidden, those_coarser in zip(tables, found, coarser, strict=True)
+            ]
+            if not any(told):
+                return found[:asked]
+
+
+def _margins(tables: Sequence[Counts]) -> list[Counts]:
+    """The totals of all tables that are not among them."""
+    known = {frozenset(each.columns) for each in tables}
+    margins = {}
+    for each in tables:
+        axes = range(each.table.ndim if each.table.ndim <= MOST_AXES else 0)
+        for kept in (kept for size in axes for kept in combinations(axes, size)):
+            columns = tuple(each.columns[axis] for axis in kept)
+            dropped = tuple(axis for axis in axes if axis not in kept)
+            if frozenset(columns) not in known:
+                margins[frozenset(columns)] = Counts(columns, np.array(each.table.sum(axis=dropped)))
+    return list(margins.values())
+
+
+def _hide_parts(coarse: Counts, gone: Hidden, fine: Counts, found: Hidden) -> None:
+    """See that what a coarser table hides has hidden parts."""
+    for place in np.argwhere(gone):
+        part = _part(coarse.columns, place.tolist(), fine.columns)
+        rows, hidden = fine.table[part], found[part]
+        if fine.within is not None and set(fine.within) == set(coarse.columns):
+            hidden[...] = True
+        elif not hidden.any():
+            _hide_smallest(rows, hidden)
+
+
+def _solve(fine: Counts, hidden: Hidden, coarser: Sequence[tuple[Counts, Hidden]], smallest: int) -> bool:
+    """If all totals that are shown tell of a small group together, hide one group more; whether that was needed."""
+    unknown = np.flatnonzero(hidden)
+    if not 2 < len(unknown) <= SOLVED or fine.table.ndim > MOST_AXES:
+        return False
+    names = np.arange(fine.table.size).reshape(fine.table.shape)
+    totals: list[Whole] = []
+    for coarse, gone in coarser:
+        for place in np.argwhere(~gone):
+            part = names[_part(coarse.columns, place.tolist(), fine.columns)].ravel()
+            empty = coarse.table[tuple(place)] == 0
+            totals += [np.array([each]) for each in part] if empty else [part]
+    equations = [np.isin(unknown, part) for part in totals]
+    rows = fine.table.ravel()[unknown]
+    reduced = _reduced(np.array([each for each in equations if each.any()], dtype=np.int64).reshape(-1, len(unknown)))
+    small = [row == 1 for row in reduced if row.max() == 1 and 0 < rows[row == 1].sum() < smallest]
+    if not small or hidden.all():
+        return False
+    near = [part for part, each in zip(totals, equations, strict=True) if (each & small[0]).any()]
+    _hide_near(fine.table, hidden, near)
+    return True
+
+
+def _hide_near(table: Whole, hidden: Hidden, near: Sequence[Whole]) -> None:
+    """Hide the smallest group that is shown and in one of these parts; if there is none, any; if there is none, all."""
+    for part in (*near, np.arange(table.size)):
+        chosen = np.isin(np.arange(table.size), part).reshape(table.shape)
+        if _hide_smallest(np.where(chosen, table, 0), hidden):
+            return
+    hidden[...] = True
+
+
+def _reduced(equations: Whole) -> Whole:
+    """Equations solved for as many unknowns as they determine, each in terms of the others; modulo a prime."""
+    left, done = equations % PRIME, 0
+    for column in range(left.shape[1]):
+        below = np.flatnonzero(left[done:, column])
+        if not len(below):
+            continue
+        left[[done, done + below[0]]] = left[[done + below[0], done]]
+        left[done] = left[done] * pow(int(left[done, column]), -1, PRIME) % PRIME
+        others = np.flatnonzero(left[:, column])
+        others = others[others != done]
+        left[others] = (left[others] - left[others, column][:, None] * left[done]) % PRIME
+        done += 1
+        if done == len(left):
+            break
+    return left[:done]
+
+
+def _lines(shape: Sequence[int], axis: int) -> list[Line]:
+    """The lines of a table along one axis."""
+    places = [[slice(None)] if k == axis else range(size) for k, size in enumerate(shape)]
+    return list(product(*places))
+
+
+def _part(columns: Sequence[str], places: Sequence[int], finer: Sequence[str]) -> tuple[Any, ...]:
+    """Where the parts of a group are in a finer table."""
+    known = dict(zip(columns, places, strict=True))
+    return (*(known.get(column, slice(None)) for column in finer), ...)
+
+
+def _complete(rows: Whole, hidden: Hidden, smallest: int) -> None:
+    """Hide more of a line until what is hidden does not follow from its total."""
+    while hidden.any() and (hidden.sum() == 1 or rows[hidden].sum() < smallest):
+        if not _hide_smallest(rows, hidden) and (rows.sum() < smallest or not _hide_empty(rows, hidden)):
+            return
+
+
+def _hide_smallest(rows: Whole, hidden: Hidden) -> bool:
+    """Hide the smallest group with rows that is shown; whether there was one."""
+    largest = np.iinfo(np.int64).max
+    others = np.where(hidden | (rows == 0), largest, rows)
+    place = np.unravel_index(int(others.argmin()), others.shape)
+    if others[place] == largest:
+        return False
+    hidden[place] = True
+    return True
+
+
+def _hide_empty(rows: Whole, hidden: Hidden) -> bool:
+    """Hide that one group has no rows: a line whose rows are all in one hidden group would give it away."""
+    empty = np.flatnonzero((rows == 0) & ~hidden)
+    hidden[empty[:1]] = True
+    return len(empty) > 0

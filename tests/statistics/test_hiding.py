@@ -1,0 +1,66 @@
+"""What a report leaves out does not follow from what it shows, however its tables are put together."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sottovoce.statistics.hiding import Counts, hidden_in, withheld
+
+SMALLEST = 5
+
+
+def made_up(rng: np.random.Generator, axes: int) -> dict[tuple[int, ...], Counts]:
+    """A table with groups of all sizes, and all its margins, by their axes."""
+    table = rng.choice([0, 1, 2, 3, 8, 15, 40], size=rng.integers(2, 5, axes), p=[0.1, 0.07, 0.05, 0.03] + [0.25] * 3)
+    margins = [kept for size in range(axes + 1) for kept in combinations(range(axes), size)]
+    summed = {kept: table.sum(axis=tuple(set(range(axes)) - set(kept))) for kept in margins}
+    return {kept: Counts(tuple(map(str, kept)), np.array(each)) for kept, each in summed.items()}
+
+
+def groups(tables: dict[tuple[int, ...], Counts], found: list[np.ndarray]):
+    """For each group of each table: which groups of the finest table it is made of, its rows, whether it is hidden."""
+    finest = list(tables.values())[-1].table
+    for (kept, counts), hidden in zip(tables.items(), found, strict=True):
+        for place in np.ndindex(counts.table.shape):
+            part = np.zeros(finest.shape)
+            part[tuple(place[kept.index(k)] if k in kept else slice(None) for k in range(finest.ndim))] = 1.0
+            yield part.ravel(), int(counts.table[place]), bool(hidden[place])
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_no_small_group_is_the_solution_of_equations(axes):
+    """Whoever takes all groups that are shown, of a table and all its margins, cannot solve for one that is hidden."""
+    rng = np.random.default_rng(axes)
+    for _ in range(60):
+        tables = made_up(rng, axes)
+        found = hidden_in(list(tables.values()), SMALLEST)
+        everything = list(groups(tables, found))
+        assert all(hidden for _, rows, hidden in everything if 0 < rows < SMALLEST)
+        shown = [part for part, _, hidden in everything if not hidden]
+        empty = [each for part, rows, hidden in everything if not hidden and rows == 0 for each in np.diag(part)]
+        equations = np.array([np.zeros(everything[0][0].size), *shown, *empty])
+        _, sizes, ways = np.linalg.svd(equations)
+        free = ways[(sizes > 1e-9).sum() :]
+        secrets = [part for part, rows, hidden in everything if hidden and 0 < rows < SMALLEST]
+        assert all(np.abs(free @ part).max() > 1e-9 for part in secrets)
+
+
+def test_hidden_groups_of_a_line_are_many_together():
+    """Who subtracts what is shown from a total finds no small group."""
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        counts = rng.choice([0, 1, 2, 8, 30], size=6).tolist()
+        hidden = withheld(counts, SMALLEST)
+        rest = sum(count for count, each in zip(counts, hidden, strict=True) if each)
+        assert rest == 0 or rest >= SMALLEST or rest == sum(counts)
+
+
+def test_what_two_lines_tell_together_is_hidden():
+    """Rows 2 and 3 and column 3 tell what columns 2 and 3 have in them, and so the 2 in row 1."""
+    table = np.array([[8, 2, 40], [40, 8, 15], [40, 3, 15], [9, 20, 30]])
+    lines_only = np.array([[1, 1, 0], [0, 1, 1], [0, 1, 1], [0, 0, 0]], dtype=bool)
+    hidden = np.array(withheld(table.ravel().tolist(), SMALLEST, table.shape)).reshape(table.shape)
+    assert hidden.sum() > lines_only.sum()
