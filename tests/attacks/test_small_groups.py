@@ -147,3 +147,97 @@ by = ["ill"]
         for dept in hidden:
             shown = [row.get("ill") for row in report[name] if row["dept"] == dept and row["count"] is not None]
             assert len(shown) < 2
+
+
+LINEAR = '[statistics.model]\nkind = "linear"\noutcome = "salary"\npredictors = [{}]\n'
+LOGISTIC = '[statistics.model]\nkind = "logistic"\noutcome = "ill"\npredictors = [{}]\n'
+
+
+def people(number: int) -> list[list[str]]:
+    """Rows in which no group is small."""
+    return [[str(40000 + 700 * (k % 17)), "abcd"[k % 4], ("no", "yes")[k // 4 % 2], str(k // 8 % 2), str(k % 5 - 2)]
+            for k in range(number)]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", [LINEAR, LOGISTIC])
+@pytest.mark.parametrize(
+    ("column", "changed", "few"),
+    [
+        ("dept", {"only": "d"}, "dept = d"),
+        ("dept", {"all": "b", 0: {5: "a"}}, "dept = a"),
+        ("parent", {"all": "0", 3: {9: "1"}}, "parent = 1"),
+        ("parent", {"all": "1", 3: {9: "0"}}, "parent = 0"),
+        ("cars", {"all": "0", 4: {9: "7"}}, "cars ≠ 0"),
+        ("cars", {"all": "-9", 4: {9: "7", 10: "1"}}, "cars ≠ -9"),
+        ("cars", {"all": "9", 4: {9: "7"}}, "cars ≠ 9"),
+    ],
+)
+def test_no_term_of_a_regression_is_about_few(tmp_path, model, column, changed, few):
+    """A word, or a number other than that of all others, that few have: the constant and a coefficient are theirs."""
+    place = ["salary", "dept", "ill", "parent", "cars"].index(column)
+    rows = people(80)
+    if "only" in changed:
+        for row in rows[6:]:
+            row[place] = "a" if row[place] == changed["only"] else row[place]
+    if "all" in changed:
+        for row in rows:
+            row[place] = changed["all"]
+    for where in changed.values():
+        for number, value in where.items() if isinstance(where, dict) else ():
+            rows[number][place] = value
+    rows[9][0] = "123456"
+    report = reported(tmp_path, model.format(f'"{column}"'), [",".join(row) for row in rows])
+    assert all(row["coefficient"] is None and row["standard error"] is None for row in report["model"])
+    assert few in report["model"][0]["why"]
+
+
+def test_two_terms_that_differ_in_few_rows_tell_of_them(tmp_path):
+    """All parents but one are in department a: the difference of the terms is that one."""
+    rows = [[pay, "ab"[int(parent)], ill, parent, cars] for pay, _, ill, parent, cars in people(80)]
+    rows[9][:2] = ["123456", "b" if rows[9][1] == "a" else "a"]
+    report = reported(tmp_path, LINEAR.format('"parent", "dept"'), [",".join(row) for row in rows])
+    assert all(row["coefficient"] is None for row in report["model"])
+    assert "compared with" in report["model"][0]["why"]
+
+
+def test_odds_are_not_those_of_few(tmp_path):
+    """One person of a department is ill: the odds there, and how many work there, tell so."""
+    rows = people(80)
+    for row in rows:
+        row[2] = "no" if row[1] == "a" else row[2]
+    rows[4][2] = "yes"
+    report = reported(tmp_path, LOGISTIC.format('"dept"'), [",".join(row) for row in rows])
+    assert all(row["coefficient"] is None for row in report["model"])
+    assert report["model"][0]["why"] == "fewer than 5 rows: ill = yes, dept = a"
+
+
+@pytest.mark.parametrize(("number", "shown"), [(7, False), (8, True)])
+def test_a_regression_has_more_rows_than_terms(tmp_path, number, shown):
+    """By as many as the smallest group: with fewer, the residuals of a few persons are left."""
+    rows = [f"{1000 * k * k},a,no,0,{k % 7}" for k in range(number)]
+    statistics = LINEAR.format('"cars", "age"').replace(
+        "[statistics", "[columns.age]\nlow = 0\nhigh = 99\nunit = 1\n[statistics"
+    )
+    declared = Study.from_text(HEAD + statistics)
+    (tmp_path / "a.csv").write_text(
+        "\n".join(["salary,dept,ill,parent,cars,age", *(f"{row},{k * k % 50}" for k, row in enumerate(rows))])
+    )
+    table = declared.read(tmp_path / "a.csv")
+    report = run_together(declared, {"ada": table, "bob": table.where([("dept", 3)])})
+    assert all((row["coefficient"] is not None) == shown for row in report["model"][:3])
+
+
+def test_nobody_contributes_to_a_regression_that_is_not_shown(tmp_path):
+    """A party that reads the sums with a program of its own finds zeros."""
+    statistics = '[statistics.model]\nkind = "linear"\noutcome = "salary"\npredictors = ["job"]\n'
+    report, given = contributions(tmp_path, statistics)
+    assert report["model"][0]["why"] == "fewer than 20 rows: job = smith"
+    assert not any(any(values) for values in given["t/pay/values"])
+
+
+def test_regressions_of_large_groups_are_shown(tmp_path):
+    """All terms of both, with what pandas would tell in the constant."""
+    rows = [",".join(row) for row in people(80)]
+    for model in (LINEAR, LOGISTIC):
+        report = reported(tmp_path, model.format('"dept", "cars"'), rows)
+        assert all(row["coefficient"] is not None for row in report["model"])

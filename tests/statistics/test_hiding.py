@@ -34,7 +34,7 @@ def groups(tables: dict[tuple[int, ...], Counts], found: list[np.ndarray]):
 def test_no_small_group_is_the_solution_of_equations(axes):
     """Whoever takes all groups that are shown, of a table and all its margins, cannot solve for one that is hidden."""
     rng = np.random.default_rng(axes)
-    for _ in range(60):
+    for _ in range(40):
         tables = made_up(rng, axes)
         found = hidden_in(list(tables.values()), SMALLEST)
         everything = list(groups(tables, found))

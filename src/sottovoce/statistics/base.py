@@ -7,7 +7,7 @@ cell with fewer rows than the study's smallest group is never decoded.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -56,6 +56,18 @@ class Statistic(ABC):
         """The columns of the table of counts that it shows."""
         return self.by
 
+    def apart(self) -> list[Cell]:
+        """Cells, besides those of its tables, whose rows are counted before anything is asked of them."""
+        return []
+
+    def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
+        """Why nothing of it may be shown, from the rows of each cell; ``None``: it may."""
+        return None
+
+    def unknown(self, why: str | None = None) -> list[Row]:
+        """The result where nothing may be shown, or nothing can be found."""
+        return [{"count": None} | ({} if why is None else {"why": why})]
+
     def words(self, cell: Cell) -> Row:
         """The words of a cell, by column."""
         columns = {column.name: column for column in self.by}
@@ -102,10 +114,6 @@ class Stepwise(Statistic):
         """What is known before the first step."""
 
     @abstractmethod
-    def least(self) -> int:
-        """How many rows it needs."""
-
-    @abstractmethod
     def step_features(self, table: Table, state: Any) -> list[Whole]:
         """What each row adds in a step: for each sum ``(rows,)`` whole numbers ≥ 0."""
 
@@ -119,7 +127,7 @@ class Stepwise(Statistic):
 
     @abstractmethod
     def found(self, state: Any) -> list[Row]:
-        """The result; ``None``: no step was the last."""
+        """The result after the last step."""
 
 
 def cells_of(columns: Sequence[Categories]) -> list[Cell]:

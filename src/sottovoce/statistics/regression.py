@@ -2,22 +2,27 @@
 
 A column of words stands for a term of its own for each word but the first. Sums are whole numbers and equations are
 solved exactly, so all parties find the same coefficients to the last digit.
+
+A term that sets a few rows apart from all others would tell of them: with a word that one person has, the constant and
+one coefficient are that person's value. So rows are counted first, and where a term has few nothing is asked.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import NumericalFailure
-from .base import Row, Stepwise, Summed
+from .base import Cell, Row, Statistic, Stepwise, Summed
 from .columns import Categories, Column, Numbers
 from .exact import Whole, inverse, rounded
 from .table import Table
@@ -97,8 +102,81 @@ def _at_true_zero(terms: Sequence[Term], scales: Sequence[Fraction]) -> list[Fra
     return [Fraction(1), *(-term.begin / scale for term, scale in zip(terms[1:], scales[1:], strict=True))]
 
 
+def _marks(column: Column) -> list[tuple[str, Cell]]:
+    """The words of a column, or its two numbers where it has no more, and the rows that have them."""
+    if isinstance(column, Categories):
+        return [(f"{column.name} = {word}", ((column.name, place),)) for place, word in enumerate(column.words)]
+    if column.span > 1:
+        return []
+    return [(f"{column.name} = {end}", ((column.name, place),)) for place, end in enumerate((column.low, column.high))]
+
+
+def _points(column: Column) -> list[tuple[str, Cell]]:
+    """The ends of a column of more numbers, and zero: what all rows but a few may have."""
+    if isinstance(column, Categories) or column.span <= 1:
+        return []
+    zero = -column.low / column.unit
+    units = {0: column.low, column.span: column.high}
+    if 0 < zero < column.span and zero == int(zero):
+        units[int(zero)] = Decimal(0)
+    return [(f"{column.name} ≠ {value}", ((column.name, unit),)) for unit, value in units.items()]
+
+
 @dataclass(frozen=True)
-class Linear(Summed):
+class Regression(Statistic):
+    """What regressions have in common: terms, and when they set few rows apart."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> list[Term]:
+        """The constant first."""
+
+    @property
+    @abstractmethod
+    def explained_by(self) -> tuple[Column, ...]:
+        """The predictors."""
+
+    @property
+    def told(self) -> list[tuple[str, Cell]]:
+        """The words whose shares among the rows of each term a result tells."""
+        return []
+
+    def apart(self) -> list[Cell]:
+        singles = [cell for column in self.explained_by for _, cell in (*_marks(column), *_points(column))]
+        pairs = [(*one, *other) for (_, one), (_, other) in (*self._pairs(), *self._shares())]
+        return [*singles, *(cell for _, cell in self.told), *pairs]
+
+    def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
+        whole = counts[()]
+        if whole < smallest + len(self.terms):
+            return f"fewer than {smallest} rows more than terms"
+        marks = [mark for column in self.explained_by for mark in _marks(column)]
+        few = [label for label, cell in (*marks, *self.told) if 0 < counts[cell] < smallest]
+        points = [point for column in self.explained_by for point in _points(column)]
+        few += [label for label, cell in points if 0 < whole - counts[cell] < smallest]
+        few += [f"{a}, {b}" for (a, one), (b, other) in self._shares() if 0 < counts[*one, *other] < smallest]
+        for (a, one), (b, other) in self._pairs():
+            unlike = counts[one] + counts[other] - 2 * counts[*one, *other]
+            if 0 < unlike < smallest or 0 < whole - unlike < smallest:
+                few.append(f"{a} compared with {b}")
+        return f"fewer than {smallest} rows: {'; '.join(few)}" if few else None
+
+    def unknown(self, why: str | None = None) -> list[Row]:
+        reason = {} if why is None else {"why": why}
+        return [{"term": term.label, "coefficient": None, "standard error": None} | reason for term in self.terms]
+
+    def _pairs(self) -> list[tuple[tuple[str, Cell], tuple[str, Cell]]]:
+        """Marks of different columns: those that differ in few rows set these apart together."""
+        columns = [_marks(column) for column in self.explained_by]
+        return [pair for one, other in combinations(columns, 2) for pair in product(one, other)]
+
+    def _shares(self) -> list[tuple[tuple[str, Cell], tuple[str, Cell]]]:
+        """Marks, and the words whose shares among their rows a result tells."""
+        return list(product(self.told, [mark for column in self.explained_by for mark in _marks(column)]))
+
+
+@dataclass(frozen=True)
+class Linear(Regression, Summed):
     """Least squares: coefficients with standard errors, and R²."""
 
     outcome: Numbers
@@ -109,8 +187,11 @@ class Linear(Summed):
 
     @property
     def terms(self) -> list[Term]:
-        """The constant first."""
         return _terms(self.predictors)
+
+    @property
+    def explained_by(self) -> tuple[Column, ...]:
+        return self.predictors
 
     def features(self, table: Table) -> list[Whole]:
         columns = [*(term.of(table) for term in self.terms), table.columns[self.outcome.name]]
@@ -124,12 +205,12 @@ class Linear(Summed):
         terms = self.terms
         size = len(terms)
         if count <= size:
-            return _unknown(terms)
+            return self.unknown()
         whole = _symmetric(size + 1, list(map(Fraction, sums)))
         try:
             inverted = inverse([row[:size] for row in whole[:size]])
         except NumericalFailure:  # predictors that determine each other: no single answer
-            return _unknown(terms)
+            return self.unknown()
         right, squares = [row[size] for row in whole[:size]], whole[size][size]
         found = _times(inverted, right)
         left = squares - _dot(found, right)
@@ -158,7 +239,7 @@ class Newton:
 
 
 @dataclass(frozen=True)
-class Logistic(Stepwise):
+class Logistic(Regression, Stepwise):
     """How predictors change the odds of the second of two words: coefficients with standard errors.
 
     Each row's part of a step is rounded to 2⁻³⁰ before it is summed.
@@ -171,14 +252,18 @@ class Logistic(Stepwise):
 
     @property
     def terms(self) -> list[Term]:
-        """The constant first."""
         return _terms(self.predictors)
+
+    @property
+    def explained_by(self) -> tuple[Column, ...]:
+        return self.predictors
+
+    @property
+    def told(self) -> list[tuple[str, Cell]]:
+        return _marks(self.outcome)
 
     def begin(self) -> Newton:
         return Newton([0.0] * len(self.terms))
-
-    def least(self) -> int:
-        return len(self.terms)
 
     def step_features(self, table: Table, state: Newton) -> list[Whole]:
         """What each row adds to the slope, moved up by one so that it is positive, and to the second derivatives."""
@@ -204,10 +289,8 @@ class Logistic(Stepwise):
         moved = [c + d for c, d in zip(state.coefficients, change, strict=True)]
         return Newton(moved, inverted), all(abs(d) <= CLOSE for d in change)
 
-    def found(self, state: Newton | None) -> list[Row]:
+    def found(self, state: Newton) -> list[Row]:
         terms = self.terms
-        if state is None:
-            return _unknown(terms)
         exact = [Fraction(c) for c in state.coefficients]
         scales = [term.unit * term.span for term in terms]
         rows: list[Row] = []
@@ -219,10 +302,6 @@ class Logistic(Stepwise):
                 {"term": term.label, "coefficient": rounded(_dot(way, exact)), "standard error": math.sqrt(error)}
             )
         return rows
-
-
-def _unknown(terms: Sequence[Term]) -> list[Row]:
-    return [{"term": term.label, "coefficient": None, "standard error": None} for term in terms]
 
 
 def _counted(parts: npt.NDArray[np.float64]) -> Whole:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import InvalidFile, InvalidParameter, NumericalFailure
 from .agreeing import agree
-from .base import Cell, Row, Stepwise, Summed, cells_of
+from .base import Cell, Row, Statistic, Stepwise, Summed, cells_of
 from .columns import Categories, Numbers
 from .counting import Proportion
 from .exact import Whole, exact_sum
@@ -69,7 +69,7 @@ async def run_study(
     results = []
     for statistic in study.statistics:
         if isinstance(statistic, Stepwise):
-            rows = await run.steps(statistic, cells[()])
+            rows = await run.steps(statistic, groups)
         else:
             assert isinstance(statistic, Summed)
             rows = run.decoded(statistic, groups, values[statistic.name])
@@ -111,7 +111,8 @@ def _tables(study: Study) -> dict[tuple[Categories, ...], tuple[Categories, ...]
 
 def _cells(study: Study) -> list[Cell]:
     """All cells whose rows are counted; one of them is that of all rows."""
-    return sorted({cell for columns in _tables(study) for cell in cells_of(columns)})
+    apart = {cell for statistic in study.statistics for cell in statistic.apart()}
+    return sorted({cell for columns in _tables(study) for cell in cells_of(columns)} | apart)
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,8 @@ class _Groups:
 
     counts: Mapping[Cell, int]
     hidden: frozenset[Cell]
+    refused: Mapping[str, str]
+    """By name, the statistics of which nothing is shown, and why."""
 
     @classmethod
     def of(cls, study: Study, counts: Mapping[Cell, int]) -> _Groups:
@@ -130,11 +133,13 @@ class _Groups:
         found = hidden_in(tables, smallest) if together else [hidden_in([each], smallest)[0] for each in tables]
         cells = [cell for columns in _tables(study) for cell in cells_of(columns)]
         hidden = [bool(each) for table in found for each in table.ravel()]
-        return cls(counts, frozenset(cell for cell, each in zip(cells, hidden, strict=True) if each))
+        why = {statistic.name: statistic.refused(counts, smallest) for statistic in study.statistics}
+        refused = {name: each for name, each in why.items() if each is not None}
+        return cls(counts, frozenset(cell for cell, each in zip(cells, hidden, strict=True) if each), refused)
 
-    def shown(self, cell: Cell) -> bool:
-        """Whether a cell may be decoded."""
-        return self.counts[cell] > 0 and cell not in self.hidden
+    def shown(self, statistic: Statistic, cell: Cell) -> bool:
+        """Whether a cell of a statistic may be decoded."""
+        return self.counts[cell] > 0 and cell not in self.hidden and statistic.name not in self.refused
 
 
 def _table(columns: Sequence[Categories], within: Sequence[Categories] | None, counts: Mapping[Cell, int]) -> Counts:
@@ -233,7 +238,9 @@ class _Run:
         for place, statistic in enumerate(_summed(self.study), start=self._first):
             for cell in statistic.cells:
                 limits = statistic.most()
-                features: list[Whole] = statistic.features(self.table.where(cell)) if groups.shown(cell) else []
+                features: list[Whole] = (
+                    statistic.features(self.table.where(cell)) if groups.shown(statistic, cell) else []
+                )
                 own += [exact_sum(feature) for feature in features] or [0] * len(limits)
                 most += [self.study.most_rows * limit for limit in limits]
                 places.append(place)
@@ -243,10 +250,12 @@ class _Run:
 
     def decoded(self, statistic: Summed, groups: _Groups, sums: Sequence[Sequence[int]]) -> list[Row]:
         """The result for all cells."""
+        if statistic.name in groups.refused:
+            return statistic.unknown(groups.refused[statistic.name])
         rows: list[Row] = []
         for cell, own in zip(statistic.cells, sums, strict=True):
             words, count = statistic.words(cell), groups.counts[cell]
-            if not groups.shown(cell):
+            if not groups.shown(statistic, cell):
                 rows.append(words | {"count": None if cell in groups.hidden else 0})
                 continue
             inside = [min(max(number, 0), count * most) for number, most in zip(own, statistic.most(), strict=True)]
@@ -258,10 +267,11 @@ class _Run:
             rows += [words | row | self._noise(statistic, row) for row in found]
         return rows
 
-    async def steps(self, statistic: Stepwise, count: int) -> list[Row]:
+    async def steps(self, statistic: Stepwise, groups: _Groups) -> list[Row]:
         """Step after step until one is the last."""
-        if count < max(self.study.smallest_group, statistic.least()):
-            return statistic.found(None)
+        if statistic.name in groups.refused:
+            return statistic.unknown(groups.refused[statistic.name])
+        count = groups.counts[()]
         state, most = statistic.begin(), [self.study.most_rows * limit for limit in statistic.step_most()]
         for number in range(1, statistic.rounds + 1):
             own = [exact_sum(feature) for feature in statistic.step_features(self.table, state)]
@@ -272,7 +282,7 @@ class _Run:
                 break
             if done:
                 return statistic.found(state)
-        return statistic.found(None)
+        return statistic.unknown()
 
     def released(self) -> Released | None:
         """What the report says of the noise."""
