@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from sottovoce.statistics import PlainSum, Study, StudyReport, run_study, run_together
@@ -241,3 +243,30 @@ def test_regressions_of_large_groups_are_shown(tmp_path):
     for model in (LINEAR, LOGISTIC):
         report = reported(tmp_path, model.format('"dept", "cars"'), rows)
         assert all(row["coefficient"] is not None for row in report["model"])
+
+
+def test_quantiles_show_no_value_of_few(tmp_path):
+    """Whatever is asked for: each interval has a group in it, and a group at or beyond it on both sides."""
+    shares = ", ".join(str(each) for each in [0.000001, *np.linspace(0.005, 1, 200).round(6).tolist()])
+    statistics = f'[statistics.q]\nkind = "quantiles"\ncolumn = "salary"\nbins = 10000\nprobabilities = [{shares}]\n'
+    pay = np.sort(np.random.default_rng(3).lognormal(10.6, 0.5, 150).clip(0, 249999).astype(int))
+    report = reported(tmp_path, statistics, [f"{each},a" for each in pay])
+    intervals = [(row["from"], row["to"]) for row in report["q"]]
+    for low, high in intervals:
+        assert ((low <= pay) & (pay < high)).sum() >= FEW
+        assert (pay < high).sum() >= FEW
+        assert (pay >= low).sum() >= FEW
+    different = sorted(set(intervals))
+    assert all(one[1] <= other[0] for one, other in pairwise(different))
+    assert len(different) > 8
+    exact = np.quantile(pay, [0.25, 0.5, 0.75], method="inverted_cdf")
+    found = [next(each for each, row in zip(intervals, report["q"], strict=True) if row["probability"] == p)
+             for p in (0.25, 0.5, 0.75)]  # fmt: skip
+    assert all(low <= value < high for value, (low, high) in zip(exact, found, strict=True))
+
+
+def test_quantiles_of_one_group_tell_where_all_of_it_is(tmp_path):
+    """And nothing of any of its five values."""
+    statistics = '[statistics.q]\nkind = "quantiles"\ncolumn = "salary"\nbins = 10000\nprobabilities = [0.5, 1]\n'
+    report = reported(tmp_path, statistics, [f"{each},a" for each in (10, 20, 30, 40, 200_000)])
+    assert {(row["from"], row["to"]) for row in report["q"]} == {(0, 204_800)}

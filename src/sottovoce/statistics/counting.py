@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,29 +54,57 @@ class Histogram(Summed):
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return of_sums[0]
 
-    def _bounds(self, b: int) -> Row:
-        """What a bin begins with, and what it lies below; the last one ends with the upper bound."""
-        low, high = self.edges[b], min(self.edges[b + 1], self.column.span)
+    def _bounds(self, b: int, end: int | None = None) -> Row:
+        """What a bin begins with, and what it lies below; the last one ends with the upper bound.
+
+        With an ``end``, of all bins from ``b`` to the one before it.
+        """
+        low, high = self.edges[b], min(self.edges[b + 1 if end is None else end], self.column.span)
         return {"from": rounded(self.column.value(Fraction(low))), "to": rounded(self.column.value(Fraction(high)))}
 
 
 @dataclass(frozen=True)
 class Quantiles(Histogram):
-    """The bins in which quantiles lie: the smallest value that is not below a share p of all values."""
+    """The bins in which quantiles lie: the smallest value that is not below a share p of all values.
+
+    None is nearer to an end than as many values as the smallest group. Where fewer values lie in a bin, it is shown as
+    part of a wider one: two bins, four, eight, … from the lower bound on, until there are as many in it. Where one wide
+    bin lies in another, the other stands for both. So what all quantiles together tell is about groups.
+    """
 
     probabilities: tuple[Fraction, ...]
 
     kind: ClassVar[str] = "quantiles"
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
-        below = list(accumulate(sums))
-        if not below[-1]:  # noise has left nothing
-            return [{"probability": float(p), "from": None, "to": None} for p in self.probabilities]
-        found = [next(b for b in range(self.bins) if below[b] >= p * below[-1]) for p in self.probabilities]
-        return [{"probability": float(p)} | self._bounds(b) for p, b in zip(self.probabilities, found, strict=True)]
+        found = self.blocks(sums, smallest)
+        ends = [{"from": None, "to": None} if each is None else self._bounds(*each) for each in found]
+        return [{"probability": float(p)} | each for p, each in zip(self.probabilities, ends, strict=True)]
+
+    def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int] | None]:
+        """The first bin and one past the last for each probability; ``None``: there are too few values."""
+        below = [0, *accumulate(sums)]
+        whole = below[-1]
+        if not whole or whole < smallest:  # noise may have left less than was counted
+            return [None] * len(self.probabilities)
+        ranks = [min(max(math.ceil(p * whole), smallest), whole - smallest + 1) for p in self.probabilities]
+        bins = [bisect_left(below, max(rank, 1)) - 1 for rank in ranks]
+        found = [self._block(b, below, smallest) for b in bins]
+        return [
+            max((each for each in found if each[0] <= b < each[1]), key=lambda each: each[1] - each[0]) for b in bins
+        ]
 
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return None
+
+    def _block(self, b: int, below: Sequence[int], smallest: int) -> tuple[int, int]:
+        """The least wide bin around a bin in which there are enough values."""
+        width = 1
+        while True:
+            first, end = b // width * width, min((b // width + 1) * width, self.bins)
+            if below[end] - below[first] >= smallest:
+                return first, end
+            width *= 2
 
 
 @dataclass(frozen=True)
