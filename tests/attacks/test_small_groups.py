@@ -270,3 +270,79 @@ def test_quantiles_of_one_group_tell_where_all_of_it_is(tmp_path):
     statistics = '[statistics.q]\nkind = "quantiles"\ncolumn = "salary"\nbins = 10000\nprobabilities = [0.5, 1]\n'
     report = reported(tmp_path, statistics, [f"{each},a" for each in (10, 20, 30, 40, 200_000)])
     assert {(row["from"], row["to"]) for row in report["q"]} == {(0, 204_800)}
+
+
+BINS = '[statistics.{}]\nkind = "histogram"\ncolumn = "salary"\nbins = {}\nby = [{}]\n'
+
+
+def between(*statistics: list[dict]) -> list[int]:
+    """What the differences of histograms tell: the values between each two edges of which both are known."""
+    below = {0: 0}
+    for rows in statistics:
+        if any("from" not in row for row in rows):
+            continue
+        for row in rows:  # up to what is hidden, and down to it from the total
+            if row["count"] is None:
+                break
+            below[row["to"]] = below[row["from"]] + row["count"]
+        below[250_000] = 83
+        for row in reversed(rows):
+            if row["count"] is None:
+                break
+            below[row["from"]] = below[row["to"]] - row["count"]
+    edges = sorted(below)
+    return [below[end] - below[begin] for begin, end in pairwise(edges)]
+
+
+ROWS = ["1000,a"] * 3 + ["70000,a"] * 40 + ["130000,a"] * 10 + ["200000,b"] * 30
+
+
+@pytest.mark.parametrize("bins", [(4, 2), (2, 4), (5, 4, 2), (2, 250, 3)])
+def test_two_histograms_do_not_tell_what_one_hides(tmp_path, bins):
+    """Three persons are below 62,500: the wider bins less the narrower ones told so."""
+    statistics = "".join(BINS.format(f"h{k}", number, "") for k, number in enumerate(bins))
+    report = reported(tmp_path, statistics, ROWS)
+    assert not any(0 < count < FEW for count in between(*(report[f"h{k}"] for k in range(len(bins)))))
+    assert len(report["h0"]) == bins[0]
+    assert report["h1"] == [{"count": None, "why": "with h0 it would tell about fewer than 5 rows"}]
+
+
+LARGE = ["10000,a"] * 30 + ["140000,a"] * 30 + ["200000,a"] * 30
+QUANTILES = '[statistics.q]\nkind = "quantiles"\ncolumn = "salary"\nbins = {}\nprobabilities = [0.3, 0.5, 0.9]\n'
+
+
+@pytest.mark.parametrize(("more", "shown"), [([], True), (["100000,a"], False)])
+def test_other_edges_do_not_tell_who_is_between_them(tmp_path, more, shown):
+    """No bin of either is small, and yet one person alone is between a third and a half of the range."""
+    report = reported(tmp_path, BINS.format("h2", 2, "") + BINS.format("h3", 3, ""), LARGE + more)
+    assert [row["count"] for row in report["h2"]] == [30 + len(more), 60]
+    assert ("why" not in report["h3"][0]) == shown
+    assert len(report["h3"]) == (3 if shown else 1)
+
+
+def test_the_histogram_of_all_does_not_tell_that_of_a_hidden_group(tmp_path):
+    """Two departments are hidden, eight persons together; all bins less those of the others had one of them each."""
+    rows = [f"{30_000 * k + 100},a" for k in range(8) for _ in range(20)]
+    rows += [f"{30_000 * k + 200},{'bc'[k % 4 > 0]}" for k in range(8)]
+    report = reported(tmp_path, BINS.format("parts", 8, '"dept"') + BINS.format("all", 8, ""), rows)
+    assert {row["dept"]: row["count"] for row in report["parts"] if row["dept"] in "bc"} == {"b": None, "c": None}
+    assert report["all"] == [{"count": None, "why": "with parts it would tell about fewer than 5 rows"}]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_quantiles_do_not_tell_what_a_histogram_hides(tmp_path, order):
+    """And the other way round; the first is shown."""
+    both = [BINS.format("h", 4, ""), QUANTILES.format(1000)][::order]
+    report = reported(tmp_path, "".join(both), ROWS)
+    assert ("why" in report["q"][0], "why" in report["h"][0]) == (order == 1, order == -1)
+    report = reported(tmp_path, "".join(both), LARGE)
+    assert ("why" in report["q"][0], "why" in report["h"][0]) == (False, False)
+
+
+def test_two_lists_of_quantiles_do_not_tell_more_than_one(tmp_path):
+    """Where the wide bin of one has a narrow one of the other in it, what is left of it may be one person."""
+    one = QUANTILES.format(16).replace("[0.3, 0.5, 0.9]", "[0.055]")
+    other = QUANTILES.format(16).replace("[0.3, 0.5, 0.9]", "[0.03]").replace(".q]", ".p]")
+    report = reported(tmp_path, one + other, ["100,a"] * 5 + ["20000,a"] + ["32000,a"] * 100)
+    assert (report["q"][0]["from"], report["q"][0]["to"]) == (0, 31250)
+    assert "why" in report["p"][0]

@@ -8,7 +8,7 @@ made, and the steps of statistics that need several. With a release every sum ca
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from ..errors import InvalidFile, InvalidParameter, NumericalFailure
 from .agreeing import agree
 from .base import Cell, Row, Statistic, Stepwise, Summed, cells_of
 from .columns import Categories, Numbers
-from .counting import Proportion
+from .counting import Histogram, Proportion
 from .exact import Whole, exact_sum
 from .hiding import Counts, hidden_in
 from .moments import Sum
+from .overlapping import Binned, told_by_others
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
 from .study import Study
@@ -66,6 +67,7 @@ async def run_study(
     cells, clipped = await run.counts()
     groups = _Groups.of(study, cells)
     values = await run.values(groups)
+    groups = run.without_overlaps(groups, values)
     results = []
     for statistic in study.statistics:
         if isinstance(statistic, Stepwise):
@@ -247,6 +249,19 @@ class _Run:
         found = iter(await self._sums("values", own, most, self._blurs(places)) if own else ())
         asked = [statistic for statistic in self.study.statistics if isinstance(statistic, Summed)]
         return {s.name: [[next(found) for _ in s.most()] for _ in s.cells] for s in asked}
+
+    def without_overlaps(self, groups: _Groups, values: Mapping[str, Sequence[Sequence[int]]]) -> _Groups:
+        """Refuse what would tell what another statistic of the same column hides; noise hides it anyhow."""
+        if self.plan is not None:
+            return groups
+        binned = []
+        for statistic in self.study.statistics:
+            if isinstance(statistic, Histogram):
+                sums = dict(zip(statistic.cells, values[statistic.name], strict=True))
+                shown = {cell: each for cell, each in sums.items() if groups.shown(statistic, cell)}
+                binned.append(Binned(statistic, shown, not groups.hidden.intersection(sums)))
+        why = told_by_others(binned, self.study.smallest_group)
+        return replace(groups, refused=dict(groups.refused) | why)
 
     def decoded(self, statistic: Summed, groups: _Groups, sums: Sequence[Sequence[int]]) -> list[Row]:
         """The result for all cells."""

@@ -174,7 +174,9 @@ def _bars(rows: Sequence[Row], number: str) -> str:
     largest = max((abs(row.get(number) or 0) for row in rows), default=0) or 1
     parts = []
     for place, row in enumerate(rows):
-        label = ", ".join(_shown(row[name]) for name in row if name not in {number, "count", "to", "share", "noise"})
+        label = ", ".join(
+            _shown(row[name]) for name in row if name not in {number, "count", "to", "share", "noise", "why"}
+        )
         value, top = row.get(number), 18 * place
         width = round(400 * abs(value or 0) / largest, 2)
         parts.append(f'<text x="195" y="{top + 12}" text-anchor="end">{html.escape(label)}</text>')

@@ -1,0 +1,93 @@
+"""Histograms and quantiles of one column in a study: whether one of them tells what another hides.
+
+The differences of two histograms with other bins are counts of further, narrower ones. If a small group is hidden in
+one of them, or is among these differences, only the first of them that the study names is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .base import Cell
+from .counting import Extremes, Histogram, Quantiles
+from .hiding import withheld
+
+__all__ = ["Binned", "told_by_others"]
+
+
+@dataclass(frozen=True)
+class Binned:
+    """A histogram or quantiles, and what was counted.
+
+    Parameters
+    ----------
+    statistic
+        Which one.
+    sums
+        Values in each bin, by cell; of those cells that may be shown.
+    whole
+        Whether these are all cells that have rows.
+    """
+
+    statistic: Histogram
+    sums: Mapping[Cell, Sequence[int]]
+    whole: bool
+
+    def hides(self, smallest: int) -> bool:
+        """Whether something is left out."""
+        shown = self.sums.values() if not isinstance(self.statistic, Quantiles) else ()
+        return not self.whole or any(any(withheld(sums, smallest)) for sums in shown)
+
+    def below(self, part: Sequence[tuple[str, int]], smallest: int) -> dict[int, int]:
+        """How many values of some cells lie below each edge that is shown of one of them."""
+        cells = [cell for cell in self.sums if set(part) <= set(cell)]
+        places = {place for cell in cells for place in self._places(self.sums[cell], smallest)}
+        edges = self.statistic.edges
+        return {edges[place]: sum(sum(self.sums[cell][:place]) for cell in cells) for place in places}
+
+    def _places(self, sums: Sequence[int], smallest: int) -> set[int]:
+        if not isinstance(self.statistic, Quantiles):
+            return set(range(self.statistic.bins + 1))
+        blocks = [block for block in self.statistic.blocks(sums, smallest) if block is not None]
+        return {0, self.statistic.bins, *(place for block in blocks for place in block)}
+
+
+def told_by_others(all_binned: Sequence[Binned], smallest: int) -> dict[str, str]:
+    """The statistics that are not shown, by name, and why; of those of one column the first is shown."""
+    shown: list[Binned] = []
+    why: dict[str, str] = {}
+    for each in all_binned:
+        if isinstance(each.statistic, Extremes):  # tells one place each, and no number of values
+            continue
+        earlier = next((one.statistic.name for one in shown if _tell(one, each, smallest)), None)
+        if earlier is None:
+            shown.append(each)
+        else:
+            why[each.statistic.name] = f"with {earlier} it would tell about fewer than {smallest} rows"
+    return why
+
+
+def _tell(one: Binned, other: Binned, smallest: int) -> bool:
+    """Whether two statistics tell about a small group together."""
+    if one.statistic.column != other.statistic.column or _same(one.statistic, other.statistic):
+        return False
+    if one.hides(smallest) or other.hides(smallest):
+        return True
+    common = {column.name for column in one.statistic.by} & {column.name for column in other.statistic.by}
+    parts = {tuple(word for word in cell if word[0] in common) for each in (one, other) for cell in each.sums}
+    return any(_differ(one.below(part, smallest), other.below(part, smallest), smallest) for part in parts)
+
+
+def _same(one: Histogram, other: Histogram) -> bool:
+    """Whether they show the same numbers."""
+    quantiles = [each.probabilities for each in (one, other) if isinstance(each, Quantiles)]
+    alike = not quantiles or (len(quantiles) == 2 and set(quantiles[0]) == set(quantiles[1]))
+    return alike and one.bins == other.bins and set(one.by) == set(other.by)
+
+
+def _differ(one: Mapping[int, int], other: Mapping[int, int], smallest: int) -> bool:
+    """Whether a small group lies between two edges of either."""
+    below = dict(one) | dict(other)
+    return any(0 < below[end] - below[begin] < smallest for begin, end in pairwise(sorted(below)))
