@@ -28,6 +28,11 @@ SECRET = "41871.23"
         ("30,NA,f,cook", r"line 3, column 'salary': the cell is not a number$"),
         ("30,-Infinity,f,cook", r"line 3, column 'salary': the cell is not finite"),
         ("30,1e400,f,cook", r"line 3, column 'salary': the cell is outside 0 … 200000"),
+        (
+            "30,1e99999999999999999999999,f,cook",
+            r"line 3, column 'salary': the cell has an exponent of too many digits",
+        ),
+        ("30,1e-99999999999999999999999,f,cook", r"line 3, column 'salary': the cell has an exponent of too many"),
         ("30,nan,f,cook", r"line 3, column 'salary': the cell is not finite"),
         ("30,inf,f,cook", r"line 3, column 'salary': the cell is not finite"),
         ("30,,f,cook", r"line 3, column 'salary': the cell is empty"),

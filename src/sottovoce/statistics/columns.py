@@ -32,7 +32,10 @@ _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 def _number(text: str) -> Decimal:
     """A number as other programs would read it too: no digits in groups, a decimal point."""
     if _NUMBER.fullmatch(text):
-        return Decimal(text)
+        try:
+            return Decimal(text)
+        except InvalidOperation:
+            raise Refused("has an exponent of too many digits") from None
     if not text:
         raise Refused("is empty")
     if _NOT_FINITE.fullmatch(text):
