@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -24,6 +24,8 @@ __all__ = ["Table", "read_table"]
 
 SHOWN = 5
 """Faults that are named; the others are counted."""
+LONGEST_LINE = 2**20
+"""Characters of a line: what has longer ones is no table, and may have no end."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,7 +78,7 @@ def read_table(path: str | PathLike[str], columns: Mapping[str, Column], *, most
 
 def _lines(path: Path, stream: TextIO) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The header, and the cells of every line that is not empty, with its number."""
-    reader = csv.reader(stream, strict=True)
+    reader = csv.reader(_short(path, stream), strict=True)
     try:
         header = next(reader, None)
         if header is None:
@@ -84,6 +86,16 @@ def _lines(path: Path, stream: TextIO) -> tuple[list[str], list[tuple[int, list[
         return header, [(reader.line_num, cells) for cells in reader if cells]
     except csv.Error as error:  # its messages are about quotes and lengths, never about what is between them
         raise InvalidFile(f"{path} cannot be read as CSV: line {reader.line_num}: {error}") from None
+
+
+def _short(path: Path, stream: TextIO) -> Iterator[str]:
+    """The lines of a file, none of them too long."""
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise InvalidFile(f"{path} cannot be read as CSV: line {number} has more than {LONGEST_LINE} characters")
+        yield line
 
 
 def _places(path: Path, header: Sequence[str], columns: Mapping[str, Column]) -> dict[str, int]:
