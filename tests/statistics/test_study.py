@@ -64,6 +64,35 @@ def test_columns_and_head_that_cannot_be_are_refused(old, new, message):
         Study.from_text(text.replace(old, new))
 
 
+@pytest.mark.parametrize("shares", ["1e-1000000000", "1e-1_000_000_000", "1e1000000000", "0", "1.5", "1/0", "x", "nan"])
+def test_probabilities_are_shares_that_can_be_written_out(shares):
+    """As numbers or as text; a large exponent would take for ever."""
+    text = made.HEAD.format(smallest=1) + made.EVERYTHING
+    with pytest.raises(InvalidFile, match=r"statistics\.years\.probabilities must be numbers in \(0, 1\]"):
+        Study.from_text(text.replace("[0.05, 0.5, 0.9]", f'[0.05, "{shares}"]'))
+    found = Study.from_text(text.replace("[0.05, 0.5, 0.9]", '["1/3", "0.25", 1e-300, 1]')).statistics[6]
+    assert [float(p) for p in found.probabilities] == [1 / 3, 0.25, 1e-300, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("9" * 5000, "has a number of too many digits"),
+        ("0x" + "f" * 5000, "has a number of too many digits|must be given, as a list"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[" * 400 + "]" * 400, "."),
+    ],
+)
+@pytest.mark.parametrize("key", ["most_rows", "low", "by"])
+def test_numbers_and_nesting_without_end_are_refused(key, value, message):
+    """In one sentence, whatever Python's own limits are."""
+    text = made.HEAD.format(smallest=1) + made.EVERYTHING
+    old = {"most_rows": "500", "low": "16", "by": '["gender", "job"]'}[key]
+    with pytest.raises(InvalidFile, match=message) as error:
+        Study.from_text(text.replace(f"{key} = {old}", f"{key} = {value}"))
+    assert len(str(error.value)) < 2000
+
+
 def test_too_many_cells_are_refused(tmp_path):
     """Before a list of them is made; and a file that begins with a byte order mark is read."""
     many = "\n".join(f"[columns.c{k}]\ncategories = {[str(word) for word in range(20)]}" for k in range(5))

@@ -30,6 +30,8 @@ __all__ = ["KINDS", "Study"]
 
 MOST_ROWS, MOST_BINS, MOST_ROUNDS, MOST_PARTIES, MOST_RUNS = 10**9, 10_000, 100, 10**6, 10**6
 MOST_CELLS = 100_000
+_SHARE = re.compile(r"\d{1,50}/\d{1,50}|(\d{1,50}\.?\d{0,50}|\.\d{1,50})([eE][+-]?\d{1,3})?", re.ASCII)
+"""A fraction or a decimal number; not one whose exponent takes for ever to write out."""
 NAMES: dict[Any, str] = {str: "text", int: "a whole number", list: "a list", int | float: "a number"}
 
 
@@ -91,6 +93,10 @@ class Study:
             raise InvalidFile(f"{where} is not TOML: {error}") from None
         except InvalidFile as error:
             raise InvalidFile(f"{where}: {error}") from None
+        except ValueError:  # Python's limit on the digits of a number
+            raise InvalidFile(f"{where} has a number of too many digits") from None
+        except RecursionError:
+            raise InvalidFile(f"{where} has lists or tables that are nested too deeply") from None
 
     def read(self, path: str | PathLike[str]) -> Table:
         """A party's rows, checked."""
@@ -231,10 +237,10 @@ def _quantiles(choice: _Choice) -> Statistic:
     by, column, bins = choice.by(), choice.numbers("column"), choice.bins()
     given = choice.take("probabilities", list)
     try:
-        shares = tuple(Fraction(str(p)) for p in given)
-    except (ValueError, ZeroDivisionError):
+        shares = tuple(Fraction(str(p)) for p in given if _SHARE.fullmatch(str(p)))
+    except ZeroDivisionError:
         shares = ()
-    if not shares or not all(0 < p <= 1 for p in shares):
+    if not shares or len(shares) < len(given) or not all(0 < p <= 1 for p in shares):
         raise InvalidFile(f"{choice.where}.probabilities must be numbers in (0, 1]")
     return Quantiles(choice.name, by, *_binned(column, bins, choice.where), shares)
 
