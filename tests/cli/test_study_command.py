@@ -75,6 +75,33 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, folder, monkeypatch, 
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"kind": "histogram"', '"kind": null', "is not a report of a study"),
+        ('"kind": "histogram"', '"kind": ["histogram"]', "is not a report of a study"),
+        ('"mean": ', '"mean": "x", "was": ', "is not a report of a study"),
+        ('"mean": ', '"mean": [1], "was": ', "is not a report of a study"),
+        ('"count": ', '"count": "x", "was": ', "is not a report of a study"),
+        ('"results": ', '"results": ' + "[" * 100_000 + ', "was": ', "is not a report of a study"),
+        ('"results": ', '"more": ' + "[" * 900 + "]" * 900 + ', "results": ', "is not a report of a study"),
+        ('"study": "', '"study": "\\ud800', "cannot be read as a report"),
+    ],
+)
+def test_a_damaged_report_is_refused_with_a_page_and_as_json(capsys, folder, old, new, message):
+    """In one sentence, and no page is written."""
+    files = [folder / f"{name}.csv" for name in made.PARTIES]
+    sottovoce(capsys, "study", "run", folder / "pay.toml", *files, "--trial", "--out", folder / "r.json")
+    text = (folder / "r.json").read_text(encoding="utf-8")
+    assert old in text
+    (folder / "r.json").write_text(text.replace(old, new), encoding="utf-8")
+    code, out, err = sottovoce(capsys, "study", "report", folder / "r.json", "--html", folder / "p.html", "--json")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert not (folder / "p.html").exists()
+
+
 def test_an_example_is_written_and_runs(capsys, tmp_path):
     """Thirteen files, and the line that it says next gives a report."""
     code, out, _ = sottovoce(capsys, "study", "example", tmp_path / "companies")

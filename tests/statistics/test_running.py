@@ -117,3 +117,34 @@ def test_a_damaged_report_is_refused(tmp_path, key, value):
         text_of(content), page_of(content)
     except InvalidFile as error:
         assert "damaged or cut off" in str(error)  # noqa: PT017 - either is right
+
+
+WRONG = [None, [], {}, "x", [1.5], 10**400, True]
+
+
+@pytest.mark.parametrize("kind", ["histogram", "proportion", "mean", "count", "linear"])
+@pytest.mark.parametrize("key", ["kind", "name", "count", "mean", "share", "from"])
+@pytest.mark.parametrize("value", WRONG)
+def test_damaged_rows_are_refused(tmp_path, kind, key, value):
+    """Of all kinds that are drawn, whatever stands where a number or a name should be."""
+    row = {"from": 0.0, "to": 1.0, "job": "cook", "count": 3, "mean": 2.5, "share": 0.5}
+    result = {"name": "a", "kind": kind, "rows": [row, dict(row)]}
+    (result if key in result else row)[key] = value
+    content = json.loads(made.found(tmp_path, FEW).to_json()) | {"results": [result]}
+    try:
+        text_of(content), page_of(content)
+    except InvalidFile as error:
+        assert "is not a report of a study" in str(error)  # noqa: PT017 - either is right
+
+
+@pytest.mark.parametrize(("key", "value"), [("epsilon_by_honest", {"²": 1.0}), ("epsilon", 10**400), ("rho", "x")])
+def test_a_damaged_release_is_refused(tmp_path, key, value):
+    """Numbers that Python reads and cannot write."""
+    declared = made.Study.from_text(
+        made.HEAD.format(smallest=1)
+        + '[statistics.n]\nkind = "count"\n[release]\nepsilon = 1.0\ndelta = 1e-6\nhonest = 4\nprotects = "row"\n'
+    )
+    content = json.loads(run_together(declared, made.tables(declared, tmp_path)).to_json())
+    content["release"][key] = value
+    with pytest.raises(InvalidFile, match="is not a report of a study"):
+        page_of(content)

@@ -145,9 +145,23 @@ def _read(file: Path) -> Any:
     from ..errors import InvalidFile
 
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(file.read_text(encoding="utf-8"))
+        deep = _deeper(found, 10)
+        if not deep:
+            json.dumps(found, ensure_ascii=False).encode("utf-8")  # what is shown later can be written
     except (OSError, ValueError) as error:
         raise InvalidFile(f"{file} cannot be read as a report ({type(error).__name__})") from None
+    except RecursionError:
+        deep = True
+    if deep:
+        raise InvalidFile(f"{file} is not a report of a study: it is nested too deeply")
+    return found
+
+
+def _deeper(given: Any, levels: int) -> bool:
+    """Whether lists and tables lie in each other more than so many levels deep."""
+    parts = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+    return levels == 0 or any(_deeper(each, levels - 1) for each in parts)
 
 
 @command.command()

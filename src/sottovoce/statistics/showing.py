@@ -18,6 +18,7 @@ __all__ = ["FORMAT", "page_of", "text_of", "together_of"]
 FORMAT = "sottovoce-study-1"
 BARS = {"histogram": "count", "proportion": "share", "mean": "mean", "count": "count"}
 """Kinds that are drawn, and the number that a bar shows."""
+LARGEST = 10**300
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
 table{border-collapse:collapse;margin:.5rem 0 1.5rem}th,td{padding:.2rem .8rem;border-bottom:1px solid #ddd}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}rect{fill:#3b6ea5}text{font-size:12px}"""
@@ -35,12 +36,30 @@ def _checked(report: Any) -> Mapping[str, Any]:
         and all(isinstance(report.get(key), str) for key in ("study", "digest"))
         and _all_are(report.get("contributors"), str)
         and _all_are(results, Mapping)
-        and all(isinstance(r.get("name"), str) and _all_are(r.get("rows"), Mapping) and "kind" in r for r in results)
+        and all(_is_result(result) for result in results)
         and (release is None or (isinstance(release, Mapping) and _is_release(release)))
     )
     if not whole:
-        raise InvalidFile("a report must have everything that `study run` writes; this one is damaged or cut off")
+        raise InvalidFile(
+            "this is not a report of a study: it must have all that `study run` writes, and is damaged or cut off"
+        )
     return report
+
+
+def _is_result(given: Mapping[str, Any]) -> bool:
+    kind, rows = given.get("kind"), given.get("rows")
+    if not isinstance(given.get("name"), str) or not isinstance(kind, str) or not _all_are(rows, Mapping):
+        return False
+    values = [value for row in rows or () for value in row.values()]
+    drawn = [row.get(BARS[kind]) for row in rows or ()] if kind in BARS else []
+    return all(value is None or isinstance(value, str) or _is_number(value) for value in values) and all(
+        value is None or _is_number(value) for value in drawn
+    )
+
+
+def _is_number(given: Any) -> bool:
+    """Whether it can be drawn; no whole number that is too large for that."""
+    return isinstance(given, float) or (isinstance(given, int) and abs(given) <= LARGEST)
 
 
 def _all_are(given: Any, kind: Any) -> bool:
@@ -52,9 +71,9 @@ def _is_release(given: Mapping[str, Any]) -> bool:
     fewer = given.get("epsilon_by_honest")
     return (
         given.get("protects") in ("row", "party")
-        and all(isinstance(given.get(name), int | float) for name in numbers)
+        and all(_is_number(given.get(name)) for name in numbers)
         and isinstance(fewer, Mapping)
-        and all(str(h).isdigit() and isinstance(epsilon, int | float) for h, epsilon in fewer.items())
+        and all(str(h).isdecimal() and len(h) < 20 and _is_number(epsilon) for h, epsilon in fewer.items())
     )
 
 
