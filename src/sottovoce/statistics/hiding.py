@@ -3,7 +3,7 @@
 Totals are taken to be known, whether or not a study asks for them. So what is left out of a line of a table must
 together be as large as the smallest group, and must be more than one group. What one table leaves out must not follow
 from a finer one. Small groups that follow from several totals only together are found by solving for them, in tables of
-at most :data:`MOST_AXES` columns that hide at most :data:`SOLVED` groups.
+at most ``MOST_AXES`` columns that hide at most ``SOLVED`` groups.
 """
 
 from __future__ import annotations
