@@ -99,8 +99,23 @@ def test_extremes_are_shared_by_a_group(tmp_path, end):
     """At least as many values as the smallest group lie at or beyond what is reported."""
     report, _ = contributions(tmp_path, made.EVERYTHING)
     row, ages = report["ends"][end], made.pooled()["age"]
-    beyond = (ages <= row["from"]).sum() if end == 0 else (ages >= row["from"]).sum()
+    beyond = (ages < row["to"]).sum() if end == 0 else (ages >= row["from"]).sum()
     assert beyond >= SMALLEST
+    assert ((row["from"] <= ages) & (ages < row["to"])).sum() >= SMALLEST
+
+
+def test_extremes_with_fine_bins_are_intervals_with_a_group_in_them(tmp_path):
+    """However narrow the bins are, nobody's own value can be read from the end of all values."""
+    statistics = '[statistics.ends]\nkind = "extremes"\ncolumn = "salary"\nbins = 10000\n'
+    salaries = [40000 + 1117 * k for k in range(40)]
+    report = reported(tmp_path, statistics, [f"{salary},a" for salary in salaries])
+    lowest, highest = report["ends"]
+    for row, beyond in (
+        (lowest, [s for s in salaries if s < lowest["to"]]),
+        (highest, [s for s in salaries if s >= highest["from"]]),
+    ):
+        assert sum(row["from"] <= salary < row["to"] for salary in salaries) >= FEW
+        assert len(beyond) >= FEW
 
 
 def test_what_is_hidden_of_a_line_is_a_group_together(tmp_path):

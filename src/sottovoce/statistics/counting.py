@@ -62,6 +62,15 @@ class Histogram(Summed):
         low, high = self.edges[b], min(self.edges[b + 1 if end is None else end], self.column.span)
         return {"from": rounded(self.column.value(Fraction(low))), "to": rounded(self.column.value(Fraction(high)))}
 
+    def _block(self, b: int, below: Sequence[int], smallest: int) -> tuple[int, int]:
+        """The least wide bin around a bin in which there are enough values."""
+        width = 1
+        while True:
+            first, end = b // width * width, min((b // width + 1) * width, self.bins)
+            if below[end] - below[first] >= smallest:
+                return first, end
+            width *= 2
+
 
 @dataclass(frozen=True)
 class Quantiles(Histogram):
@@ -97,32 +106,26 @@ class Quantiles(Histogram):
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return None
 
-    def _block(self, b: int, below: Sequence[int], smallest: int) -> tuple[int, int]:
-        """The least wide bin around a bin in which there are enough values."""
-        width = 1
-        while True:
-            first, end = b // width * width, min((b // width + 1) * width, self.bins)
-            if below[end] - below[first] >= smallest:
-                return first, end
-            width *= 2
-
 
 @dataclass(frozen=True)
 class Extremes(Histogram):
     """The bins in which the lowest and the highest values lie.
 
-    The ends are drawn in until as many values as the smallest group lie in them: one person's value is not shown.
+    The ends are drawn in until as many values as the smallest group lie at or beyond them, and a bin with fewer values
+    is shown as part of a wider one, as in :class:`Quantiles`: one person's value is not shown.
     """
 
     kind: ClassVar[str] = "extremes"
     releasable: ClassVar[bool] = False
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
-        enough = max(1, smallest)
-        low = next(b for b, below in enumerate(accumulate(sums)) if below >= enough)
-        high = next(b for b, above in enumerate(accumulate(reversed(sums))) if above >= enough)
-        ends = {"lowest": self._bounds(low), "highest": self._bounds(self.bins - 1 - high)}
-        return [{"end": end, "values": enough} | bounds for end, bounds in ends.items()]
+        enough, below = max(1, smallest), [0, *accumulate(sums)]
+        low = bisect_left(below, enough) - 1
+        high = next(b for b in reversed(range(self.bins)) if below[-1] - below[b] >= enough)
+        ends = {"lowest": low, "highest": high}
+        return [
+            {"end": end, "values": enough} | self._bounds(*self._block(b, below, enough)) for end, b in ends.items()
+        ]
 
 
 @dataclass(frozen=True)
