@@ -31,7 +31,6 @@ from ..scenario.graphs import GraphFile, GraphSpec, describe_graph
 from ..scenario.loading import Origin, load_methods, origin_of
 from ..scenario.methods import MethodSpec, split_method
 from ..scenario.values import WAYS, ValuesSpec
-from ..simulation.fingerprints import code_of
 
 __all__ = ["Audit", "SweepSpec", "Task", "content_digest", "read_spec", "spec_from"]
 
@@ -208,6 +207,8 @@ class SweepSpec:
 
 def _own(cls: type[Method]) -> dict[str, Any]:
     """What tells a method of the user's from what it was before an edit: its files, and its code as it is now."""
+    from ..simulation.fingerprints import code_of  # with the compiler
+
     origin, code = origin_of(cls), code_of(cls)
     if origin is None and not code:
         code = uuid.uuid4().hex  # nothing tells whether it is the same as another time: its runs are done again

@@ -18,7 +18,6 @@ from ..graphs.graph import Graph, check_graph
 from ..methods.base import Array, Method
 from .changing.stages import Stage, as_stages
 from .changing.timetable import with_all_values
-from .fingerprints import code_of, same_python
 from .keeping import Statistic, check_room, keep_statistic, keep_values
 from .kinds import kind_of
 from .random.aliases import alias_table
@@ -180,7 +179,11 @@ def resume(
 
 def _check_code(solution: Solution) -> None:
     """A run that was saved does not go on with another rule than it began with."""
-    here = code_of(type(solution.method)) if solution.code else ""
+    if not solution.code:
+        return
+    from .fingerprints import code_of, same_python  # with the compiler
+
+    here = code_of(type(solution.method))
     if same_python(here, solution.code) and here != solution.code:
         raise InvalidParameter(
             f"method {solution.method.name!r} has changed since this run was saved: "

@@ -109,7 +109,7 @@ class Fingerprint:
 
     def _describe(self, value: Any) -> tuple[object, ...]:
         if isinstance(value, DESCRIBED):
-            return (type(value).__qualname__, repr(value))
+            return (type(value).__qualname__, _words(value))
         if isinstance(value, np.ndarray) and not value.dtype.hasobject and value.nbytes <= LARGEST_ARRAY:
             return ("array", value.dtype.descr, value.shape, value.strides, value.tobytes())
         if _from_library(value, self.libraries):
@@ -125,11 +125,16 @@ class Fingerprint:
 
 @lru_cache(maxsize=1024)
 def _code_digest(code: CodeType) -> str:
-    parts = [_code_digest(const) if isinstance(const, CodeType) else repr(const) for const in code.co_consts]
+    parts = [_code_digest(const) if isinstance(const, CodeType) else _words(const) for const in code.co_consts]
     arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     text = repr((code.co_code, code.co_exceptiontable, arguments, names, parts))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _words(constant: object) -> str:
+    """What tells a constant from others; of a set in an order that is the same in all processes."""
+    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
 
 
 @lru_cache(maxsize=1024)
@@ -181,9 +186,8 @@ def _name(value: Any) -> str:
 
 # -- classes ----------------------------------------------------------------------------------------
 
-BESIDE_THE_CODE = {"__annotations__", "__dataclass_fields__", "__dataclass_params__", "__doc__", "__firstlineno__"}
-MADE_FOR_IT = {"__abstractmethods__", "__delattr__", "__eq__", "__hash__", "__init__", "__match_args__", "__module__"}
-MADE_FOR_IT |= {"__replace__", "__repr__", "__setattr__", "__slots__", "__static_attributes__", "_abc_impl"}
+MADE_FOR_IT = {"__delattr__", "__eq__", "__hash__", "__init__", "__replace__", "__repr__", "__setattr__", "_abc_impl"}
+"""What a dataclass is given, and an abstract class; other things with two underscores count if they are functions."""
 
 
 def code_of(cls: type) -> str:
@@ -216,7 +220,11 @@ class _CodeOfClasses(Fingerprint):
             return ("member", str(value))
         if isinstance(value, type) and not _from_library(value, self.libraries):
             return self._look_into(value)
-        if dataclasses.is_dataclass(value) and _from_library(type(value), self.libraries):
+        if (
+            dataclasses.is_dataclass(value)
+            and not isinstance(value, type)
+            and _from_library(type(value), self.libraries)
+        ):
             for field in dataclasses.fields(value):
                 self.add(getattr(value, field.name))
             return ("instance", type(value).__qualname__)
@@ -231,7 +239,8 @@ class _CodeOfClasses(Fingerprint):
             for base in cls.__bases__:
                 self.add(base)
             for name, part in sorted(vars(cls).items()):
-                if name not in BESIDE_THE_CODE | MADE_FOR_IT:
+                special = name.startswith("__") and not isinstance(part, FunctionType)
+                if not special and name not in MADE_FOR_IT:
                     self._say(name)
                     for one in _inside(part):
                         self.add(one)

@@ -19,7 +19,6 @@ from ..graphs.graph import Family, Graph
 from ..methods.base import Method
 from ..methods.registry import METHODS, is_ours
 from .changing.stages import Stage
-from .fingerprints import code_of
 from .keeping import Kept
 from .random.aliases import alias_table
 from .records import Records
@@ -47,7 +46,7 @@ def save(solution: Solution, path: str | PathLike[str]) -> None:
         "replicas": solution.replicas,
         "status": str(solution.status),
         "notes": list(solution.notes),
-        "code": solution.code or ("" if is_ours(type(solution.method)) else code_of(type(solution.method))),
+        "code": solution.code or _code(solution.method),
         "elapsed": solution.elapsed,
         "graph": {"name": graph.name, "num_nodes": graph.num_nodes, **_about(graph)},
         "method": {
@@ -114,6 +113,15 @@ def _parameters(method: Method) -> dict[str, Any]:
                 f"{type(value).__name__}"
             )
     return plain
+
+
+def _code(method: Method) -> str:
+    """Digest of a method's code, if it is one of the user's."""
+    if is_ours(type(method)):
+        return ""
+    from .fingerprints import code_of  # with the compiler
+
+    return code_of(type(method))
 
 
 def _fields(cls: type[Method]) -> list[str]:
