@@ -91,7 +91,7 @@ class Comparison:
     @property
     def notes(self) -> tuple[str, ...]:
         """What methods need to know, one line for all that need the same; whose noise could not be set, and why; and
-        that messages differ where they should not, if they do by more than :data:`NEARLY` allows.
+        that messages differ where they should not, if they do by more than five per cent.
         """
         needs = dict.fromkeys(row.needs for row in self.rows if row.needs)
         lines = [f"† needs {need}: {'; '.join(self._needing(need))}" for need in needs]
