@@ -244,7 +244,9 @@ class Topics:
             return None
         if stored is not None and stored.certificate is not None:
             if in_the_order_of(settings.order, stored.certificate) is None:  # R49: one of them is no member any more
-                self._note_end(topic, stored.certificate, stored.account.information)
+                known = stored.certificate.declared  # otherwise it ends without an answer here
+                found = stored.certificate if known else replace(stored.certificate, contributors=0)
+                self._note_end(topic, found, stored.account.information)
                 return None
         account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         protocol = Protocol.resume(
@@ -364,7 +366,7 @@ class Topics:
             next(iter(protocol.ended.values()), 0), protocol.state.value, 0, roll=protocol.settings.order
         )
         conversation.keeper.commit()
-        self._note_end(topic, heard if held is None else held, protocol.state.account.information)
+        self._note_end(topic, held if held is not None and held.declared else heard, protocol.state.account.information)
         self._open.pop(topic, None)
         conversation.keeper.tell()
         await conversation.stop()
