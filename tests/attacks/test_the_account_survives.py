@@ -121,7 +121,7 @@ def topics_and(folder: Path, then: Any) -> tuple[float, float, float, list[Any]]
 
     async def average(life: Life, other: Any, topic: str, seed: int) -> tuple[float, float]:
         async with life.p0(seed, standing=False) as peer:
-            before = peer._known_topics.shown("pay")
+            before = peer._known_topics._records.shown("pay")
             calls = (one.average(5.0, topic=topic, secret="pay", timeout=200.0) for one in (peer, other))
             with contextlib.suppress(TopicUnfinished):
                 await asyncio.gather(*calls)

@@ -473,7 +473,7 @@ PEERS = (
     ),
     Named(
         "a second topic forgets what the first has shown of the secret",
-        "sottovoce.peer.runtime.topics.Topics.shown",
+        "sottovoce.peer.runtime.records.Records.shown",
         "if record.secret == secret",
         "if False",
         ("tests/peer/runtime/test_topics.py",),

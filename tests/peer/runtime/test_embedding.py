@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
 from sottovoce.peer import Average, BlockingPeer
-from sottovoce.peer.runtime import topics
+from sottovoce.peer.runtime import records
 from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork
 
@@ -94,8 +94,8 @@ async def test_closing_a_peer_ends_its_calls() -> None:
 @virtually
 async def test_old_answers_are_forgotten_and_their_names_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the last answers are kept; an older topic stays closed for ever, and no second average is made of it."""
-    monkeypatch.setattr(topics, "KEPT_ANSWERS", 2)
-    monkeypatch.setattr(topics, "KEPT_NUMBERS", 2)
+    monkeypatch.setattr(records, "KEPT_ANSWERS", 2)
+    monkeypatch.setattr(records, "KEPT_NUMBERS", 2)
     async with LocalNetwork(THREE) as net:
         for number in range(4):
             await asyncio.gather(*(net[name].average(1.0, topic=str(number)) for name in THREE))

@@ -18,8 +18,8 @@ from ..protocol.terms import WEIGHTED
 from ..protocol.units import Vector
 from ..trees import flatten
 from .asking import as_float
+from .records import Answer
 from .releasing import check_room, cost_of, with_noise
-from .topics import Answer
 
 __all__ = ["Average", "Question", "Round"]
 

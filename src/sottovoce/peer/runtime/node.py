@@ -1,8 +1,8 @@
 """The asyncio shell around the protocol: it moves messages and time, and decides nothing.
 
 What is here is what users and operators ask of a peer. :mod:`.life` starts and ends it, :mod:`.conversation` keeps one
-average going, :mod:`.topics` all those with a name, :mod:`.talking` carries messages, :mod:`.keeping` stores the state,
-and every decision is made in :mod:`sottovoce.peer.protocol`.
+average going, :mod:`.topics` all those with a name, and :mod:`.records` what stays of them; :mod:`.talking` carries
+messages, :mod:`.keeping` stores the state, and every decision is made in :mod:`sottovoce.peer.protocol`.
 """
 
 from __future__ import annotations

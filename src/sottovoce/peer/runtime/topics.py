@@ -32,19 +32,15 @@ from .asking import check_patience, check_same, check_secret
 from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
-from .releasing import cost_of
+from .records import Answer, Records
 from .retelling import Retelling
 from .talking import nothing_later
 from .waiting import why_alone, why_silent, why_waiting
 
-__all__ = ["LINGER", "Answer", "Sources", "Topics"]
+__all__ = ["LINGER", "Sources", "Topics"]
 
 LINGER = 86_400.0
 """Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer."""
-
-KEPT_ANSWERS, KEPT_NUMBERS = 32, 10**6
-"""R85: of so many topics, those that ended last, the answer itself is kept, and of others while all kept ones together
-have at most so many numbers; of the rest only who took part. A study that goes on after a crash asks for all of its."""
 
 _WENT_BACK = "store went back: it knows less of what topics have shown than the privacy account beside the key"
 
@@ -55,16 +51,6 @@ class Sources:
 
     draw: Draw
     coin: Callable[[int], Any]
-
-
-@dataclass(frozen=True, repr=False)
-class Answer:
-    """How a topic ended: the mean of these members, in units."""
-
-    name: str
-    twice: Vector
-    width: int
-    contributors: tuple[str, ...]
 
 
 class Topics:
@@ -95,10 +81,10 @@ class Topics:
     ) -> None:
         self._store, self._around, self._sources = store, around, sources
         self._on_event, self._failed = on_event, failed
-        self._records = dict(store.topics())
+        self._open: dict[bytes, Conversation] = {}
+        self._records = Records(store, around.config, self._information)
         for secret in sorted({record.secret for record in self._records.values() if store.unrecorded(record.secret)}):
             around.observer.log("error", _WENT_BACK, secret=secret)
-        self._open: dict[bytes, Conversation] = {}
         self._neighbours = set(around.config().neighbours)
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
 
@@ -108,7 +94,7 @@ class Topics:
         """R2: go on with the topics that were open when the process ended."""
         for topic, record in list(self._records.items()):
             if not record.ended and self._begin(topic, record, None) is None and not self._records[topic].ended:
-                del self._records[topic]  # the process ended before the contribution was stored: it never was one
+                self._records.forget(topic)
 
     async def stop(self) -> None:
         """End all background work; what is open goes on at the next start."""
@@ -188,8 +174,8 @@ class Topics:
         if record is not None and not record.ended:  # it goes on in a moment: this peer is just starting
             answer.set_result(None)
             return answer
-        contributors = None if record is None else self._in_the_present_order(record)
-        kept = None if record is None or name not in self._names(record) else self._kept(record)
+        contributors = None if record is None else self._records.in_the_present_order(record)
+        kept = None if record is None or name not in self._records.names(record) else self._records.certificate(record)
         if record is not None and told.terms is not None and not same_shape(told.terms.shape, record.shape):
             kept = None  # R80: it would read these numbers as others
         if kept is not None and asks_for_answer(told) and not self._retelling.allows(message.topic, name, now):
@@ -215,7 +201,8 @@ class Topics:
             await self._wait(name, conversation, patience)
         else:
             check_same(record, None, value, shape=shape, missing=missing)
-        return self._answer(self._records[topic], self._open.get(topic))
+        still_open = self._open.get(topic)
+        return self._records.answer(topic, None if still_open is None else still_open.protocol.state.certificate)
 
     def contributed(self, name: str) -> Vector | None:
         """What this peer has contributed to a topic that is open; ``None``: nothing, or it has ended."""
@@ -223,15 +210,14 @@ class Topics:
         return None if conversation is None else conversation.protocol.state.value
 
     def _contribute(self, name: str, value: Vector, shape: str, missing: str, secret: str) -> Conversation:
-        topic, carried = topic_id(name), self.shown(secret)
+        topic, carried = topic_id(name), self._records.shown(secret)
         config = self._around.config()
         busy = [self._records[other].name for other in self._open if self._records[other].secret == secret]
         if busy and config.smallest_std is not None:
             raise PeerError(f"secret {secret!r} has a budget and is in use for topic {busy[0]!r}: wait for its answer")
         record = TopicRecord(name, len(value), missing, secret, carried=carried, information=carried, shape=shape)
         _settings(config, record)  # refuses before anything is stored
-        self._store.note_topic(topic, record)
-        self._records[topic] = record
+        self._records.note(topic, record)
         begun = self._begin(topic, record, value)
         assert begun is not None
         return begun
@@ -246,7 +232,7 @@ class Topics:
             if in_the_order_of(settings.order, stored.certificate) is None:  # R49: one of them is no member any more
                 known = stored.certificate.declared  # otherwise it ends without an answer here
                 found = stored.certificate if known else replace(stored.certificate, contributors=0)
-                self._note_end(topic, found, stored.account.information)
+                self._end_record(topic, found, stored.account.information)
                 return None
         account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         protocol = Protocol.resume(
@@ -366,94 +352,29 @@ class Topics:
             next(iter(protocol.ended.values()), 0), protocol.state.value, 0, roll=protocol.settings.order
         )
         conversation.keeper.commit()
-        self._note_end(topic, held if held is not None and held.declared else heard, protocol.state.account.information)
+        found = held if held is not None and held.declared else heard
+        self._end_record(topic, found, protocol.state.account.information)
         self._open.pop(topic, None)
         conversation.keeper.tell()
         await conversation.stop()
 
-    def _note_end(self, topic: bytes, found: Certificate, information: float) -> None:
-        """Only a record stays: with whom it has ended, and the answer, if there is one."""
-        record = replace(
-            self._records[topic],
-            information=information,
-            contributors=found.contributors,
-            roll=found.roll,
-            twice=found.twice if found.declared else None,
-            width=found.width if found.declared else 0,
-            ended=max(self._around.clock.stamp() >> 16, 1),
-        )
-        self._store.note_topic(topic, record)
-        self._records[topic] = record
-        self._forget_old_answers()
+    def _end_record(self, topic: bytes, found: Certificate, information: float) -> None:
+        now = max(self._around.clock.stamp() >> 16, 1)
+        self._records.end(topic, found, information=information, ended=now)
 
-    def _forget_old_answers(self) -> None:
-        """R85: those of the last topics are kept, and of others as long as all together are not long."""
-        answers = [(record.ended, topic) for topic, record in self._records.items() if record.twice is not None]
-        numbers = 0
-        for place, (_, topic) in enumerate(sorted(answers, reverse=True)):
-            numbers += self._records[topic].dimension
-            if place >= KEPT_ANSWERS and numbers > KEPT_NUMBERS:
-                self._records[topic] = replace(self._records[topic], twice=None)
-                self._store.note_topic(topic, self._records[topic])
+    # -- what is kept ---------------------------------------------------------------------------
 
-    def _answer(self, record: TopicRecord, conversation: Conversation | None) -> Answer:
-        held = None if conversation is None else conversation.protocol.state.certificate
-        if held is not None:
-            record = replace(record, contributors=held.contributors, roll=held.roll, twice=held.twice, width=held.width)
-        names = self._names(record)
-        if record.twice is None and self._around.config().name in names:
-            raise TopicClosed(f"topic {record.name!r} has ended, and its answer is kept here no more")
-        if record.twice is None:
-            who = f"was closed with {', '.join(names)}," if names else "has ended with nobody left to average with,"
-            raise TopicClosed(f"topic {record.name!r} {who} without an answer for this peer")
-        return Answer(record.name, record.twice, record.width, tuple(names))
-
-    def _names(self, record: TopicRecord) -> list[str]:
-        """Who was in a topic, by the roster of its end."""
-        return names_of(record.contributors, record.roll or self._around.config().numbered)
-
-    def _in_the_present_order(self, record: TopicRecord) -> int:
-        """Those of the contributors that are members now, as neighbours number them."""
-        roll = self._around.config().numbered
-        if not record.roll or not roll:
-            return record.contributors
-        return sum(1 << roll.index(name) for name in self._names(record) if name in roll)
-
-    def _kept(self, record: TopicRecord) -> Certificate | None:
-        """The answer of a topic that has ended, as long as it is kept; not if one of its members cannot be named."""
-        members = self._in_the_present_order(record)
-        if record.twice is None or members.bit_count() != record.contributors.bit_count():
-            return None
-        return Certificate(members, record.twice, record.width, declared=True)
-
-    # -- what was shown -------------------------------------------------------------------------
-
-    def shown(self, secret: str) -> float:
-        """R56, R86: what all topics that name this secret have shown of it together, as in a privacy account."""
-        return self._store.unrecorded(secret) + sum(
-            self._information(topic, record) - record.carried
-            for topic, record in self._records.items()
-            if record.secret == secret
-        )
+    def _information(self, topic: bytes) -> float | None:
+        conversation = self._open.get(topic)
+        return None if conversation is None else conversation.protocol.state.account.information
 
     def accounts(self) -> Mapping[str, Account]:
         """For each secret: what was shown of it, over all topics."""
-        config = self._around.config()
-        fresh = account_for(config.noise_std, config.noise_decay, config.smallest_std)
-        return {record.secret: fresh.carrying(self.shown(record.secret)) for record in self._records.values()}
+        return self._records.accounts()
 
     def released(self) -> dict[str, ReleaseCost]:
         """For each secret: what the answers that were private releases tell of it together."""
-        total: dict[str, ReleaseCost] = {}
-        for record in self._records.values():
-            cost = cost_of(record.name, record.contributors.bit_count() if record.ended else None)
-            if cost is not None:
-                total[record.secret] = total.get(record.secret, ReleaseCost(0.0)) + cost
-        return total
-
-    def _information(self, topic: bytes, record: TopicRecord) -> float:
-        conversation = self._open.get(topic)
-        return record.information if conversation is None else conversation.protocol.state.account.information
+        return self._records.released()
 
     def names(self) -> dict[str, str]:
         """Every topic this peer knows of, and whether it is ``open`` or ``closed``."""
