@@ -100,6 +100,33 @@ def test_a_roster_may_change_while_an_answer_is_being_told() -> None:
     run_virtually(scenario())
 
 
+def test_who_waits_for_a_topic_that_a_roster_ends_is_told_at_once() -> None:
+    """One of those who had agreed is a member no more (R49): a call without a time-out must not wait for ever."""
+
+    async def scenario() -> None:
+        async with LocalNetwork(FIRST, seed=1, roster=1) as net:
+            later = LocalNetwork(["cyd", "dan"], seed=1, roster=2)
+            calls = {name: net[name].average(VALUES[name], topic="may", missing="drop") for name in FIRST}
+            waiting = {name: asyncio.ensure_future(call) for name, call in calls.items()}
+            await asyncio.sleep(1e-4)
+            open_here = [next(iter(net[name]._known_topics._open.values())).protocol for name in FIRST]
+            while not all(one.bound for one in open_here):
+                await asyncio.sleep(1e-4)
+            assert not any(one.declared for one in open_here)
+            await net.kill("bob")
+            net.medium.codec = Codec.from_config(later.config("cyd"))
+            for name in later:
+                kept = net[name]._known_topics
+                object.__setattr__(kept._around, "config", lambda name=name: later.config(name))
+                kept.reconfigure(later.config(name))
+            for name in later:
+                with pytest.raises(TopicClosed, match="without an answer for this peer"):
+                    await asyncio.wait_for(waiting[name], 1.0)
+            await asyncio.gather(*waiting.values(), return_exceptions=True)
+
+    run_virtually(scenario())
+
+
 def test_sets_of_another_roster_are_neither_believed_nor_a_lie() -> None:
     """A neighbour that knows of more members names more of them: that is no reason to refuse what it says."""
     codec = Codec(1, 3, roster=2)

@@ -252,8 +252,11 @@ class Topics:
         """Until there is an answer; with "drop", who is missing is left out after ``patience``."""
         protocol, began, left_out = conversation.protocol, self._around.clock.now(), ""
 
+        def over() -> bool:  # a roster may have ended it (R49)
+            return self._open.get(topic_id(name)) is not conversation
+
         def ended() -> bool:
-            return protocol.declared or protocol.without_us or self._mismatch(name, protocol) is not None
+            return over() or protocol.declared or protocol.without_us or self._mismatch(name, protocol) is not None
 
         for _ in range(2 if protocol.settings.missing == "drop" else 1):
             try:
@@ -267,6 +270,8 @@ class Topics:
                     self._leave_out(conversation, silent)
             if ended():
                 break
+        if over():
+            return
         conversation.keeper.commit()
         conversation.keeper.tell()
         if protocol.declared:
