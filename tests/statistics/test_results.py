@@ -102,6 +102,37 @@ def test_logistic_regression_is_that_of_all_rows(report):
     np.testing.assert_allclose([row["standard error"] for row in report["who"]], errors, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("middle", "spread"), [(30_000, 8_000), (30_000, 80), (199_000, 300)])
+def test_logistic_regression_needs_no_narrow_bounds(tmp_path, middle, spread):
+    """Salaries that use a small part of their bounds: steps never got smaller than their rounding."""
+    discrete = pytest.importorskip("statsmodels.discrete.discrete_model", reason="the other regression")
+    rng = np.random.default_rng(3)
+    off = rng.normal(size=400)
+    pay = np.clip(np.round(middle + spread * off, 2), 0, 200_000)
+    men = rng.random(400) < 1 / (1 + np.exp(-0.3 - off))
+    declared = made.study('[statistics.who]\nkind = "logistic"\noutcome = "gender"\npredictors = ["salary"]\n')
+    for name, rows in {"a": slice(250), "b": slice(250, None)}.items():
+        lines = (f"30,{each:.2f},{'m' if man else 'f'},cook" for each, man in zip(pay[rows], men[rows], strict=True))
+        (tmp_path / f"{name}.csv").write_text("\n".join(["age,salary,gender,job", *lines]))
+    _, found = made.run_together(declared, {name: declared.read(tmp_path / f"{name}.csv") for name in "ab"})["who"]
+    design = np.column_stack([np.ones(400), (pay - middle) / spread])
+    other = discrete.Logit(men.astype(float), design).fit(disp=0, tol=1e-12)
+    assert found["coefficient"] == pytest.approx(other.params[1] / spread, rel=1e-6)
+    assert found["standard error"] == pytest.approx(other.bse[1] / spread, rel=1e-6)
+
+
+def test_what_rounding_has_changed_is_not_said(tmp_path):
+    """A predictor that is nearly alike in all rows: too few of its digits are summed, also in many rounds."""
+    head = made.HEAD.format(smallest=1).replace("high = 80\n", "high = 2000000016\n")
+    asked = '[statistics.who]\nkind = "logistic"\noutcome = "gender"\npredictors = ["age"]\nrounds = 40\n'
+    declared = made.Study.from_text(head + asked)
+    lines = (f"{10**9 + k % 3},1,{'f' if k % 5 < 2 else 'm'},cook" for k in range(100))
+    (tmp_path / "a.csv").write_text("\n".join(["age,salary,gender,job", *lines]))
+    table = declared.read(tmp_path / "a.csv")
+    rows = made.run_together(declared, {"a": table, "b": table})["who"]
+    assert [row["coefficient"] for row in rows] == [None, None]
+
+
 def test_what_cannot_be_found_is_said(tmp_path):
     """Outcomes that a predictor separates have no best coefficient: none is given, instead of a large one."""
     declared = made.study(

@@ -29,10 +29,12 @@ from .table import Table
 
 __all__ = ["Linear", "Logistic", "Term"]
 
-SCALE = 2**30
-"""Steps between 0 and 1 in which a row's part of a Newton step is counted."""
-CLOSE = 1e-8
-"""A Newton step that changes no coefficient by more, where predictors range over [0, 1], is the last."""
+SCALE = 2**52
+"""Steps between 0 and 1 in which a row's part of a Newton step is counted: as fine as floats are."""
+CLOSE = Fraction(1, 10**8)
+"""A Newton step that moves no combination of coefficients by more, in standard errors of its own, is the last."""
+SHARP = Fraction(1, 10**4)
+"""By how much, as a share, rounding may change the square of a standard error at most."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,7 @@ class Newton:
 class Logistic(Regression, Stepwise):
     """How predictors change the odds of the second of two words: coefficients with standard errors.
 
-    Each row's part of a step is rounded to 2⁻³⁰ before it is summed.
+    Each row's part of a step is rounded to 2⁻⁵² before it is summed.
     """
 
     outcome: Categories
@@ -285,9 +287,10 @@ class Logistic(Regression, Stepwise):
         size = len(self.terms)
         slope = [Fraction(total - count * SCALE, SCALE) for total in sums[:size]]
         inverted = inverse(_symmetric(size, [Fraction(total, SCALE) for total in sums[size:]]))
-        change = [rounded(c) for c in _times(inverted, slope)]
-        moved = [c + d for c, d in zip(state.coefficients, change, strict=True)]
-        return Newton(moved, inverted), all(abs(d) <= CLOSE for d in change)
+        _check_sharp(inverted, count)
+        change = _times(inverted, slope)
+        moved = [c + rounded(d) for c, d in zip(state.coefficients, change, strict=True)]
+        return Newton(moved, inverted), _dot(slope, change) <= CLOSE**2
 
     def found(self, state: Newton) -> list[Row]:
         terms = self.terms
@@ -302,6 +305,13 @@ class Logistic(Regression, Stepwise):
                 {"term": term.label, "coefficient": rounded(_dot(way, exact)), "standard error": math.sqrt(error)}
             )
         return rows
+
+
+def _check_sharp(inverted: Sequence[Sequence[Fraction]], count: int) -> None:
+    """Each of so many rows was rounded by half a step at most: refuse what that may have changed."""
+    largest = max(sum(map(abs, row)) for row in inverted)
+    if largest * len(inverted) * count > SHARP * 2 * SCALE:
+        raise NumericalFailure("the predictors of this regression differ too little for the digits that are summed")
 
 
 def _counted(parts: npt.NDArray[np.float64]) -> Whole:
