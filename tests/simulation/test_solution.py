@@ -12,7 +12,7 @@ import pytest
 import sottovoce as sv
 from sottovoce import errors
 from sottovoce.methods import registry
-from sottovoce.simulation import saving
+from sottovoce.simulation import running, saving
 
 GRAPH = sv.graphs.random_geometric(20, seed=1)
 VALUES = np.random.default_rng(0).random((20, 2)) + 41.0
@@ -202,3 +202,17 @@ def test_unknown_replica_is_refused(solution):
     """Asking for a replica that was not run names the range."""
     with pytest.raises(errors.InvalidParameter, match=r"\[0, 2\]"):
         solution.fired_edges(replica=3)
+
+
+def test_elapsed_leaves_out_what_it_takes_to_get_the_kernel(monkeypatch):
+    """Compiling or loading it, once in a process, is no part of the seconds that a run took."""
+    clock = [0.0]
+    made = running.runner_for
+
+    def slowly(*given, **named):
+        clock[0] += 100.0
+        return made(*given, **named)
+
+    monkeypatch.setattr(running, "runner_for", slowly)
+    monkeypatch.setattr(running.time, "perf_counter", lambda: clock[0])
+    assert sv.simulate(GRAPH, VALUES, METHOD, num_steps=50, seed=1).elapsed == 0.0

@@ -57,10 +57,10 @@ def advance(
     report: Report | bool | None,
 ) -> Solution:
     """Run ``state`` to step ``end``, recording what its recorder has planned."""
-    began = time.perf_counter()
     begin = state.num_steps
     crew = Crew(_useful_cores(state) if threads is None else threads)
     runner = runner_for(state, crew, together=0 if state.keepers else end - begin)
+    began = time.perf_counter()  # now the kernel is compiled or loaded, once in a process
     with crew, Interrupt() as interrupt, Progress(end - begin, "simulating", report=report) as progress:
         for keeper in state.keepers:
             keeper.take(state, begin)

@@ -64,7 +64,7 @@ class Solution(Setup):
     notes
         Why this setting is outside what is proved for the method, one sentence each; usually none.
     elapsed
-        Seconds spent running.
+        Seconds spent running, without those in which the kernel was compiled or loaded.
     """
 
     tables: Array
