@@ -143,6 +143,14 @@ def test_methods_are_compared_at_equal_privacy():
     assert lines[1].lines[0].get_xdata().tolist() == [row.messages_needed for row in found.rows[1:3]]
 
 
+def test_a_single_point_is_called_by_the_noise_it_has():
+    """The legend of privacy against cost names the noise that was found, as the table does."""
+    methods = [sv.StandardGossip(), sv.NoiseInsertion(1.0, 0.8)]
+    found = sv.compare(GRAPH, VALUES, methods, num_steps=300, seed=2, replicas=4, schedules=2, prior_left=0.5)
+    assert found.rows[1].method != methods[1].label()
+    assert [line.get_label() for line in found.plot_frontier().containers] == [row.method for row in found.rows]
+
+
 def test_large_graphs_are_compared_without_audit():
     """Beyond 200 nodes the table says that exposure was not computed."""
     graph = sv.graphs.cycle(201)

@@ -101,8 +101,9 @@ def plot_frontiers(comparison: Comparison, axes: Axes | None = None) -> Axes:
         if not len(places):
             continue
         x, low, y, high = places.T
+        label = rows[0].method if len(rows) == 1 else family
         axes.errorbar(
-            x, y, yerr=(y - low, high - y), label=family, capsize=2.5, **(next_style(axes) | {"linestyle": "-"})
+            x, y, yerr=(y - low, high - y), label=label, capsize=2.5, **(next_style(axes) | {"linestyle": "-"})
         )
     what = f"messages until ± {comparison.accuracy:g}" if needed else "root-mean-square error at equal messages"
     tidy(axes, title=comparison.graph.name, x=what, y="prior left to a curious neighbour")
