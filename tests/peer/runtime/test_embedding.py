@@ -105,6 +105,15 @@ async def test_old_answers_are_forgotten_and_their_names_are_not(monkeypatch: py
             await net["ada"].average(1.0, topic="0")
 
 
+@virtually
+async def test_a_peer_for_topics_only_has_no_standing_value_to_change() -> None:
+    """A value given to it would be stored, and averaged by nobody."""
+    async with LocalNetwork(THREE) as net:
+        with pytest.raises(InvalidParameter, match="value must be left out") as refused:
+            await net["ada"].set_value(41.5)
+    assert "41.5" not in str(refused.value)
+
+
 def test_a_peer_in_a_thread() -> None:
     """Plain Python: a blocking call gets the same answer as the others; a time-out is an ordinary exception."""
     net = LocalNetwork(THREE, rate=50.0, timeout=0.5, noise_decay=0.3, grace=0.2)

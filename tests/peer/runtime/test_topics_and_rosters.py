@@ -10,6 +10,7 @@ import pytest
 
 from sottovoce.errors import ProtocolViolation, TopicClosed
 from sottovoce.peer.protocol.messages import Kind
+from sottovoce.peer.runtime.conversation import Conversation
 from sottovoce.peer.transport.codec import Codec
 from sottovoce.testing import LocalNetwork, run_virtually
 from sottovoce.testing.transport import hello
@@ -125,6 +126,36 @@ def test_who_waits_for_a_topic_that_a_roster_ends_is_told_at_once() -> None:
             await asyncio.gather(*waiting.values(), return_exceptions=True)
 
     run_virtually(scenario())
+
+
+def test_a_topic_that_ends_while_the_silent_are_asked_again_stores_nothing_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The call had run out of patience and was asking who is there when the topic ended: its state stays deleted."""
+    ended: list[bytes] = []
+    late: list[bytes] = []
+
+    async def scenario() -> None:
+        async with LocalNetwork(FIRST, seed=1) as net:
+            for other in set(FIRST) - {"bob"}:
+                await net.kill(other)
+            kept = net["bob"]._known_topics
+            real = Conversation.surely_silent
+
+            async def meanwhile(conversation: Conversation) -> list[str]:
+                topic = next(topic for topic, one in kept._open.items() if one is conversation)
+                await kept._end(topic, conversation)
+                ended.append(topic)
+                monkeypatch.setattr(conversation.keeper, "commit", lambda: late.append(topic))
+                return await real(conversation)
+
+            monkeypatch.setattr(Conversation, "surely_silent", meanwhile)
+            with pytest.raises(TopicClosed):
+                await net["bob"].average(1.0, topic="may", missing="drop", timeout=1.0)
+
+    run_virtually(scenario())
+    assert len(ended) == 1
+    assert late == []
 
 
 def test_sets_of_another_roster_are_neither_believed_nor_a_lie() -> None:

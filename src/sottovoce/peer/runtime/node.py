@@ -260,7 +260,14 @@ class Peer(Living):
         new_secret
             The new value tells nothing about the old one, so the privacy account starts at zero. If in doubt leave
             it false: the account then goes on, and a budget may be spent sooner.
+
+        Raises
+        ------
+        InvalidParameter
+            It does not fit the network, or this peer takes no part in the standing average.
         """
+        if not self._takes_part:
+            raise InvalidParameter("value must be left out for a peer without a part in the standing average")
         self._protocol.set_value(self._checked(value), new_secret=new_secret)
         self._kept.commit()
         self._kept.tell()

@@ -296,6 +296,8 @@ class Topics:
 
     def _leave_out(self, conversation: Conversation, names: list[str]) -> None:
         """R23, R51: these are not in it any more; they are told, again and again, by the conversation."""
+        if conversation not in self._open.values():  # ended meanwhile: nothing may be stored for it any more
+            return
         for name in names:
             conversation.protocol.drop(name)
         conversation.keeper.commit()
