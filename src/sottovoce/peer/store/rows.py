@@ -1,45 +1,108 @@
-"""How a peer's state, and what it knows of its topics, stand in the rows of one SQLite table."""
+"""How a peer's state, and what it knows of its topics, stand in rows: of one SQLite table, or of a sheet."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import UnusableStore
 from ...privacy.gaussian.account import Account
 from ..protocol.closing import Certificate
 from ..protocol.ledger import Edge
 from ..protocol.messages import Vector
-from ..protocol.packing import pack_tightly, unpack
+from ..protocol.packing import tightly, unpack
 from ..protocol.parting import Parting
 from ..protocol.state import PeerState
 from .base import AS_AFTER_A_LOST_DISK, TopicRecord, changed_edges
-from .places import Places
 
-__all__ = ["Rows", "topic_records"]
+__all__ = ["Parts", "Row", "Rows", "SqlTable", "Table", "note_topic", "topic_records"]
 
 
 _VECTORS = ("value", "noise", "f ", "g ")
-"""What names of rows begin with that hold a vector, or say where it is."""
+"""What names of rows begin with that hold a vector."""
+
+Parts = tuple[bytes | memoryview, ...]
+"""Data in pieces that stand one behind the other."""
+
+Row = tuple[str, str | None, bytes | None]
+"""What it is, its numbers as text, its data."""
 
 
-class Rows:
-    """The rows of one topic's state.
+class Table(Protocol):
+    """Where the rows of one topic's state are kept."""
+
+    def put(self, what: str, numbers: str | None, data: Parts | None) -> None:
+        """Write a row, in place of the one of this name if there is one."""
+
+    def delete(self, what: str) -> None:
+        """Remove a row, if there is one."""
+
+    def rows(self) -> Iterable[Row]:
+        """All of them."""
+
+
+class SqlTable:
+    """The rows of one topic in the database.
 
     Parameters
     ----------
     db, topic
         Where, and whose.
-    places
-        Where its vectors are, if they are long; ``None``: in the rows.
+    elsewhere
+        Reads the data of a row whose numbers say where it is (schema 3); ``None``: there is no such row.
     """
 
-    def __init__(self, db: sqlite3.Connection, topic: bytes, places: Places | None = None) -> None:
-        self._db, self._topic, self._places = db, topic, places
+    def __init__(
+        self, db: sqlite3.Connection, topic: bytes, elsewhere: Callable[[str, list[int]], bytes] | None = None
+    ) -> None:
+        self._db, self._topic, self._elsewhere = db, topic, elsewhere
+
+    def put(self, what: str, numbers: str | None, data: Parts | None) -> None:
+        """Write a row."""
+        changed = "UPDATE state SET numbers = ?, data = ?, checksum = ? WHERE topic = ? AND what = ?"
+        whole = None if data is None else b"".join(data)
+        content = (numbers, whole, _checksum(self._topic, what, numbers, whole))
+        if self._db.execute(changed, (*content, self._topic, what)).rowcount == 0:
+            self._db.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?)", (self._topic, what, *content))
+
+    def delete(self, what: str) -> None:
+        """Remove a row."""
+        self._db.execute("DELETE FROM state WHERE topic = ? AND what = ?", (self._topic, what))
+
+    def rows(self) -> Iterator[Row]:
+        """Those of this topic. All rows are checked: in a damaged file one may stand under a wrong name."""
+        for topic, what, text, data in _checked(self._db):
+            if topic == self._topic and what not in _ABOUT:
+                if self._elsewhere is not None and data is None and what.startswith(_VECTORS):
+                    yield what, None, self._elsewhere(what, json.loads(text))
+                else:
+                    yield what, text, data
+
+    def moved(self) -> None:
+        """All rows of the state are in a sheet from now on."""
+        self._db.execute(
+            "DELETE FROM state WHERE topic = ? AND what NOT IN (?, ?)", (self._topic, *sorted(_ABOUT - {"sheet"}))
+        )
+        self.put("sheet", "[]", None)
+
+    def has_moved(self) -> bool:
+        """Whether they are."""
+        return any(topic == self._topic and what == "sheet" for topic, what, _, _ in _checked(self._db))
+
+
+_ABOUT = {"topic", "shape", "sheet"}
+"""Rows about a topic, which are not of its state."""
+
+
+class Rows:
+    """The rows of one topic's state, wherever they are kept."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
 
     def write(self, old: PeerState | None, new: PeerState) -> None:
         """What differs."""
@@ -54,29 +117,14 @@ class Rows:
         for name in written:
             self._put_edge(name, None if old is None else old.edges.get(name), new.edges[name])
         for name in deleted:
-            self._delete(f"edge {name}")
+            self._table.delete(f"edge {name}")
             for kind in "fg":
                 self._put_vector(f"{kind} {name}", None)
         self._put_partings({} if old is None else old.partings, new.partings)
-        if self._places is not None:
-            self._places.sync()
         if new.certificate is not None and (old is None or old.certificate is not new.certificate):
             held = new.certificate
-            self._put(
-                "certificate",
-                json.dumps((held.contributors, held.width, held.declared, held.roll)),
-                pack_tightly(held.twice),
-            )
-
-    def note(self, record: TopicRecord) -> None:
-        """What is kept about the topic itself; once it has ended, that is all."""
-        if record.ended:
-            self._db.execute("DELETE FROM state WHERE topic = ?", (self._topic,))
-        facts = (record.name, record.dimension, record.missing, record.secret, record.carried, record.information,
-                 record.contributors, record.width, record.ended, record.roll)  # fmt: skip
-        self._put("topic", json.dumps(facts), None if record.twice is None else pack_tightly(record.twice))
-        if record.shape:  # in a row of its own: programs that do not know of it read the others as before
-            self._put("shape", json.dumps(record.shape), None)
+            facts = (held.contributors, held.width, held.declared, held.roll)
+            self._table.put("certificate", json.dumps(facts), tightly(held.twice))
 
     def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
         self._put_numbers(f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
@@ -87,52 +135,30 @@ class Rows:
 
     def _put_partings(self, old: Mapping[str, Parting], new: Mapping[str, Parting]) -> None:
         for name in old.keys() - new.keys():
-            self._delete(f"parting {name}")
+            self._table.delete(f"parting {name}")
         for name, parting in new.items():
             if old.get(name) != parting:
                 self._put_numbers(f"parting {name}", (parting.sid, parting.psid, parting.since))
 
     def _put_numbers(self, what: str, numbers: tuple[float, ...]) -> None:
         # As JSON: Python writes floats so that they are read back bit for bit, and whole numbers without a limit.
-        self._put(what, json.dumps(numbers), None)
+        self._table.put(what, json.dumps(numbers), None)
 
     def _put_vector(self, what: str, vector: Vector | None) -> None:
         if vector is None:
-            self._delete(what)
-            if self._places is not None:
-                self._places.drop(what)
-        elif self._places is not None:
-            self._put_numbers(what, self._places.write(what, vector))
+            self._table.delete(what)
         else:
-            self._put(what, None, pack_tightly(vector))  # nobody sees a length who does not see the numbers
-
-    def _put(self, what: str, numbers: str | None, data: bytes | None) -> None:
-        changed = "UPDATE state SET numbers = ?, data = ?, checksum = ? WHERE topic = ? AND what = ?"
-        content = (numbers, data, _checksum(self._topic, what, numbers, data))
-        if self._db.execute(changed, (*content, self._topic, what)).rowcount == 0:
-            self._db.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?)", (self._topic, what, *content))
-
-    def _delete(self, what: str) -> None:
-        self._db.execute("DELETE FROM state WHERE topic = ? AND what = ?", (self._topic, what))
+            self._table.put(what, None, tightly(vector))  # nobody sees a length who does not see the numbers
 
     def load(self, dimension: int) -> PeerState | None:
-        """The whole state, or ``None`` if there is none.
-
-        All rows are checked, those of other topics too: in a damaged file a row may stand under a wrong name.
-        """
+        """The whole state, or ``None`` if there is none."""
         numbers: dict[str, Any] = {}
         vectors: dict[str, Vector] = {}
-        if self._places is not None:
-            self._places.forget()
-        for topic, what, text, data in _checked(self._db):
-            if topic != self._topic or what in ("topic", "shape"):
-                continue
+        for what, text, data in self._table.rows():
             if text is not None:
                 numbers[what] = json.loads(text)
             if data is not None:
                 vectors[what] = _vector(what, data, dimension)
-            elif self._places is not None and what.startswith(_VECTORS):
-                vectors[what] = _vector(what, self._places.read(what, numbers[what]), dimension)
         if "peer" not in numbers:
             return None
         std, decay, budget, information, draws, fresh, requests, last_sid = numbers["peer"]
@@ -149,6 +175,18 @@ class Rows:
             {name: Parting(*row) for name, row in _named("parting ", numbers)},
             _certificate(numbers.get("certificate"), vectors),
         )
+
+
+def note_topic(db: sqlite3.Connection, topic: bytes, record: TopicRecord) -> None:
+    """What is kept about the topic itself; once it has ended, that is all."""
+    if record.ended:
+        db.execute("DELETE FROM state WHERE topic = ?", (topic,))
+    facts = (record.name, record.dimension, record.missing, record.secret, record.carried, record.information,
+             record.contributors, record.width, record.ended, record.roll)  # fmt: skip
+    table = SqlTable(db, topic)
+    table.put("topic", json.dumps(facts), None if record.twice is None else tightly(record.twice))
+    if record.shape:  # in a row of its own: programs that do not know of it read the others as before
+        table.put("shape", json.dumps(record.shape), None)
 
 
 def topic_records(db: sqlite3.Connection) -> dict[bytes, TopicRecord]:

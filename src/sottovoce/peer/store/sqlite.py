@@ -1,6 +1,6 @@
 """A store in one SQLite file: write-ahead log, a synchronous transaction per state, only what changed.
 
-Long vectors lie in files beside it, one for each topic that is open (:mod:`.places`).
+The state of a topic with long vectors lies in a file beside it, as long as the topic is open (:mod:`.sheets`).
 
 Private values and noise lie in this file as they are; the folder is readable by its owner only. One
 process holds it at a time, by a lock that the operating system releases when the process dies.
@@ -15,6 +15,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from ...errors import StoreError, UnusableStore
@@ -23,8 +24,8 @@ from ..protocol.messages import DEFAULT_TOPIC
 from ..protocol.state import PeerState
 from ..protocol.units import LONG
 from .base import AS_AFTER_A_LOST_DISK, Identity, TopicRecord, unchanged
-from .places import Places, remove_others
-from .rows import Rows, topic_records
+from .rows import Rows, SqlTable, note_topic, topic_records
+from .sheets import FORMER, SHEET, Sheet, read_former, remove_others
 
 __all__ = ["SCHEMA_VERSION", "SqliteStore", "read_identity", "read_state"]
 
@@ -43,8 +44,9 @@ MIGRATIONS: list[str] = [
     --   peer          numbers: account, counters
     --   edge NAME     numbers: lives, flags, counters
     --   parting NAME  numbers: lives, time
-    --   value, noise, f NAME, g NAME    data: whole numbers, packed; or, since 3, numbers: their place in a file
+    --   value, noise, f NAME, g NAME    data: whole numbers, packed; or, in 3, numbers: their place in a file
     --   certificate, topic    both: what a topic's last agreement found; what is kept about the topic itself
+    --   sheet         since 4: all but the next ones are in a file (sheets.py)
     --   shape         numbers: what the topic's numbers are, as text; missing where a program did not tell it
     -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
     CREATE TABLE state (
@@ -53,6 +55,7 @@ MIGRATIONS: list[str] = [
     ) WITHOUT ROWID;
     """,
     "/* Long vectors have places in files of their own: programs that do not know of them must not open the store. */",
+    "/* And so has all else of a state with long vectors: likewise. */",
 ]
 SCHEMA_VERSION = _FIRST_WIRE + len(MIGRATIONS)
 
@@ -81,8 +84,8 @@ class SqliteStore:
     def __init__(self, folder: Path, identity: Identity) -> None:
         self.path = Path(folder) / "peer.sqlite"
         self._identity = identity
-        self._places: dict[bytes, Places] = {}
-        self._standing = TopicState(self, DEFAULT_TOPIC, identity.dimension)
+        self._sheets: dict[bytes, Sheet] = {}
+        self._standing = self.topic(DEFAULT_TOPIC, identity.dimension)
         self._lock = -1
         self._db: sqlite3.Connection | None = None
         try:
@@ -141,8 +144,9 @@ class SqliteStore:
         """What is kept about each topic; files that a crash has left of those that have ended are removed."""
         with self.translated("read"):
             records = topic_records(self.connection())
-            kept = {topic for (topic,) in self.connection().execute("SELECT topic FROM state WHERE what = 'peer'")}
-            remove_others(self.path.parent, kept - {topic for topic, record in records.items() if record.ended})
+            for ending, what in ((SHEET, "sheet"), (FORMER, "peer")):
+                kept = self.connection().execute("SELECT topic FROM state WHERE what = ?", (what,))
+                remove_others(self.path.parent, ending, {topic for (topic,) in kept})
             return records
 
     def unrecorded(self, secret: str) -> float:
@@ -155,21 +159,21 @@ class SqliteStore:
 
     def topic(self, topic: bytes, dimension: int) -> TopicState:
         """Where the state of one topic is kept."""
-        return TopicState(self, topic, dimension)
+        return (LongTopicState if dimension >= LONG else TopicState)(self, topic, dimension)
 
     def note_topic(self, topic: bytes, record: TopicRecord) -> None:
         """Keep what is known about a topic; of one that has ended nothing else is kept."""
-        self.write(lambda db: Rows(db, topic).note(record))
+        self.write(lambda db: note_topic(db, topic, record))
         if record.ended:
             with self.translated("write"):
-                self.places(topic, record.dimension).remove()
-            del self._places[topic]
+                self.sheet(topic, record.dimension).remove()
+            del self._sheets[topic]
 
-    def places(self, topic: bytes, dimension: int) -> Places:
-        """Where the long vectors of a topic are."""
-        found = self._places.get(topic)
+    def sheet(self, topic: bytes, dimension: int) -> Sheet:
+        """The file of a topic with long vectors."""
+        found = self._sheets.get(topic)
         if found is None or found.dimension != dimension:  # another one, where nothing was ever stored before
-            found = self._places[topic] = Places(self.path.parent, topic, dimension)
+            found = self._sheets[topic] = Sheet(self.path.parent, topic, dimension)
         return found
 
     def write(self, change: Callable[[sqlite3.Connection], None]) -> None:
@@ -209,7 +213,6 @@ class TopicState:
 
     def __init__(self, store: SqliteStore, topic: bytes, dimension: int) -> None:
         self._store, self._topic, self._dimension = store, topic, dimension
-        self._places = store.places(topic, dimension) if dimension >= LONG else None
         self._saved: PeerState | None = None
         self._known = False
         """Whether that is what is on disk: not before it was read, nor after a transaction that failed."""
@@ -217,7 +220,7 @@ class TopicState:
     def load(self) -> PeerState | None:
         """The last state saved, or ``None``."""
         with self._store.translated("read"):
-            self._saved = self._rows(self._store.connection()).load(self._dimension)
+            self._saved = self._read(self._store.connection())
         self._known = True
         return self._saved
 
@@ -228,15 +231,52 @@ class TopicState:
             self.load()
         if not unchanged(self._saved, state):
             self._known = False
-            with contextlib.nullcontext() if self._places is None else self._places.transaction():
-                self._store.write(lambda db: self._rows(db).write(self._saved, state))
+            self._write(state)
             self._saved, self._known = state, True
 
-    def _rows(self, db: sqlite3.Connection) -> Rows:
-        return Rows(db, self._topic, self._places)
+    def _read(self, db: sqlite3.Connection) -> PeerState | None:
+        return Rows(SqlTable(db, self._topic)).load(self._dimension)
+
+    def _write(self, state: PeerState) -> None:
+        self._store.write(lambda db: Rows(SqlTable(db, self._topic)).write(self._saved, state))
 
     def close(self) -> None:
         """The store itself is closed by whoever opened it."""
+
+
+class LongTopicState(TopicState):
+    """As :class:`TopicState`, in a sheet. The database says whether there is one: before that, nothing was said."""
+
+    _in_sheet = False
+
+    def _read(self, db: sqlite3.Connection) -> PeerState | None:
+        self._in_sheet, sheet = SqlTable(db, self._topic).has_moved(), self._store.sheet(self._topic, self._dimension)
+        state = read_long(db, self._store.path.parent, self._topic, sheet)
+        if self._in_sheet:
+            sheet.settle()
+        return state
+
+    def _write(self, state: PeerState) -> None:
+        sheet, saved = self._store.sheet(self._topic, self._dimension), self._saved
+        with self._store.translated("write"):
+            if not self._in_sheet:
+                sheet.start_over()
+                saved = None  # of it nothing is there yet
+            with sheet.transaction():
+                Rows(sheet).write(saved, state)
+        if not self._in_sheet:
+            self._store.write(lambda db: SqlTable(db, self._topic).moved())
+            self._in_sheet = True
+            with self._store.translated("write"):
+                self._store.path.with_name(f"{self._topic.hex()}{FORMER}").unlink(missing_ok=True)
+
+
+def read_long(db: sqlite3.Connection, folder: Path, topic: bytes, sheet: Sheet) -> PeerState | None:
+    """The state of a topic with long vectors: from its sheet or, if it has none yet, as it was kept before."""
+    if SqlTable(db, topic).has_moved():
+        return Rows(sheet).load(sheet.dimension)
+    former = partial(read_former, folder, topic, sheet.dimension)
+    return Rows(SqlTable(db, topic, former)).load(sheet.dimension)
 
 
 class _Translated:
@@ -296,8 +336,10 @@ def read_state(folder: Path) -> PeerState:
     """The state in a store that nobody holds, without writing to it. For demonstrations and tests."""
     dimension = read_identity(folder).dimension
     with _reading(folder) as db:
-        places = Places(Path(folder), DEFAULT_TOPIC, dimension) if dimension >= LONG else None
-        state = Rows(db, DEFAULT_TOPIC, places).load(dimension)
+        if dimension < LONG:
+            state = Rows(SqlTable(db, DEFAULT_TOPIC)).load(dimension)
+        else:
+            state = read_long(db, Path(folder), DEFAULT_TOPIC, Sheet(Path(folder), DEFAULT_TOPIC, dimension))
     if state is None:
         raise StoreError(f"{str(folder)!r} holds no state yet")
     return state
