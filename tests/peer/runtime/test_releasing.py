@@ -170,6 +170,11 @@ def test_the_name_carries_the_agreement() -> None:
     assert cost_of("x", 4) is None
 
 
+def test_nobody_beyond_the_members_is_counted_as_honest() -> None:
+    """Who contributed is what neighbours say. More of them than there were members lower no ε."""
+    assert cost_of(released_name("x", RELEASE, 4), 9) == RELEASE.cost(4)
+
+
 def test_a_peer_goes_on_while_its_noise_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Noise of a long vector takes seconds. A real peer draws it beside its event loop, which ends the draw here."""
     drawing, drawn = threading.Event(), threading.Event()
