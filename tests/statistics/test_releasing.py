@@ -255,6 +255,12 @@ def test_a_release_that_cannot_be_is_refused(old, new, message):
         Study.from_text(text.replace(old, new))
 
 
+def test_a_release_that_no_noise_keeps_is_refused():
+    """With both ε and δ next to nothing; where a float has no ρ for them the search for it did not end."""
+    with pytest.raises(InvalidParameter, match=r"release\.epsilon must be larger"):
+        Plan.of(StudyRelease(1e-100, 1e-100, 4, 1, "row"), [Part((1,), 1, exclusive=True)], most_rows=10, bits=20)
+
+
 def test_numbers_are_rounded_to_what_the_network_takes():
     """Coarser steps for fewer bits, noise at least as large, cost never above; refused where noise has no room."""
     for bits in (12, 16, 20, 40):

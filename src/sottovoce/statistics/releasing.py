@@ -55,7 +55,13 @@ class StudyRelease:
 
     @cached_property
     def rho(self) -> float:
-        """ρ of one run: the largest of which ``runs`` keep to (ε, δ), to nine digits."""
+        """ρ of one run: the largest of which ``runs`` keep to (ε, δ), to nine digits.
+
+        Raises
+        ------
+        InvalidParameter
+            There is none, as far as can be computed.
+        """
         low, high = 0.0, 1.0
         while ReleaseCost(self.runs * high).epsilon(self.delta) < self.epsilon:
             low, high = high, 2.0 * high
@@ -63,6 +69,8 @@ class StudyRelease:
             middle = 0.5 * (low + high)
             fits = ReleaseCost(self.runs * middle).epsilon(self.delta) <= self.epsilon
             low, high = (middle, high) if fits else (low, middle)
+            if not high > 1e-200:  # far beyond what any network has room for
+                raise InvalidParameter("release.epsilon must be larger, or release.delta: no noise is enough for them")
         return low * (1.0 - 1e-9)
 
 
