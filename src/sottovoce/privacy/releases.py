@@ -3,7 +3,7 @@
 Everything else in this package hides values from those who take part and publishes the exact mean. Here each of the
 members adds a share of whole-number noise to its value *before* it takes part; the shares stay in the mean.
 If at least ``honest`` members do so, the noise in their sum is what (ε, δ) needs, also for whoever knows all other
-shares.
+shares. It is the mean that is private; who takes part also sees what seals let through of single contributions.
 
 Two data sets are neighbours if one member's values differ, anywhere in the declared range. The accounting is in ρ of
 zero-concentrated privacy: a discrete Gaussian release of variance σ² and distance Δ has Rényi divergence at most αρ at
