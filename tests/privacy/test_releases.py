@@ -146,13 +146,34 @@ def test_clipping_is_declared_and_counted() -> None:
     [
         ("epsilon", 0.0), ("epsilon", math.nan), ("delta", 0.0), ("delta", 1.0), ("low", 100.0), ("high", math.inf),
         ("unit", "0"), ("unit", 0.01), ("unit", "1000"), ("unit", "1e-15"), ("honest", 0), ("honest", 2.5),
-        ("releases", 0), ("dimension", True),
+        ("releases", 0), ("dimension", True), ("epsilon", "1"), ("epsilon", None), ("epsilon", 10**400), ("delta", "x"),
+        ("low", "0"), ("low", None), ("high", 10**400), ("high", True), ("unit", "1e-299"), ("honest", 10**400),
+        ("releases", 10**400), ("dimension", 10**400),
     ],
 )  # fmt: skip
 def test_bad_agreements_are_refused(name: str, value: object) -> None:
     """Each parameter out of its range is named."""
     with pytest.raises(InvalidParameter, match=name):
         Release(**{**AGREED, name: value})
+
+
+@pytest.mark.parametrize("ends", [(-1e308, 0.0), (0.0, 1e308)])
+def test_a_range_beyond_all_units_is_refused(ends: tuple[float, float]) -> None:
+    """In a sentence that names the unit, before any noise is computed for it."""
+    with pytest.raises(InvalidParameter, match="unit must be larger"):
+        Release(**{**AGREED, "low": ends[0], "high": ends[1]})
+
+
+@pytest.mark.parametrize("name", ["x [costs ρ=e τ=1.0]", "x [costs ρ=1.0 τ=-1.0]", "x [costs ρ=1.2.3 τ=0.0]"])
+def test_what_only_looks_like_a_cost_is_none(name: str) -> None:
+    """A topic of such a name does not keep a peer from adding up its others."""
+    assert ReleaseCost.marked_in(name) is None
+
+
+def test_every_cost_is_read_back() -> None:
+    """Very small, very large, and without a bound."""
+    for cost in (ReleaseCost(0.0), ReleaseCost(1e-30, 5e-17), ReleaseCost(1e300, 2.5), ReleaseCost(math.inf)):
+        assert ReleaseCost.marked_in(cost.marked("x")) == cost
 
 
 @pytest.mark.parametrize("value", [math.nan, [1.0, 2.0], math.inf, np.ma.masked_array([1.0], mask=True)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import math
 import random
@@ -14,7 +15,7 @@ from click.testing import CliRunner
 from sottovoce.cli.main import cli
 from sottovoce.errors import InvalidFile, InvalidParameter
 from sottovoce.statistics import Study, run_study, run_together
-from sottovoce.statistics.releasing import FINEST, Blur
+from sottovoce.statistics.releasing import FINEST, HALF, Blur, Part, Plan, StudyRelease
 from sottovoce.statistics.running import _plan, expected_noise
 from sottovoce.statistics.showing import page_of, text_of, together_of
 from sottovoce.testing import LocalNetwork, run_virtually
@@ -254,6 +255,12 @@ def test_a_release_that_cannot_be_is_refused(old, new, message):
         Study.from_text(text.replace(old, new))
 
 
+def test_a_release_that_no_noise_keeps_is_refused():
+    """With both ε and δ next to nothing; where a float has no ρ for them the search for it did not end."""
+    with pytest.raises(InvalidParameter, match=r"release\.epsilon must be larger"):
+        Plan.of(StudyRelease(1e-100, 1e-100, 4, 1, "row"), [Part((1,), 1, exclusive=True)], most_rows=10, bits=20)
+
+
 def test_numbers_are_rounded_to_what_the_network_takes():
     """Coarser steps for fewer bits, noise at least as large, cost never above; refused where noise has no room."""
     for bits in (12, 16, 20, 40):
@@ -264,6 +271,17 @@ def test_numbers_are_rounded_to_what_the_network_takes():
     assert Blur.fitting(20_000_000, 10**10, rho=0.05, honest=4, bits=60).step == FINEST
     with pytest.raises(InvalidParameter, match="needs a network whose values may be up to"):
         Blur.fitting(20_000_000, 10**10, rho=1e-6, honest=4, bits=10)
+
+
+@pytest.mark.parametrize(("epsilon", "bits"), [(4.0, 7), (1.0, 8), (1.0, 9), (1.0, 10)])
+def test_a_party_in_many_small_groups_changes_no_more_than_is_said(epsilon, bits):
+    """Eight rows in four cells, in all ways: the squares of what they change in rounded sums, for several networks."""
+    release = StudyRelease(epsilon, 1e-6, 2, 1, "party")
+    blur = Plan.of(release, [Part((1,), 4, exclusive=True)], most_rows=8, bits=bits).blurs[0][0]
+    ways = (way for way in itertools.product(range(9), repeat=4) if sum(way) <= 8)
+    changes = max(sum(math.floor(rows / blur.step + HALF) ** 2 for rows in way) for way in ways)
+    assert changes <= blur.distance**2
+    assert blur.cost(2).rho <= release.rho
 
 
 def test_a_share_is_read_back():

@@ -3,7 +3,7 @@
 Everything else in this package hides values from those who take part and publishes the exact mean. Here each of the
 members adds a share of whole-number noise to its value *before* it takes part; the shares stay in the mean.
 If at least ``honest`` members do so, the noise in their sum is what (ε, δ) needs, also for whoever knows all other
-shares.
+shares. It is the mean that is private; who takes part also sees what seals let through of single contributions.
 
 Two data sets are neighbours if one member's values differ, anywhere in the declared range. The accounting is in ρ of
 zero-concentrated privacy: a discrete Gaussian release of variance σ² and distance Δ has Rényi divergence at most αρ at
@@ -33,10 +33,11 @@ __all__ = ["Contribution", "Release", "ReleaseCost"]
 SMALLEST_SHARE = 4
 """No share has less variance, in squared units: from there on sums of shares are discrete Gaussian to 16 digits."""
 
-_MARK = re.compile(r" \[costs ρ=([0-9.e+-]+) τ=([0-9.e+-]+)\]$")
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?(?:e[+-][0-9]+)?|inf)"
+_MARK = re.compile(rf" \[costs ρ={_NUMBER} τ={_NUMBER}\]$")
 
 LARGEST = 2**48
-"""Range and share must stay below this many units, so that floats carry whole units exactly."""
+"""Range and share must stay below this many units, so that floats carry whole units exactly; counts, too."""
 
 
 @dataclass(frozen=True)
@@ -163,14 +164,17 @@ class Release:
     def __post_init__(self) -> None:
         _check_between("epsilon", self.epsilon, 0.0, math.inf)
         _check_between("delta", self.delta, 0.0, 1.0)
-        if not -math.inf < self.low < self.high < math.inf:
+        _check_between("low", self.low, -math.inf, math.inf)
+        _check_between("high", self.high, -math.inf, math.inf)
+        if not self.low < self.high:
             raise InvalidParameter(f"low must be below high, both finite, got {self.low!r} and {self.high!r}")
         for name in ("honest", "releases", "dimension"):
             _check_count(name, getattr(self, name))
         lowest, highest = self._ends
         if not lowest < highest:
             raise InvalidParameter(f"unit must be smaller than the range, got {self.unit}")
-        if max(abs(lowest), abs(highest)) + 10 * math.isqrt(self.share_variance) > LARGEST:
+        widest = max(abs(lowest), abs(highest))
+        if widest > LARGEST or widest + 10 * math.isqrt(self.share_variance) > LARGEST:
             raise InvalidParameter(f"unit must be larger: range and noise exceed 2**48 units of {self.unit}")
 
     # -- the noise ------------------------------------------------------------------------------
@@ -332,11 +336,17 @@ def _floats(value: Any) -> npt.NDArray[np.float64]:
 
 
 def _check_between(name: str, value: float, low: float, high: float) -> None:
-    if not low < value < high:
-        raise InvalidParameter(f"{name} must lie between {low:g} and {high:g}, got {value!r}")
+    given: object = value
+    number = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
+    try:
+        inside = number and low < float(value) < high
+    except OverflowError:
+        inside = False
+    if not inside:
+        raise InvalidParameter(f"{name} must lie between {low:g} and {high:g}, got {value!r:.40}")
 
 
 def _check_count(name: str, value: int) -> None:
     given: object = value
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InvalidParameter(f"{name} must be a whole number, at least 1, got {value!r}")
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LARGEST:
+        raise InvalidParameter(f"{name} must be a whole number, at least 1 and at most 2**48, got {value!r:.40}")

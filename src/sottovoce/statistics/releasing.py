@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from ..errors import InvalidParameter
@@ -55,7 +55,13 @@ class StudyRelease:
 
     @cached_property
     def rho(self) -> float:
-        """ρ of one run: the largest of which ``runs`` keep to (ε, δ), to nine digits."""
+        """ρ of one run: the largest of which ``runs`` keep to (ε, δ), to nine digits.
+
+        Raises
+        ------
+        InvalidParameter
+            There is none, as far as can be computed.
+        """
         low, high = 0.0, 1.0
         while ReleaseCost(self.runs * high).epsilon(self.delta) < self.epsilon:
             low, high = high, 2.0 * high
@@ -63,6 +69,8 @@ class StudyRelease:
             middle = 0.5 * (low + high)
             fits = ReleaseCost(self.runs * middle).epsilon(self.delta) <= self.epsilon
             low, high = (middle, high) if fits else (low, middle)
+            if not high > 1e-200:  # far beyond what any network has room for
+                raise InvalidParameter("release.epsilon must be larger, or release.delta: no noise is enough for them")
         return low * (1.0 - 1e-9)
 
 
@@ -94,7 +102,7 @@ class Blur:
     step
         Sums are rounded to multiples of it.
     distance
-        By how many steps what is protected can change the rounded sum.
+        By how many steps what is protected can change the rounded sum; of several, the root of the squares' sum.
     variance
         Of the noise of one party, in squared steps.
     most
@@ -107,7 +115,7 @@ class Blur:
     most: int
 
     @classmethod
-    def fitting(cls, reach: int, limit: int, *, rho: float, honest: int, bits: int) -> Blur:
+    def fitting(cls, reach: int, limit: int, *, rho: float, honest: int, bits: int, spread: bool = False) -> Blur:
         """The finest one whose numbers have at most so many bits.
 
         Parameters
@@ -118,6 +126,10 @@ class Blur:
             What the sum over the honest may cost; how many they are.
         bits
             Of a number that travels.
+        spread
+            Whether what is protected can be part of several such sums, and change them by ``reach`` in all. Where that
+            is x steps, and sums are rounded, the squares of the changes can add up to more than x², by half a step in
+            another sum, which is rounded up; but never to more than (⌊x⌋ + 1)².
 
         Raises
         ------
@@ -127,6 +139,8 @@ class Blur:
         step = FINEST
         while True:
             distance, most = math.ceil(reach / step), math.ceil(limit / step)
+            if spread and step > 1:
+                distance = math.floor(reach / step) + 1
             variance = max(SMALLEST_SHARE, math.ceil(distance**2 / (2.0 * rho * honest)))
             found = cls(step, distance, variance, most)
             if found.largest < 2**bits:
@@ -201,9 +215,12 @@ class Plan:
         rows = most_rows if release.protects == "party" else 1
         blurs = []
         for part in parts:
+            sums = part.cells * (len(part.most) if part.exclusive else 1)
             rho = release.rho / len(parts) / (1 if part.exclusive else len(part.most))
             sizes = [(rows * most, most_rows * most) for most in part.most]
-            blurs.append(tuple(Blur.fitting(*size, rho=rho, honest=release.honest, bits=bits) for size in sizes))
+            spread = release.protects == "party" and sums > 1
+            fitting = partial(Blur.fitting, rho=rho, honest=release.honest, bits=bits, spread=spread)
+            blurs.append(tuple(fitting(*size) for size in sizes))
         return cls(release, tuple(parts), tuple(blurs))
 
     def cost(self, honest: int) -> ReleaseCost:

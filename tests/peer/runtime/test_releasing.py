@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import InvalidParameter, InvalidValues, TopicMismatch, TopicUnfinished
+from sottovoce.errors import InvalidParameter, InvalidValues, TopicClosed, TopicMismatch, TopicUnfinished
 from sottovoce.peer import Average, Peer
 from sottovoce.peer.runtime.releasing import cost_of, released_name
 from sottovoce.privacy import Release
@@ -75,6 +75,39 @@ def test_releases_add_up_for_each_secret() -> None:
     before, after = run_virtually(talk())
     once = RELEASE.cost(4)
     assert before == after == {"age": once + once, "pay": once}
+
+
+def test_a_release_that_ended_without_a_peer_counts() -> None:
+    """Who came late has contributed, and that its value is in no answer is what others say."""
+
+    async def talk() -> Any:
+        async with LocalNetwork(NAMES) as net:
+            await contribute(net, NAMES[:3], missing="drop", timeout=20.0)
+            with pytest.raises(TopicClosed, match="without an answer for this peer"):
+                await contribute(net, ["dan"], missing="drop", timeout=20.0)
+            return net["dan"].released()
+
+    assert run_virtually(talk()) == {"topics": RELEASE.cost(3)}
+
+
+def test_a_disk_that_is_lost_gives_no_second_answer() -> None:
+    """Noise is drawn anew then. Whenever the disk is lost, all who have an answer have the same one."""
+
+    async def talk(seconds: float, missing: str) -> set[float]:
+        async with LocalNetwork(NAMES, seed=int(100 * seconds)) as net:
+            how: dict[str, Any] = {"missing": missing, "timeout": 40.0}
+            others = asyncio.ensure_future(contribute(net, NAMES[1:], **how))
+            first = asyncio.ensure_future(contribute(net, ["ada"], **how))
+            await asyncio.sleep(seconds)
+            await net.kill("ada", lose_disk=True)
+            await net.start("ada")
+            before = await asyncio.gather(first, return_exceptions=True)
+            again = await contribute(net, ["ada"], **how)
+            answers = [*await others, *again, *(before[0] if isinstance(before[0], list) else [])]
+            return {round(answer.mean, 3) for answer in answers}
+
+    for k in range(10):
+        assert len(run_virtually(talk(0.2 + 0.15 * k, ("wait", "drop")[k % 2]))) == 1
 
 
 def test_noise_is_drawn_once_for_a_topic() -> None:
@@ -168,6 +201,11 @@ def test_the_name_carries_the_agreement() -> None:
     assert cost_of(released_name("x", odd, 9), 8) == odd.cost(2)
     assert cost_of(released_name("x", odd, 9), 1) == odd.cost(1)
     assert cost_of("x", 4) is None
+
+
+def test_nobody_beyond_the_members_is_counted_as_honest() -> None:
+    """Who contributed is what neighbours say. More of them than there were members lower no ε."""
+    assert cost_of(released_name("x", RELEASE, 4), 9) == RELEASE.cost(4)
 
 
 def test_a_peer_goes_on_while_its_noise_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

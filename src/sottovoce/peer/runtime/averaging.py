@@ -41,8 +41,8 @@ class Average:
         How far any coordinate of the mean can be from the exact one; with weights, that of the quotient.
         The noise of a release comes on top.
     epsilon
-        Of a release: the ε that this one reached at the agreed δ, from the number of contributors. Every missing member
-        counts as one of the honest.
+        Of a release: the ε that this mean reached at the agreed δ, from the number of contributors. Every missing
+        member counts as one of the honest. Members that take part see more than the mean.
     clipped
         Of a release: how many numbers of this peer's value were moved to an end of the range.
     """

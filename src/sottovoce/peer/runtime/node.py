@@ -193,7 +193,8 @@ class Peer(Living):
     def released(self) -> Mapping[str, ReleaseCost]:
         """For each secret that releases have named: what all of their answers tell of it together.
 
-        A topic that has no answer yet is counted as if all members contributed.
+        A topic that has no answer yet is counted as if all members contributed. Averages without a release are not in
+        it: their answers are exact, and nothing bounds what they tell.
         """
         return self._known_topics.released()
 

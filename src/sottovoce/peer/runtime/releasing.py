@@ -102,8 +102,8 @@ def disagreement(own: str, ours: str, other: str, theirs: str) -> str | None:
 def cost_of(name: str, contributors: int | None) -> ReleaseCost | None:
     """What the topic of this full name tells of a contributor; ``None``: it is no release.
 
-    Every member that did not contribute is counted as one of the honest. Of a name that a program has marked with a
-    cost, such as a study's, it is that one.
+    Every member that did not contribute is counted as one of the honest, and nobody beyond the members is. Of a name
+    that a program has marked with a cost, such as a study's, it is that one.
 
     Parameters
     ----------
@@ -119,5 +119,5 @@ def cost_of(name: str, contributors: int | None) -> ReleaseCost | None:
     agreed = Release(
         float(epsilon), float(delta), float(low), float(high), unit, int(honest), int(releases), int(dimension)
     )
-    missing = 0 if contributors is None else int(members) - contributors
+    missing = 0 if contributors is None else max(0, int(members) - contributors)
     return agreed.cost(max(1, agreed.honest - missing))
