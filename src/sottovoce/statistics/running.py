@@ -152,8 +152,8 @@ def _table(columns: Sequence[Categories], within: Sequence[Categories] | None, c
 
 
 def _clipping(study: Study) -> list[str]:
-    """The columns whose numbers may be moved to a bound."""
-    return [name for name, column in study.columns.items() if isinstance(column, Numbers) and column.clip]
+    """The columns whose numbers may be moved to a bound; in the same order at all parties."""
+    return sorted(name for name, column in study.columns.items() if isinstance(column, Numbers) and column.clip)
 
 
 def _table_of(cell: Cell) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ class _Run:
         what = "counts" if self.plan is None else self.plan.cost(self.plan.release.honest).marked("counts")
         found = await self._sums(what, own, [self.study.most_rows] * len(own), self._blurs(places))
         counts = [max(0, number) for number in found]
-        clipped = dict.fromkeys(self.table.clipped, 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
+        clipped = dict.fromkeys(sorted(self.table.clipped), 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
         return dict(zip(cells, counts, strict=False)), clipped
 
     async def values(self, groups: _Groups) -> dict[str, list[list[int]]]:

@@ -50,7 +50,7 @@ class Study:
     columns, statistics
         By name.
     description
-        Everything that the file says, as JSON; not comments and the order of keys.
+        Everything that the file says, as JSON, and the order of its statistics; not comments and the order of keys.
     release
         What is agreed about noise that stays in the results; ``None``: they are exact.
     """
@@ -116,7 +116,8 @@ def _study(given: Mapping[str, Any]) -> Study:
     head.end()
     columns = {key: column_from(key, each) for key, each in _table("columns", given).items()}
     statistics = tuple(_statistic(key, each, columns) for key, each in _table("statistics", given).items())
-    description = json.dumps(given, sort_keys=True, default=str)
+    said = {**given, "order": {"statistics": list(given["statistics"])}}
+    description = json.dumps(said, sort_keys=True, default=str)
     release = _release(given["release"], statistics) if "release" in given else None
     return Study(name, smallest, most_rows, columns, statistics, description, release)
 
