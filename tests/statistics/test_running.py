@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -106,6 +107,27 @@ def test_a_report_is_read_again(tmp_path):
     assert page.count("<rect") == 8 + 6 + 2 + 6
     with pytest.raises(InvalidFile, match="a report must be a JSON object with format"):
         text_of({"format": "other"})
+
+
+def test_bars_begin_at_zero_and_go_to_the_left_if_negative(tmp_path):
+    """A mean of −30 is drawn on the other side of zero than one of 10; a row that is not shown has no width."""
+    report = json.loads(made.found(tmp_path, '[statistics.pay]\nkind = "mean"\ncolumn = "age"\n').to_json())
+    means = [{"job": "a", "mean": -30.0}, {"job": "b", "mean": 10.0}, {"job": "c", "mean": None}]
+    report["results"][0]["rows"] = means
+    page = page_of(report)
+    drawn = re.findall(r'<rect x="([0-9.]+)%" y="3" width="([0-9.]+)%"', page)
+    assert [tuple(map(float, each)) for each in drawn] == [(0.0, 75.0), (75.0, 25.0), (75.0, 0.0)]
+    assert '<meta name="viewport" content="width=device-width' in page
+    report["results"][0]["rows"] = []
+    assert "<rect" not in page_of(report)
+
+
+def test_a_trial_names_contributors_as_a_network_does(tmp_path):
+    """Whatever the order of the files."""
+    study = made.study('[statistics.pay]\nkind = "mean"\ncolumn = "age"\n')
+    tables = made.tables(study, tmp_path)
+    other = dict(reversed(tables.items()))
+    assert run_together(study, other).to_json() == run_together(study, tables).to_json()
 
 
 @pytest.mark.parametrize("key", ["study", "digest", "smallest_group", "contributors", "rows", "clipped", "results"])
