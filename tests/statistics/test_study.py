@@ -51,6 +51,7 @@ def test_a_statistic_that_cannot_be_is_refused(statistics, message):
         ('unit = "0.01"', 'unit = "1e-5"', "too many for products"),
         ("high = 80", "high = 1e30", "more than 2\\^52 units"),
         ('["f", "m"]', '["f", "f"]', "at least two different words"),
+        ("[columns.job]", "[columns.count]", "columns.count has categories and the name of a number in reports"),
         ('["f", "m"]', '["f", " m"]', "words without spaces around them"),
         ('unit = "0.01"', 'unit = "1e-999999999"', "columns.salary.unit must be finite, with at most 50 digits"),
         ("high = 80", 'high = "1e999999999"', "columns.age.high must be finite, with at most 50 digits"),

@@ -109,6 +109,9 @@ class Stepwise(Statistic):
 
     rounds: int
 
+    endless: ClassVar[str]
+    """Why steps may come to nothing that were possible at first."""
+
     @abstractmethod
     def begin(self) -> Any:
         """What is known before the first step."""

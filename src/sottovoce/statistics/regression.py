@@ -207,12 +207,12 @@ class Linear(Regression, Summed):
         terms = self.terms
         size = len(terms)
         if count <= size:
-            return self.unknown()
+            return self.unknown("not more rows than terms")
         whole = _symmetric(size + 1, list(map(Fraction, sums)))
         try:
             inverted = inverse([row[:size] for row in whole[:size]])
-        except NumericalFailure:  # predictors that determine each other: no single answer
-            return self.unknown()
+        except NumericalFailure as singular:
+            return self.unknown(str(singular))
         right, squares = [row[size] for row in whole[:size]], whole[size][size]
         found = _times(inverted, right)
         left = squares - _dot(found, right)
@@ -251,6 +251,7 @@ class Logistic(Regression, Stepwise):
     predictors: tuple[Column, ...]
 
     kind: ClassVar[str] = "logistic"
+    endless: ClassVar[str] = "the predictors may tell the outcomes apart, so that no coefficients are the best"
 
     @property
     def terms(self) -> list[Term]:

@@ -293,11 +293,11 @@ class _Run:
             sums = await self.sums.of(f"{self.topic}/{statistic.name}/{number}", own, most)
             try:
                 state, done = statistic.step(count, sums, state)
-            except NumericalFailure:
-                break
+            except NumericalFailure as error:
+                return statistic.unknown(str(error) if number == 1 else statistic.endless)
             if done:
                 return statistic.found(state)
-        return statistic.unknown()
+        return statistic.unknown(f"not found in {statistic.rounds} rounds: {statistic.endless}")
 
     def released(self) -> Released | None:
         """What the report says of the noise."""
