@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import tracemalloc
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidFile, InvalidParameter
-from sottovoce.statistics import run_study, run_together
+from sottovoce.statistics import Study, Table, run_study, run_together
 from sottovoce.statistics.showing import page_of, text_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
@@ -120,6 +122,33 @@ def test_bars_begin_at_zero_and_go_to_the_left_if_negative(tmp_path):
     assert '<meta name="viewport" content="width=device-width' in page
     report["results"][0]["rows"] = []
     assert "<rect" not in page_of(report)
+
+
+@pytest.mark.parametrize("kind", ["histogram", "linear", "logistic", "correlation"])
+def test_what_rows_add_is_not_held_for_all_sums_at_once(tmp_path, kind):
+    """Twenty thousand rows and hundreds of sums: all their numbers together would be 50 to 160 megabytes."""
+    words = [f"w{k}" for k in range(30)]
+    asked = {
+        "histogram": 'column = "n0"\nbins = 1000',
+        "linear": 'outcome = "n0"\npredictors = ["word"]',
+        "logistic": 'outcome = "both"\npredictors = ["word"]\nrounds = 1',
+        "correlation": f"columns = {[f'n{k}' for k in range(25)]}",
+    }[kind]
+    columns = "".join(f"[columns.n{k}]\nlow = 0\nhigh = 1000\nunit = 1\n" for k in range(25))
+    columns += f"[columns.word]\ncategories = {words}\n[columns.both]\ncategories = ['a', 'b']\n"
+    head = '[study]\nname = "s"\nsmallest_group = 1\nmost_rows = 20000\n'
+    study = Study.from_text(f'{head}{columns}[statistics.x]\nkind = "{kind}"\n{asked}\n')
+    rng = np.random.default_rng(1)
+    numbers = {name: rng.integers(0, 1001, 20_000) for name in study.columns}
+    numbers |= {"word": rng.integers(0, 30, 20_000), "both": rng.integers(0, 2, 20_000)}
+    table = Table(numbers, dict.fromkeys(study.columns, 0), 20_000)
+    tracemalloc.start()
+    try:
+        run_together(study, {"a": table})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 25e6
 
 
 def test_a_trial_names_contributors_as_a_network_does(tmp_path):

@@ -7,7 +7,7 @@ made, and the steps of statistics that need several. With a release every sum ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -240,7 +240,7 @@ class _Run:
         for place, statistic in enumerate(_summed(self.study), start=self._first):
             for cell in statistic.cells:
                 limits = statistic.most()
-                features: list[Whole] = (
+                features: Iterable[Whole] = (
                     statistic.features(self.table.where(cell)) if groups.shown(statistic, cell) else []
                 )
                 own += [exact_sum(feature) for feature in features] or [0] * len(limits)
