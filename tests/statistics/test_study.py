@@ -28,6 +28,7 @@ ONE = '[statistics.x]\nkind = "{kind}"\n'
         (ONE.format(kind="logistic") + 'outcome = "job"\npredictors = ["age"]', "a column with two categories"),
         (ONE.format(kind="linear") + 'outcome = "age"\npredictors = ["age"]', "must not have the outcome among them"),
         ("[more]\nx = 1", "unknown table 'more'"),
+        (ONE.format(kind="proportion") + 'column = "job"\nby = ["gender", "job"]', "by must not have the column among"),
         (ONE.format(kind="count") + 'by = ["job", "job"]', "statistics.x.by must be different columns"),
         (ONE.format(kind="count") + "by = [[]]", r"by\[0\] must be one of salary"),
         (ONE.format(kind="quantiles") + 'column = "age"\nbins = 5\nprobabilities = ["1/0"]', r"numbers in \(0, 1\]"),

@@ -145,7 +145,7 @@ class Proportion(Summed):
 
     @property
     def tabled(self) -> tuple[Categories, ...]:
-        return self.by if self.column in self.by else (*self.by, self.column)
+        return (*self.by, self.column)
 
     def parts(self, cell: Cell) -> list[Cell]:
         """The rows of a cell that have each word."""

@@ -246,6 +246,13 @@ def _quantiles(choice: _Choice) -> Statistic:
     return Quantiles(choice.name, by, *_binned(column, bins, choice.where), shares)
 
 
+def _proportion(choice: _Choice) -> Statistic:
+    by, column = choice.by(), choice.words("column")
+    if column in by:
+        raise InvalidFile(f"{choice.where}.by must not have the column among them whose shares are asked for")
+    return Proportion(choice.name, by, column)
+
+
 def _correlation(choice: _Choice) -> Statistic:
     by, columns = choice.by(), choice.several("columns", 2)
     if not all(isinstance(column, Numbers) for column in columns):
@@ -281,7 +288,7 @@ KINDS: dict[str, Callable[[_Choice], Statistic]] = {
     "histogram": lambda c: Histogram(c.name, c.by(), *_binned(c.numbers("column"), c.bins(), c.where)),
     "quantiles": _quantiles,
     "extremes": lambda c: Extremes(c.name, c.by(), *_binned(c.numbers("column"), c.bins(), c.where)),
-    "proportion": lambda c: Proportion(c.name, c.by(), c.words("column")),
+    "proportion": _proportion,
     "linear": _linear,
     "logistic": _logistic,
 }
