@@ -30,6 +30,7 @@ __all__ = ["KINDS", "Study"]
 
 MOST_ROWS, MOST_BINS, MOST_ROUNDS, MOST_PARTIES, MOST_RUNS = 10**9, 10_000, 100, 10**6, 10**6
 MOST_CELLS = 100_000
+LONGEST_NAME = 80
 _SHARE = re.compile(r"\d{1,50}/\d{1,50}|(\d{1,50}\.?\d{0,50}|\.\d{1,50})([eE][+-]?\d{1,3})?", re.ASCII)
 """A fraction or a decimal number; not one whose exponent takes for ever to write out."""
 NAMES: dict[Any, str] = {str: "text", int: "a whole number", list: "a list", int | float: "a number"}
@@ -296,6 +297,8 @@ KINDS: dict[str, Callable[[_Choice], Statistic]] = {
 
 
 def _statistic(name: str, given: Any, columns: Mapping[str, Column]) -> Statistic:
+    if not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME:  # part of the names of topics
+        raise InvalidFile(f"the name of a statistic must be printable text of 1 to {LONGEST_NAME} characters")
     choice = _Choice(name, given, columns)
     if choice.kind not in KINDS:
         raise InvalidFile(f"{choice.where}.kind must be one of {', '.join(KINDS)}, got {choice.kind!r}")
