@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import json
+import re
 
 import pytest
 
@@ -16,9 +19,9 @@ FEW = '[statistics.pay]\nkind = "mean"\ncolumn = "salary"\n'
 TEXT = made.HEAD.format(smallest=1) + FEW
 
 
-def refused(texts, folder, high=2.0**20):
+def refused(texts, folder, high=2.0**20, table=None):
     """What each party is told, and the topics that there were."""
-    table = made.tables(Study.from_text(TEXT), folder)["ada"]
+    table = made.tables(Study.from_text(TEXT), folder)["ada"] if table is None else table
     plain = PlainSum(made.PARTIES[: len(texts)], high)
 
     async def everybody():
@@ -52,6 +55,42 @@ def test_every_party_is_told_which_key_differs(tmp_path, old, new, words):
     assert str(told[0]).startswith("the parties have different studies: ")
     assert words in str(told[0])
     assert topics == ["t/agreement", "t/digests", "t/sizes", "t/studies"]
+
+
+MORE = '[statistics.years]\nkind = "mean"\ncolumn = "age"\n'
+
+
+def test_statistics_in_another_order_are_another_study(tmp_path):
+    """Sums travel in the order of the statistics: with another one each would be added to the sum of another."""
+    told, topics = refused([TEXT + MORE, made.HEAD.format(smallest=1) + MORE + FEW], tmp_path)
+    words = 'order.statistics is ["pay", "years"] at ada and ["years", "pay"] at bob'
+    assert [str(error) for error in told] == [f"the parties have different studies: {words}"] * 2
+    assert topics == ["t/agreement", "t/digests", "t/sizes", "t/studies"]
+
+
+def test_columns_may_be_in_another_order(tmp_path):
+    """What is clipped of each is counted all the same, and the reports are equal."""
+    texts = [
+        f'[study]\nname = "s"\nsmallest_group = 1\nmost_rows = 9\n{one}{other}{FEW.replace("salary", "a")}'
+        for one, other in itertools.permutations(
+            f"[columns.{name}]\nlow = 0\nhigh = 5\nunit = 1\nclip = true\n" for name in "ab"
+        )
+    ]
+    (tmp_path / "rows.csv").write_text("a,b\n9,1\n9,1\n1,1\n")
+    told, _ = refused(texts, tmp_path, table=Study.from_text(texts[0]).read(tmp_path / "rows.csv"))
+    assert told[0].clipped == {"a": 4, "b": 0}
+    assert told[0].to_json() == told[1].to_json()
+
+
+def test_a_difference_far_into_a_long_list_is_shown(tmp_path):
+    """It was not found among the first characters that were compared, and nothing was named."""
+    words = [f"w{k:03}" for k in range(80)]
+    texts = [TEXT.replace('["f", "m"]', json.dumps([*words[:40], other, *words[40:]])) for other in ("x", "y")]
+    told, _ = refused(texts, tmp_path)
+    found = str(told[0])
+    assert found.startswith("the parties have different studies: columns.gender.categories is …")
+    assert re.fullmatch(r'.* is …[^…]*"w039", "x"[^…]*… at ada and …[^…]*"w039", "y"[^…]*… at bob', found)
+    assert len(found) < 300
 
 
 def test_three_versions_are_told_apart(tmp_path):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas
 import pytest
 from scipy.optimize import minimize
+
+from sottovoce.statistics.columns import TAKEN
 
 from . import made
 
@@ -14,6 +18,13 @@ from . import made
 def report(tmp_path_factory):
     """Everything, with nothing hidden."""
     return made.found(tmp_path_factory.mktemp("tables"))
+
+
+def test_no_column_of_words_can_be_called_as_a_number_of_a_result(report):
+    """The number would stand in its place: which group a row is about was lost."""
+    rows = [row for result in report.results if result.kind not in {"linear", "logistic"} for row in result.rows]
+    assert {name for row in rows for name in row} - {"gender", "job"} <= TAKEN
+    assert {result.kind for result in report.results} >= {"correlation", "quantiles", "extremes", "proportion"}
 
 
 def test_counts_sums_and_means_are_those_of_all_rows(report):
@@ -131,18 +142,35 @@ def test_what_rounding_has_changed_is_not_said(tmp_path):
     table = declared.read(tmp_path / "a.csv")
     rows = made.run_together(declared, {"a": table, "b": table})["who"]
     assert [row["coefficient"] for row in rows] == [None, None]
+    assert "differ too little for the digits that are summed" in rows[0]["why"]
 
 
-def test_what_cannot_be_found_is_said(tmp_path):
+@pytest.mark.parametrize(("rounds", "why"), [(30, "the predictors may tell"), (3, "not found in 3 rounds")])
+def test_what_cannot_be_found_is_said(tmp_path, rounds, why):
     """Outcomes that a predictor separates have no best coefficient: none is given, instead of a large one."""
     declared = made.study(
-        '[statistics.who]\nkind = "logistic"\noutcome = "gender"\npredictors = ["age"]\nrounds = 30\n'
+        f'[statistics.who]\nkind = "logistic"\noutcome = "gender"\npredictors = ["age"]\nrounds = {rounds}\n'
     )
     lines = ["age,salary,gender,job", *(f"{20 + k},1,{'f' if k < 20 else 'm'},cook" for k in range(40))]
     (tmp_path / "a.csv").write_text("\n".join(lines))
     table = declared.read(tmp_path / "a.csv")
     rows = made.run_together(declared, {"a": table, "b": table})["who"]
     assert [row["coefficient"] for row in rows] == [None, None]
+    assert all(re.match(why, row["why"]) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "ages"), [("linear", "salary", [30]), ("logistic", "gender", [30]), ("linear", "salary", [])]
+)
+def test_predictors_without_a_single_answer_are_said_to_be(tmp_path, kind, outcome, ages):
+    """An age that all rows share is a second constant. Dashes alone looked like a group that is too small."""
+    declared = made.study(f'[statistics.who]\nkind = "{kind}"\noutcome = "{outcome}"\npredictors = ["age"]\n')
+    lines = (f"{age},{k},{'fm'[k % 2]},cook" for age in ages for k in range(40))
+    (tmp_path / "a.csv").write_text("\n".join(["age,salary,gender,job", *lines]))
+    table = declared.read(tmp_path / "a.csv")
+    rows = made.run_together(declared, {"a": table, "b": table})["who"]
+    assert [row["coefficient"] for row in rows] == [None, None]
+    assert all(re.search("determine each other|fewer than 1 rows more than terms", row["why"]) for row in rows)
 
 
 def test_regressions_are_those_of_statsmodels(report):

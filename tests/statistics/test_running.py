@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import tracemalloc
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidFile, InvalidParameter
-from sottovoce.statistics import run_study, run_together
+from sottovoce.statistics import Study, Table, run_study, run_together
 from sottovoce.statistics.showing import page_of, text_of
 from sottovoce.testing import LocalNetwork, run_virtually
 
@@ -106,6 +109,54 @@ def test_a_report_is_read_again(tmp_path):
     assert page.count("<rect") == 8 + 6 + 2 + 6
     with pytest.raises(InvalidFile, match="a report must be a JSON object with format"):
         text_of({"format": "other"})
+
+
+def test_bars_begin_at_zero_and_go_to_the_left_if_negative(tmp_path):
+    """A mean of −30 is drawn on the other side of zero than one of 10; a row that is not shown has no width."""
+    report = json.loads(made.found(tmp_path, '[statistics.pay]\nkind = "mean"\ncolumn = "age"\n').to_json())
+    means = [{"job": "a", "mean": -30.0}, {"job": "b", "mean": 10.0}, {"job": "c", "mean": None}]
+    report["results"][0]["rows"] = means
+    page = page_of(report)
+    drawn = re.findall(r'<rect x="([0-9.]+)%" y="3" width="([0-9.]+)%"', page)
+    assert [tuple(map(float, each)) for each in drawn] == [(0.0, 75.0), (75.0, 25.0), (75.0, 0.0)]
+    assert '<meta name="viewport" content="width=device-width' in page
+    report["results"][0]["rows"] = []
+    assert "<rect" not in page_of(report)
+
+
+@pytest.mark.parametrize("kind", ["histogram", "linear", "logistic", "correlation"])
+def test_what_rows_add_is_not_held_for_all_sums_at_once(tmp_path, kind):
+    """Twenty thousand rows and hundreds of sums: all their numbers together would be 50 to 160 megabytes."""
+    words = [f"w{k}" for k in range(30)]
+    asked = {
+        "histogram": 'column = "n0"\nbins = 1000',
+        "linear": 'outcome = "n0"\npredictors = ["word"]',
+        "logistic": 'outcome = "both"\npredictors = ["word"]\nrounds = 1',
+        "correlation": f"columns = {[f'n{k}' for k in range(25)]}",
+    }[kind]
+    columns = "".join(f"[columns.n{k}]\nlow = 0\nhigh = 1000\nunit = 1\n" for k in range(25))
+    columns += f"[columns.word]\ncategories = {words}\n[columns.both]\ncategories = ['a', 'b']\n"
+    head = '[study]\nname = "s"\nsmallest_group = 1\nmost_rows = 20000\n'
+    study = Study.from_text(f'{head}{columns}[statistics.x]\nkind = "{kind}"\n{asked}\n')
+    rng = np.random.default_rng(1)
+    numbers = {name: rng.integers(0, 1001, 20_000) for name in study.columns}
+    numbers |= {"word": rng.integers(0, 30, 20_000), "both": rng.integers(0, 2, 20_000)}
+    table = Table(numbers, dict.fromkeys(study.columns, 0), 20_000)
+    tracemalloc.start()
+    try:
+        run_together(study, {"a": table})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 25e6
+
+
+def test_a_trial_names_contributors_as_a_network_does(tmp_path):
+    """Whatever the order of the files."""
+    study = made.study('[statistics.pay]\nkind = "mean"\ncolumn = "age"\n')
+    tables = made.tables(study, tmp_path)
+    other = dict(reversed(tables.items()))
+    assert run_together(study, other).to_json() == run_together(study, tables).to_json()
 
 
 @pytest.mark.parametrize("key", ["study", "digest", "smallest_group", "contributors", "rows", "clipped", "results"])

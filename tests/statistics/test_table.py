@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import threading
+
 import pytest
 
 from sottovoce.errors import InvalidFile
@@ -57,7 +61,7 @@ def test_a_cell_that_does_not_fit_is_named_and_not_shown(tmp_path, line, message
         ("age,age,salary,gender,job\n", "more than one column 'age'"),
         (HEADER.replace(",", ";") + "\n30;1;f;cook\n", "no column 'salary', .*; its cells must be separated by commas"),
         (HEADER + '\n30,"1,f,cook\n', "cannot be read as CSV: line 2: unexpected end of data"),
-        (HEADER + "\n" + "30,1,f,cook\n" * 501, "has 501 rows; the study allows most_rows = 500"),
+        (HEADER + "\n" + "30,1,f,cook\n" * 501, "has more rows than the study allows: most_rows = 500"),
         (HEADER + "\n" + "9,1,f,cook\n" * 7, "and 2 more"),
         (HEADER + "\n" + "30,1,f,cook\n" + "\0" * 2_000_000, "line 3 has more than 1048576 characters"),
     ],
@@ -76,3 +80,25 @@ def test_numbers_are_clipped_only_where_declared_and_counted(tmp_path):
     table = made.Study.from_text(text).read(tmp_path / "a.csv")
     assert table.columns["salary"].tolist() == [0, 20_000_000, 712]
     assert table.clipped == {"salary": 2, "age": 0}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+@pytest.mark.timeout(60)
+def test_rows_without_end_are_refused_before_they_fill_memory(tmp_path):
+    """Reading stops at the first row beyond those that the study allows."""
+    pipe, written = tmp_path / "rows.csv", []
+    os.mkfifo(pipe)
+
+    def write():
+        with contextlib.suppress(BrokenPipeError), pipe.open("w") as stream:
+            stream.write(HEADER + "\n")
+            while sum(written) < 10**6:
+                stream.write("30,1,f,cook\n" * 1000)
+                written.append(1000)
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    with pytest.raises(InvalidFile, match="has more rows than the study allows: most_rows = 500"):
+        made.study(made.EVERYTHING).read(pipe)
+    writing.join()
+    assert sum(written) < 100_000

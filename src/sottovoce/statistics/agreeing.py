@@ -24,6 +24,8 @@ SIZE = 2**20
 """The largest description that is read, packed and unpacked, in bytes."""
 SHOWN = 5
 """Differences that are named; the others are counted."""
+LONGEST = 80
+"""Characters of a setting that are shown."""
 
 
 async def agree(study: Study, sums: Sums, topic: str) -> None:
@@ -70,12 +72,20 @@ def _sentence(key: str, flat: Mapping[tuple[str, ...], Mapping[str, str]]) -> st
     said: dict[str, list[str]] = {}
     for names, leaves in flat.items():
         said.setdefault(leaves.get(key, "not given"), []).extend(names)
-    return f"{key} is " + " and ".join(f"{what} at {', '.join(names)}" for what, names in said.items())
+    alike = next((k for k, letters in enumerate(zip(*said, strict=False)) if len(set(letters)) > 1), 0)
+    return f"{key} is " + " and ".join(f"{_cut(what, alike)} at {', '.join(names)}" for what, names in said.items())
+
+
+def _cut(what: str, alike: int) -> str:
+    """A part of a long text: where it differs from others, after so many characters that are alike."""
+    begin = 0 if len(what) <= LONGEST else max(0, min(alike - LONGEST // 4, len(what) - LONGEST))
+    end = begin + LONGEST
+    return ("…" if begin else "") + what[begin:end] + ("…" if end < len(what) else "")
 
 
 def _leaves(study: Any, path: str = "") -> list[tuple[str, str]]:
     if not isinstance(study, Mapping):
-        return [(path or "the study", json.dumps(study, ensure_ascii=False)[:80])]
+        return [(path or "the study", json.dumps(study, ensure_ascii=False))]
     return [leaf for key, each in study.items() for leaf in _leaves(each, f"{path}.{key}" if path else str(key))]
 
 

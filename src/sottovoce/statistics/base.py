@@ -7,7 +7,7 @@ cell with fewer rows than the study's smallest group is never decoded.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -87,8 +87,8 @@ class Summed(Statistic):
     """Whether :meth:`decode` makes sense of sums with noise."""
 
     @abstractmethod
-    def features(self, table: Table) -> list[Whole]:
-        """What each row adds: for each sum ``(rows,)`` whole numbers ≥ 0."""
+    def features(self, table: Table) -> Iterable[Whole]:
+        """What each row adds: for each sum ``(rows,)`` whole numbers ≥ 0, one after the other."""
 
     @abstractmethod
     def most(self) -> list[int]:
@@ -109,13 +109,16 @@ class Stepwise(Statistic):
 
     rounds: int
 
+    endless: ClassVar[str]
+    """Why steps may come to nothing that were possible at first."""
+
     @abstractmethod
     def begin(self) -> Any:
         """What is known before the first step."""
 
     @abstractmethod
-    def step_features(self, table: Table, state: Any) -> list[Whole]:
-        """What each row adds in a step: for each sum ``(rows,)`` whole numbers ≥ 0."""
+    def step_features(self, table: Table, state: Any) -> Iterable[Whole]:
+        """What each row adds in a step: for each sum ``(rows,)`` whole numbers ≥ 0, one after the other."""
 
     @abstractmethod
     def step_most(self) -> list[int]:

@@ -20,6 +20,12 @@ WIDEST = 2**52
 LONGEST = 50
 """Digits of a bound or a unit, on each side of the point."""
 
+TAKEN = frozenset({
+    "count", "sum", "mean", "variance", "standard deviation", "first", "second", "covariance", "correlation", "from",
+    "to", "probability", "end", "values", "share", "noise", "why",
+})  # fmt: skip
+"""What reports call their numbers: beside them, a column of words cannot be called the same."""
+
 
 class Refused(Exception):
     """A cell that does not fit its column. Says why, never what was there."""
@@ -119,6 +125,8 @@ def column_from(name: str, given: Any) -> Column:
     if "categories" in given:
         words = given["categories"]
         _only(where, given, {"categories"})
+        if name in TAKEN:
+            raise InvalidFile(f"{where} has categories and the name of a number in reports: call it something else")
         if not isinstance(words, list) or len({str(word) for word in words}) != len(words) or len(words) < 2:
             raise InvalidFile(f"{where}.categories must be a list of at least two different words")
         if any(not str(word) or str(word) != str(word).strip() for word in words):

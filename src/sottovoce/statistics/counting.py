@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -40,9 +40,9 @@ class Histogram(Summed):
         parts = min(self.bins, self.column.span)
         return [*(-(-b * self.column.span // parts) for b in range(self.bins)), self.column.span + 1]
 
-    def features(self, table: Table) -> list[Whole]:
+    def features(self, table: Table) -> Iterator[Whole]:
         places = np.searchsorted(np.array(self.edges[1:]), table.columns[self.column.name], side="right")
-        return [(places == b).astype(np.int64) for b in range(self.bins)]
+        return ((places == b).astype(np.int64) for b in range(self.bins))
 
     def most(self) -> list[int]:
         return [1] * self.bins
@@ -137,15 +137,15 @@ class Proportion(Summed):
     kind: ClassVar[str] = "proportion"
     exclusive: ClassVar[bool] = True
 
-    def features(self, table: Table) -> list[Whole]:
-        return [(table.columns[self.column.name] == place).astype(np.int64) for place in range(len(self.column.words))]
+    def features(self, table: Table) -> Iterator[Whole]:
+        return ((table.columns[self.column.name] == place).astype(np.int64) for place in range(len(self.column.words)))
 
     def most(self) -> list[int]:
         return [1] * len(self.column.words)
 
     @property
     def tabled(self) -> tuple[Categories, ...]:
-        return self.by if self.column in self.by else (*self.by, self.column)
+        return (*self.by, self.column)
 
     def parts(self, cell: Cell) -> list[Cell]:
         """The rows of a cell that have each word."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from typing import ClassVar
 
 from .base import Row, Summed
@@ -109,9 +109,9 @@ class Correlation(Summed):
     def _pairs(self) -> list[tuple[int, int]]:
         return list(combinations_with_replacement(range(len(self.columns)), 2))
 
-    def features(self, table: Table) -> list[Whole]:
+    def features(self, table: Table) -> Iterator[Whole]:
         units = [table.columns[column.name] for column in self.columns]
-        return [*units, *(units[i] * units[j] for i, j in self._pairs)]
+        return chain(units, (units[i] * units[j] for i, j in self._pairs))
 
     def most(self) -> list[int]:
         spans = [column.span for column in self.columns]

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import chain, combinations, combinations_with_replacement, product
 from typing import ClassVar
 
 import numpy as np
@@ -195,9 +195,9 @@ class Linear(Regression, Summed):
     def explained_by(self) -> tuple[Column, ...]:
         return self.predictors
 
-    def features(self, table: Table) -> list[Whole]:
+    def features(self, table: Table) -> Iterator[Whole]:
         columns = [*(term.of(table) for term in self.terms), table.columns[self.outcome.name]]
-        return [one * other for one, other in combinations_with_replacement(columns, 2)]
+        return (one * other for one, other in combinations_with_replacement(columns, 2))
 
     def most(self) -> list[int]:
         spans = [*(term.span for term in self.terms), self.outcome.span]
@@ -207,12 +207,12 @@ class Linear(Regression, Summed):
         terms = self.terms
         size = len(terms)
         if count <= size:
-            return self.unknown()
+            return self.unknown("not more rows than terms")
         whole = _symmetric(size + 1, list(map(Fraction, sums)))
         try:
             inverted = inverse([row[:size] for row in whole[:size]])
-        except NumericalFailure:  # predictors that determine each other: no single answer
-            return self.unknown()
+        except NumericalFailure as singular:
+            return self.unknown(str(singular))
         right, squares = [row[size] for row in whole[:size]], whole[size][size]
         found = _times(inverted, right)
         left = squares - _dot(found, right)
@@ -251,6 +251,7 @@ class Logistic(Regression, Stepwise):
     predictors: tuple[Column, ...]
 
     kind: ClassVar[str] = "logistic"
+    endless: ClassVar[str] = "the predictors may tell the outcomes apart, so that no coefficients are the best"
 
     @property
     def terms(self) -> list[Term]:
@@ -267,7 +268,7 @@ class Logistic(Regression, Stepwise):
     def begin(self) -> Newton:
         return Newton([0.0] * len(self.terms))
 
-    def step_features(self, table: Table, state: Newton) -> list[Whole]:
+    def step_features(self, table: Table, state: Newton) -> Iterator[Whole]:
         """What each row adds to the slope, moved up by one so that it is positive, and to the second derivatives."""
         columns = [term.of(table) / term.span for term in self.terms]
         odds: npt.NDArray[np.float64] = sum(
@@ -275,9 +276,9 @@ class Logistic(Regression, Stepwise):
         )
         chance = 1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0)))
         off = table.columns[self.outcome.name] - chance
-        steps = [_counted(off * column) + SCALE for column in columns]
+        steps = (_counted(off * column) + SCALE for column in columns)
         pairs = combinations_with_replacement(columns, 2)
-        return [*steps, *(_counted(chance * (1.0 - chance) * one * other) for one, other in pairs)]
+        return chain(steps, (_counted(chance * (1.0 - chance) * one * other) for one, other in pairs))
 
     def step_most(self) -> list[int]:
         size = len(self.terms)

@@ -7,7 +7,7 @@ made, and the steps of statistics that need several. With a release every sum ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -152,8 +152,8 @@ def _table(columns: Sequence[Categories], within: Sequence[Categories] | None, c
 
 
 def _clipping(study: Study) -> list[str]:
-    """The columns whose numbers may be moved to a bound."""
-    return [name for name, column in study.columns.items() if isinstance(column, Numbers) and column.clip]
+    """The columns whose numbers may be moved to a bound; in the same order at all parties."""
+    return sorted(name for name, column in study.columns.items() if isinstance(column, Numbers) and column.clip)
 
 
 def _table_of(cell: Cell) -> tuple[str, ...]:
@@ -229,7 +229,7 @@ class _Run:
         what = "counts" if self.plan is None else self.plan.cost(self.plan.release.honest).marked("counts")
         found = await self._sums(what, own, [self.study.most_rows] * len(own), self._blurs(places))
         counts = [max(0, number) for number in found]
-        clipped = dict.fromkeys(self.table.clipped, 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
+        clipped = dict.fromkeys(sorted(self.table.clipped), 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
         return dict(zip(cells, counts, strict=False)), clipped
 
     async def values(self, groups: _Groups) -> dict[str, list[list[int]]]:
@@ -240,7 +240,7 @@ class _Run:
         for place, statistic in enumerate(_summed(self.study), start=self._first):
             for cell in statistic.cells:
                 limits = statistic.most()
-                features: list[Whole] = (
+                features: Iterable[Whole] = (
                     statistic.features(self.table.where(cell)) if groups.shown(statistic, cell) else []
                 )
                 own += [exact_sum(feature) for feature in features] or [0] * len(limits)
@@ -293,11 +293,11 @@ class _Run:
             sums = await self.sums.of(f"{self.topic}/{statistic.name}/{number}", own, most)
             try:
                 state, done = statistic.step(count, sums, state)
-            except NumericalFailure:
-                break
+            except NumericalFailure as error:
+                return statistic.unknown(str(error) if number == 1 else statistic.endless)
             if done:
                 return statistic.found(state)
-        return statistic.unknown()
+        return statistic.unknown(f"not found in {statistic.rounds} rounds: {statistic.endless}")
 
     def released(self) -> Released | None:
         """What the report says of the noise."""

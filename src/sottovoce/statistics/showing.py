@@ -21,7 +21,9 @@ BARS = {"histogram": "count", "proportion": "share", "mean": "mean", "count": "c
 LARGEST = 10**300
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
 table{border-collapse:collapse;margin:.5rem 0 1.5rem}th,td{padding:.2rem .8rem;border-bottom:1px solid #ddd}
-td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}rect{fill:#3b6ea5}text{font-size:12px}"""
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}rect{fill:#3b6ea5}.wide{overflow-x:auto}
+.bars{display:grid;grid-template-columns:fit-content(40%) 1fr max-content;gap:0 .4rem;max-width:42rem;font-size:12px}
+.bars *{line-height:18px;text-align:right;overflow-wrap:anywhere}svg{width:100%;height:18px}"""
 
 
 def _checked(report: Any) -> Mapping[str, Any]:
@@ -168,7 +170,8 @@ def page_of(report: Any) -> str:
         if result["kind"] in BARS:
             body.append(_bars(result["rows"], BARS[result["kind"]]))
         body.append(_table(result["rows"]))
-    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+    head += f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style>'
     return head + "</head><body>\n" + "\n".join(body) + "\n</body></html>\n"
 
 
@@ -185,22 +188,24 @@ def _table(rows: Sequence[Row]) -> str:
         + "</tr>"
         for row in rows
     ]
-    return f"<table><tr>{head}</tr>" + "".join(lines) + "</table>"
+    return f'<div class="wide"><table><tr>{head}</tr>' + "".join(lines) + "</table></div>"
 
 
 def _bars(rows: Sequence[Row], number: str) -> str:
-    """A horizontal bar for each row, from zero; a row whose number is not shown has none."""
-    largest = max((abs(row.get(number) or 0) for row in rows), default=0) or 1
+    """A horizontal bar for each row, from zero, to the left if negative; a row whose number is not shown has none."""
+    shown = [row.get(number) or 0 for row in rows]
+    lowest, highest = min([0, *shown]), max([0, *shown])
+    scale = max(abs(lowest), highest) or 1  # first divided by: the difference of two large floats may not be finite
+    zero, whole = -lowest / scale, (highest / scale - lowest / scale) or 1
     parts = []
-    for place, row in enumerate(rows):
+    for row, drawn in zip(rows, shown, strict=True):
         label = ", ".join(
             _shown(row[name]) for name in row if name not in {number, "count", "to", "share", "noise", "why"}
         )
-        value, top = row.get(number), 18 * place
-        width = round(400 * abs(value or 0) / largest, 2)
-        parts.append(f'<text x="195" y="{top + 12}" text-anchor="end">{html.escape(label)}</text>')
-        parts.append(f'<rect x="200" y="{top + 2}" width="{width}" height="13"/>')
-        parts.append(f'<text x="{206 + width}" y="{top + 12}">{html.escape(_shown(value))}</text>')
-    return (
-        f'<svg role="img" aria-label="{number}" width="760" height="{18 * len(rows) + 4}">' + "".join(parts) + "</svg>"
-    )
+        begin, end = sorted((zero, zero + drawn / scale))
+        left, width = round(100 * begin / whole, 2), round(100 * (end - begin) / whole, 2)
+        parts.append(
+            f'<span>{html.escape(label)}</span><svg><rect x="{left}%" y="3" width="{width}%" height="13"/></svg>'
+            f"<span>{html.escape(_shown(row.get(number)))}</span>"
+        )
+    return f'<div class="bars" role="img" aria-label="{number}">' + "".join(parts) + "</div>"

@@ -30,6 +30,7 @@ __all__ = ["KINDS", "Study"]
 
 MOST_ROWS, MOST_BINS, MOST_ROUNDS, MOST_PARTIES, MOST_RUNS = 10**9, 10_000, 100, 10**6, 10**6
 MOST_CELLS = 100_000
+LONGEST_NAME = 80
 _SHARE = re.compile(r"\d{1,50}/\d{1,50}|(\d{1,50}\.?\d{0,50}|\.\d{1,50})([eE][+-]?\d{1,3})?", re.ASCII)
 """A fraction or a decimal number; not one whose exponent takes for ever to write out."""
 NAMES: dict[Any, str] = {str: "text", int: "a whole number", list: "a list", int | float: "a number"}
@@ -50,7 +51,7 @@ class Study:
     columns, statistics
         By name.
     description
-        Everything that the file says, as JSON; not comments and the order of keys.
+        Everything that the file says, as JSON, and the order of its statistics; not comments and the order of keys.
     release
         What is agreed about noise that stays in the results; ``None``: they are exact.
     """
@@ -116,7 +117,8 @@ def _study(given: Mapping[str, Any]) -> Study:
     head.end()
     columns = {key: column_from(key, each) for key, each in _table("columns", given).items()}
     statistics = tuple(_statistic(key, each, columns) for key, each in _table("statistics", given).items())
-    description = json.dumps(given, sort_keys=True, default=str)
+    said = {**given, "order": {"statistics": list(given["statistics"])}}
+    description = json.dumps(said, sort_keys=True, default=str)
     release = _release(given["release"], statistics) if "release" in given else None
     return Study(name, smallest, most_rows, columns, statistics, description, release)
 
@@ -245,6 +247,13 @@ def _quantiles(choice: _Choice) -> Statistic:
     return Quantiles(choice.name, by, *_binned(column, bins, choice.where), shares)
 
 
+def _proportion(choice: _Choice) -> Statistic:
+    by, column = choice.by(), choice.words("column")
+    if column in by:
+        raise InvalidFile(f"{choice.where}.by must not have the column among them whose shares are asked for")
+    return Proportion(choice.name, by, column)
+
+
 def _correlation(choice: _Choice) -> Statistic:
     by, columns = choice.by(), choice.several("columns", 2)
     if not all(isinstance(column, Numbers) for column in columns):
@@ -280,7 +289,7 @@ KINDS: dict[str, Callable[[_Choice], Statistic]] = {
     "histogram": lambda c: Histogram(c.name, c.by(), *_binned(c.numbers("column"), c.bins(), c.where)),
     "quantiles": _quantiles,
     "extremes": lambda c: Extremes(c.name, c.by(), *_binned(c.numbers("column"), c.bins(), c.where)),
-    "proportion": lambda c: Proportion(c.name, c.by(), c.words("column")),
+    "proportion": _proportion,
     "linear": _linear,
     "logistic": _logistic,
 }
@@ -288,6 +297,8 @@ KINDS: dict[str, Callable[[_Choice], Statistic]] = {
 
 
 def _statistic(name: str, given: Any, columns: Mapping[str, Column]) -> Statistic:
+    if not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME:  # part of the names of topics
+        raise InvalidFile(f"the name of a statistic must be printable text of 1 to {LONGEST_NAME} characters")
     choice = _Choice(name, given, columns)
     if choice.kind not in KINDS:
         raise InvalidFile(f"{choice.where}.kind must be one of {', '.join(KINDS)}, got {choice.kind!r}")

@@ -10,6 +10,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TextIO
@@ -67,23 +68,24 @@ def read_table(path: str | PathLike[str], columns: Mapping[str, Column], *, most
     path = Path(path)
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            header, lines = _lines(path, stream)
+            header, lines = _lines(path, stream, most_rows)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidFile(f"{path} cannot be read as CSV in UTF-8 ({type(error).__name__})") from None
     places = _places(path, header, columns)
-    if len(lines) > most_rows:
-        raise InvalidFile(f"{path} has {len(lines)} rows; the study allows most_rows = {most_rows}")
     return _checked(path, lines, len(header), places, columns)
 
 
-def _lines(path: Path, stream: TextIO) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The header, and the cells of every line that is not empty, with its number."""
+def _lines(path: Path, stream: TextIO, most_rows: int) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header, and the cells of every line that is not empty, with its number; no more of them than are allowed."""
     reader = csv.reader(_short(path, stream), strict=True)
     try:
         header = next(reader, None)
         if header is None:
             raise InvalidFile(f"{path} is empty: it must begin with a line that names the columns")
-        return header, [(reader.line_num, cells) for cells in reader if cells]
+        lines = list(islice(((reader.line_num, cells) for cells in reader if cells), most_rows + 1))
+        if len(lines) > most_rows:
+            raise InvalidFile(f"{path} has more rows than the study allows: most_rows = {most_rows}")
+        return header, lines
     except csv.Error as error:  # its messages are about quotes and lengths, never about what is between them
         raise InvalidFile(f"{path} cannot be read as CSV: line {reader.line_num}: {error}") from None
 

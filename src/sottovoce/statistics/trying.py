@@ -108,6 +108,7 @@ def run_together(study: Study, tables: dict[str, Table], *, topic: str = "trial"
     high
         The largest number that a party may contribute.
     """
+    tables = {name: tables[name] for name in sorted(tables)}  # as a network names its contributors
     plain = PlainSum(list(tables), high)
 
     async def everybody() -> list[StudyReport]:
