@@ -63,7 +63,8 @@ def test_a_cell_that_does_not_fit_is_named_and_not_shown(tmp_path, line, message
         (HEADER + '\n30,"1,f,cook\n', "cannot be read as CSV: line 2: unexpected end of data"),
         (HEADER + "\n" + "30,1,f,cook\n" * 501, "has more rows than the study allows: most_rows = 500"),
         (HEADER + "\n" + "9,1,f,cook\n" * 7, "and 2 more"),
-        (HEADER + "\n" + "30,1,f,cook\n" + "\0" * 2_000_000, "line 3 has more than 1048576 characters"),
+        (HEADER + "\n" + "30,1,f,cook\n" + "\0" * 2_000_000, "row at line 3 has more than 1048576 characters"),
+        (HEADER + "\n" + '30,"a\n",' * 200_000, "characters"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(tmp_path, text, message):

@@ -23,6 +23,7 @@ from .moments import Sum
 from .overlapping import Binned, told_by_others
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
+from .resuming import same_rows
 from .study import Study
 from .sums import Party, Sums
 from .table import Table
@@ -56,27 +57,28 @@ async def run_study(
     InvalidFile
         Other parties have another study; it says what differs.
     InvalidParameter
-        The network's numbers are too small, its tolerance is too wide for exact sums, or a release has been run as
-        often as was agreed.
+        The network's numbers are too small, its tolerance is too wide for exact sums, a release has been run as often
+        as was agreed, or sums of this run were begun with other rows.
     """
     _check_runs(study, party, topic)
     sums = Sums(party, timeout, secret=f"study {study.name}")
     run = _Run(study, table, sums, f"{topic}/{study.name}", _plan(study, sums.bits))
-    await agree(study, sums, topic)
-    _check_honest(study, sums)
-    cells, clipped = await run.counts()
-    groups = _Groups.of(study, cells)
-    values = await run.values(groups)
-    groups = run.without_overlaps(groups, values)
-    results = []
-    for statistic in study.statistics:
-        if isinstance(statistic, Stepwise):
-            rows = await run.steps(statistic, groups)
-        else:
-            assert isinstance(statistic, Summed)
-            rows = run.decoded(statistic, groups, values[statistic.name])
-        results.append(Result(statistic.name, statistic.kind, tuple(rows)))
-    return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results), run.released())
+    with same_rows(party, run.topic, table):
+        await agree(study, sums, topic)
+        _check_honest(study, sums)
+        cells, clipped = await run.counts()
+        groups = _Groups.of(study, cells)
+        values = await run.values(groups)
+        groups = run.without_overlaps(groups, values)
+        results = []
+        for statistic in study.statistics:
+            if isinstance(statistic, Stepwise):
+                rows = await run.steps(statistic, groups)
+            else:
+                assert isinstance(statistic, Summed)
+                rows = run.decoded(statistic, groups, values[statistic.name])
+            results.append(Result(statistic.name, statistic.kind, tuple(rows)))
+        return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results), run.released())
 
 
 def _check_runs(study: Study, party: Party, topic: str) -> None:

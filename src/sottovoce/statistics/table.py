@@ -10,7 +10,6 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TextIO
@@ -25,8 +24,8 @@ __all__ = ["Table", "read_table"]
 
 SHOWN = 5
 """Faults that are named; the others are counted."""
-LONGEST_LINE = 2**20
-"""Characters of a line: what has longer ones is no table, and may have no end."""
+LONGEST_ROW = 2**20
+"""Characters of a row: what has longer ones is no table, and may have no end."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,27 +76,45 @@ def read_table(path: str | PathLike[str], columns: Mapping[str, Column], *, most
 
 def _lines(path: Path, stream: TextIO, most_rows: int) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The header, and the cells of every line that is not empty, with its number; no more of them than are allowed."""
-    reader = csv.reader(_short(path, stream), strict=True)
+    short = _Short(path, stream)
+    reader = csv.reader(short, strict=True)
     try:
         header = next(reader, None)
         if header is None:
             raise InvalidFile(f"{path} is empty: it must begin with a line that names the columns")
-        lines = list(islice(((reader.line_num, cells) for cells in reader if cells), most_rows + 1))
-        if len(lines) > most_rows:
-            raise InvalidFile(f"{path} has more rows than the study allows: most_rows = {most_rows}")
+        lines: list[tuple[int, list[str]]] = []
+        for cells in reader:
+            short.size = 0
+            if cells and len(lines) == most_rows:
+                raise InvalidFile(f"{path} has more rows than the study allows: most_rows = {most_rows}")
+            if cells:
+                lines.append((reader.line_num, cells))
         return header, lines
     except csv.Error as error:  # its messages are about quotes and lengths, never about what is between them
         raise InvalidFile(f"{path} cannot be read as CSV: line {reader.line_num}: {error}") from None
 
 
-def _short(path: Path, stream: TextIO) -> Iterator[str]:
-    """The lines of a file, none of them too long."""
-    number = 0
-    while line := stream.readline(LONGEST_LINE + 1):
-        number += 1
-        if len(line) > LONGEST_LINE:
-            raise InvalidFile(f"{path} cannot be read as CSV: line {number} has more than {LONGEST_LINE} characters")
-        yield line
+class _Short:
+    """The lines of a file; those of one row, which quotes may spread over several, are not too long together."""
+
+    def __init__(self, path: Path, stream: TextIO) -> None:
+        self._path, self._stream = path, stream
+        self._number = self.size = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(LONGEST_ROW + 1)
+        self._number, self.size = self._number + 1, self.size + len(line)
+        if self.size > LONGEST_ROW:
+            raise InvalidFile(
+                f"{self._path} cannot be read as CSV: the row at line {self._number} has more than {LONGEST_ROW} "
+                "characters"
+            )
+        if not line:
+            raise StopIteration
+        return line
 
 
 def _places(path: Path, header: Sequence[str], columns: Mapping[str, Column]) -> dict[str, int]:
