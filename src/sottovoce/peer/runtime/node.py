@@ -77,6 +77,7 @@ class Peer(Living):
         PeerError
             The peer had to stop, because its store failed.
         """
+        self._check_loop()
         await asyncio.wait_for(self._kept.until(lambda: self._protocol.settled), timeout)
         return self.estimate
 
@@ -135,6 +136,7 @@ class Peer(Living):
         TopicMismatch
             A neighbour contributes on other terms; it names both sides and both settings.
         """
+        self._check_loop()
         name, question = await self._question(value, topic, weight, release, clip=clip)
         found = await self._known_topics.average(
             name, question.vector, shape=question.shape, missing=missing, secret=secret, patience=timeout
@@ -207,6 +209,7 @@ class Peer(Living):
         TimeoutError
             Some still need it after ``timeout`` seconds.
         """
+        self._check_loop()
         async with asyncio.timeout(timeout):
             if self._takes_part:
                 await self._kept.until(lambda: self._protocol.quiet)
@@ -266,6 +269,7 @@ class Peer(Living):
         InvalidParameter
             It does not fit the network, or this peer takes no part in the standing average.
         """
+        self._check_loop()
         if not self._takes_part:
             raise InvalidParameter("value must be left out for a peer without a part in the standing average")
         self._protocol.set_value(self._checked(value), new_secret=new_secret)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...errors import PeerError, TopicClosed, TopicMismatch, TopicUnfinished
+from ...errors import PeerError, TemporaryFailure, TopicClosed, TopicMismatch, TopicUnfinished
 from ...privacy.gaussian.account import Account
 from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
@@ -87,6 +87,7 @@ class Topics:
             around.observer.log("error", _WENT_BACK, secret=secret)
         self._neighbours = set(around.config().neighbours)
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
+        self._stopped = False
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -98,6 +99,7 @@ class Topics:
 
     async def stop(self) -> None:
         """End all background work; what is open goes on at the next start."""
+        self._stopped = True
         for conversation in list(self._open.values()):  # one may end meanwhile
             await conversation.stop()
             if conversation.keeper.failure is None:
@@ -106,6 +108,7 @@ class Topics:
 
     async def halt(self) -> None:
         """Stop without storing anything."""
+        self._stopped = True
         for conversation in list(self._open.values()):
             await conversation.halt()
 
@@ -210,6 +213,8 @@ class Topics:
         return None if conversation is None else conversation.protocol.state.value
 
     def _contribute(self, name: str, value: Vector, shape: str, missing: str, secret: str) -> Conversation:
+        if self._stopped:  # it would wait for ever: nobody ends what begins now
+            raise TemporaryFailure(f"the peer has been stopped; nothing was contributed to topic {name!r}")
         topic, carried = topic_id(name), self._records.shown(secret)
         config = self._around.config()
         busy = [self._records[other].name for other in self._open if self._records[other].secret == secret]
