@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import signal
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -11,8 +14,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
-from sottovoce.peer import Average, BlockingPeer
-from sottovoce.peer.runtime import records
+from sottovoce.peer import Average, BlockingPeer, Peer
+from sottovoce.peer.runtime import blocking, records
 from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork
 
@@ -183,6 +186,82 @@ def test_a_peer_in_a_thread() -> None:
     assert not ada._thread.is_alive()
     with pytest.raises(PeerError, match="once: make another one"), ada:
         pass
+
+
+def a_blocking_ada() -> BlockingPeer:
+    net = LocalNetwork(THREE)
+    return BlockingPeer(net.config("ada"), standing=False, make=lambda *_, **__: net.peer("ada"))
+
+
+def refused(call: Callable[[], Any], said: list[str]) -> threading.Thread:
+    """A thread that writes down how a call was refused."""
+
+    def work() -> None:
+        try:
+            call()
+        except PeerError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_no_thread_waits_for_ever_for_a_peer_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that came while the peer was closed, or did not end with it, was left in a loop that had stopped."""
+    said: list[str] = []
+    threads: list[threading.Thread] = []
+    ada, close = a_blocking_ada(), Peer.close
+
+    async def closed_as_another_calls(peer: Peer) -> None:
+        await close(peer)
+        threads.append(refused(lambda: ada.average(1.0, topic="t"), said))
+        threads[-1].join(0.3)
+
+    monkeypatch.setattr(Peer, "close", closed_as_another_calls)
+    monkeypatch.setattr(blocking, "_PATIENCE", 0.2)
+    with ada:
+        threads.append(refused(lambda: ada._run(asyncio.sleep(3600)), said))
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+    assert sorted(said) == [
+        "the peer does not run: use `with`",
+        "the peer has been stopped; what was contributed stays",
+    ]
+
+
+def test_a_thread_may_look_while_another_averages() -> None:
+    """What is looked at changed meanwhile, now and then: "dictionary changed size during iteration"."""
+    with a_blocking_ada() as ada:
+        seen = {name: [] for name in ("status", "topics", "accounts", "released")}
+        for name, threads in seen.items():
+            ada._peer.__dict__[name] = lambda threads=threads: threads.append(threading.current_thread())
+            getattr(ada, name)()
+        assert seen == {name: [ada._thread] for name in seen}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_that_was_forked_is_told_to_make_a_peer_of_its_own() -> None:
+    """The thread that would answer is not there: the call hung, and so did the end of the ``with``."""
+    reading, writing = os.pipe()
+    with a_blocking_ada() as ada:
+        child = os.fork()
+        if child == 0:
+            try:
+                with contextlib.suppress(BaseException):
+                    signal.alarm(10)
+                    refused(lambda: ada.average(1.0, topic="t"), said := []).join(5)
+                    ada.__exit__(None, None, None)
+                    os.write(writing, " ".join(said).encode())
+            finally:
+                os._exit(0)
+        os.close(writing)
+        assert os.waitpid(child, 0)[1] == 0
+        with pytest.raises(TopicUnfinished):
+            ada.average(1.0, topic="t", timeout=0.1)
+    with os.fdopen(reading) as said_there:
+        assert "in the process that made it" in said_there.read()
 
 
 @virtually
