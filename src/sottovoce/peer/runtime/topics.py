@@ -88,6 +88,8 @@ class Topics:
         self._neighbours = set(around.config().neighbours)
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
         self._stopped = False
+        self._lost: dict[str, bool] = {}
+        """Of each secret: whether more was shown of it, when this process began, than its records say (R83, R93)."""
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -230,7 +232,8 @@ class Topics:
     def _begin(self, topic: bytes, record: TopicRecord, value: Vector | None) -> Conversation | None:
         config = self._around.config()
         store, settings = self._store.topic(topic, record.dimension), _settings(config, record)
-        stored = store.load()
+        lost = self._lost.setdefault(record.secret, self._store.unrecorded(record.secret) > 0.0)
+        stored = store.load()  # from now on what was unrecorded is in the account of this topic
         if stored is None and value is None:
             return None
         if stored is not None and stored.certificate is not None:
@@ -245,7 +248,7 @@ class Topics:
             topic=topic, draw=self._sources.draw, coin=self._sources.coin, stamp=self._around.clock.stamp,
             on_event=self._on_event,
         )  # fmt: skip
-        protocol.may_have_lost = self._store.may_have_lost(record.secret)
+        protocol.has_lost, protocol.may_have_lost = lost, lost or self._store.may_have_lost(record.secret)
         keeper = Keeper(protocol, store, self._around.observer, self._failed)
         keeper.commit()
         conversation = self._open[topic] = Conversation(keeper, self._around)
@@ -319,15 +322,19 @@ class Topics:
     def _unheard(self, protocol: Protocol, missing: list[Missing]) -> list[str]:
         """Members of which nothing has been heard yet, besides those that are known to be missing."""
         roll = self._around.config().numbered
-        named = {*names_of(protocol.present, roll), *(one.name for one in missing)}
+        named = {*names_of(protocol.present, roll), *(one.name for one in missing), *protocol.ended}
         return [] if protocol.bound else sorted(set(self._around.config().roll) - named)
 
     def _unfinished(self, name: str, conversation: Conversation, seconds: float) -> TopicUnfinished:
         missing = self._missing(conversation)
         unheard = self._unheard(conversation.protocol, missing)
-        why = why_waiting(missing, unheard, conversation.age, _too_few(conversation.protocol))
-        names = dict.fromkeys([*(one.name for one in missing), *unheard])
+        why = self._why(conversation, missing, unheard)
+        names = dict.fromkeys([*(one.name for one in missing), *sorted(conversation.protocol.ended), *unheard])
         return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(names))
+
+    def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
+        protocol = conversation.protocol
+        return why_waiting(missing, unheard, conversation.age, _too_few(protocol), sorted(protocol.ended))
 
     def status(self) -> dict[str, TopicStatus]:
         """The topics that are open here: what each waits for, and who is missing."""
@@ -338,7 +345,7 @@ class Topics:
         if protocol.declared:
             statement = "has its answer; some neighbours do not have it yet"
         else:
-            why = why_waiting(missing, self._unheard(protocol, missing), conversation.age, _too_few(protocol))
+            why = self._why(conversation, missing, self._unheard(protocol, missing))
             statement = self._mismatch(self._records[topic].name, protocol) or why
         return TopicStatus(conversation.age, protocol.declared, statement, missing)
 
