@@ -40,6 +40,7 @@ async def test_a_loop_over_rounds() -> None:
         assert sorted(net["ada"].topics()) == ["loop/1", "loop/2", "loop/3"]
         with pytest.raises(InvalidParameter, match="count must be"):
             await anext(net["ada"].rounds("loop", 0))
+        assert [step.number async for step in net["ada"].rounds("loop", np.int64(2))] == [1, 2]
 
 
 @virtually

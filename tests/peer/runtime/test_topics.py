@@ -166,7 +166,7 @@ async def test_one_that_falls_silent_is_left_out_with_its_whole_contribution() -
 
 @virtually
 async def test_a_contribution_cannot_be_changed() -> None:
-    """Another value, or another policy, for the same name is refused before anything is sent."""
+    """Another value, policy or secret for the same name is refused before anything is sent."""
     here = town()
     async with open_town(here) as peers:
         with pytest.raises(TopicUnfinished):
@@ -175,6 +175,8 @@ async def test_a_contribution_cannot_be_changed() -> None:
             await peers["p0"].average(2.0, topic="t", timeout=1)
         with pytest.raises(InvalidParameter, match="missing must be 'wait'"):
             await peers["p0"].average(1.0, topic="t", timeout=1, missing="drop")
+        with pytest.raises(InvalidParameter, match="secret must be 'topics' for topic 't', got 'salary'"):
+            await peers["p0"].average(1.0, topic="t", timeout=1, secret="salary")
         for bad in ("", "x" * 257, "a\n", 3):
             with pytest.raises(InvalidParameter, match="topic must be"):
                 await peers["p0"].average(1.0, topic=bad)  # type: ignore[arg-type]

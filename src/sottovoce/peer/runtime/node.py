@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import numbers
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 
@@ -102,8 +103,9 @@ class Peer(Living):
             at all contributors.
         topic
             The name of this average. A name is used once: a second call returns the same answer, or waits on for it;
-            it cannot change what was contributed. Another shape, weight or not, or ``missing`` is refused; another
-            value as long as the topic is open. Once it has ended what was contributed is not kept, and not compared.
+            it cannot change what was contributed. Another shape, weight or not, ``missing`` or ``secret`` is refused;
+            another value as long as the topic is open. Once it has ended what was contributed is not kept, and not
+            compared.
         timeout
             Seconds to wait; ``None``: for ever.
         missing
@@ -174,9 +176,9 @@ class Peer(Living):
                 model = (await round.average(train(model))).mean
         """
         given: object = count
-        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 1:
             raise InvalidParameter(f"count must be a whole number, at least 1, got {count!r}")
-        for number in range(1, count + 1):
+        for number in range(1, int(given) + 1):
             yield Round(number, functools.partial(self.average, topic=f"{name}/{number}", **how))
 
     def contributed(self, topic: str) -> npt.NDArray[np.float64] | None:

@@ -202,10 +202,11 @@ class Topics:
         record = self._records.get(topic)
         if record is None or not record.ended:
             conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
-            check_same(self._records[topic], conversation.protocol.state.value, value, shape=shape, missing=missing)
+            begun, given = self._records[topic], conversation.protocol.state.value
+            check_same(begun, given, value, shape=shape, missing=missing, secret=secret)
             await self._wait(name, conversation, patience)
         else:
-            check_same(record, None, value, shape=shape, missing=missing)
+            check_same(record, None, value, shape=shape, missing=missing, secret=secret)
         still_open = self._open.get(topic)
         return self._records.answer(topic, None if still_open is None else still_open.protocol.state.certificate)
 
