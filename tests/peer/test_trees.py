@@ -112,3 +112,13 @@ def test_a_list_of_arrays_of_one_shape_counts_as_an_array() -> None:
     """Its numbers are in the same places."""
     assert flatten([np.ones((2, 3)), np.ones((2, 3))]).shape == flatten(np.ones((2, 2, 3))).shape == "(2, 2, 3)"
     assert flatten([np.ones(2), np.ones(3)]).shape.startswith("tree ")
+
+
+@pytest.mark.parametrize("kind", ["<f4", ">f4"])
+@pytest.mark.parametrize("shape", [(), (3,)], ids=str)
+def test_arrays_of_32_bits_come_back_as_such(kind: str, shape: tuple[int, ...]) -> None:
+    """Also those without an axis, as a scalar parameter of a model is, and those in the other order of bytes."""
+    flat = flatten({"scale": np.ones(shape, dtype=kind)})
+    [back] = flat.rebuild(flat.vector).values()
+    assert isinstance(back, np.ndarray)
+    assert (back.dtype, back.shape) == (np.float32, shape)

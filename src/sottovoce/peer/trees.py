@@ -122,9 +122,9 @@ def _mapping(value: Mapping[Any, Any], where: str, parts: list[Floats]) -> tuple
 def _leaf(value: Any, where: str, parts: list[Floats]) -> tuple[Rebuild, Shape]:
     array = _array(value, where)
     parts.append(array.astype(np.float64).ravel())
-    kept = np.float32 if array.dtype == np.float32 else np.float64
+    kept = np.float32 if array.dtype.type is np.float32 else np.float64  # in either order of bytes
     shape = array.shape
-    if array.ndim == 0:
+    if array.ndim == 0 and not isinstance(value, np.ndarray):
         return lambda vector: float(vector[0]), shape
     return lambda vector: vector.reshape(shape).astype(kept), shape
 

@@ -155,6 +155,6 @@ def test_an_ended_topic_gives_its_answer_whatever_the_value() -> None:
 def test_a_topic_of_before_shapes_were_kept_is_compared_by_its_length() -> None:
     """Its record says how many numbers there are, and no more."""
     record = TopicRecord("t", 2, "wait", "s", ended=1)
-    check_same(record, None, np.zeros(2, dtype=np.int64), shape="weighted ()", missing="wait")
+    check_same(record, None, np.zeros(2, dtype=np.int64), shape="weighted ()", missing="wait", secret=record.secret)
     with pytest.raises(InvalidParameter, match="begun here with 2 numbers, got 1;"):
-        check_same(record, None, np.zeros(1, dtype=np.int64), shape="()", missing="wait")
+        check_same(record, None, np.zeros(1, dtype=np.int64), shape="()", missing="wait", secret=record.secret)

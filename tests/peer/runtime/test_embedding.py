@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
-from sottovoce.peer import Average, BlockingPeer
-from sottovoce.peer.runtime import records
+from sottovoce.peer import Average, BlockingPeer, Peer
+from sottovoce.peer.runtime import blocking, records
 from sottovoce.privacy import Release
 from sottovoce.testing import LocalNetwork
 
@@ -34,6 +40,7 @@ async def test_a_loop_over_rounds() -> None:
         assert sorted(net["ada"].topics()) == ["loop/1", "loop/2", "loop/3"]
         with pytest.raises(InvalidParameter, match="count must be"):
             await anext(net["ada"].rounds("loop", 0))
+        assert [step.number async for step in net["ada"].rounds("loop", np.int64(2))] == [1, 2]
 
 
 @virtually
@@ -92,6 +99,48 @@ async def test_closing_a_peer_ends_its_calls() -> None:
 
 
 @virtually
+async def test_a_topic_begun_while_its_peer_is_closed_is_refused() -> None:
+    """Nobody would end it, and without a time-out the call would wait for ever; nothing is contributed."""
+    async with LocalNetwork(THREE) as net:
+        ada = net["ada"]
+        waiting = asyncio.ensure_future(ada.average(1.0, topic="before"))
+        await asyncio.sleep(1.0)
+        closing = asyncio.ensure_future(ada.close())
+        while not waiting.done():
+            await asyncio.sleep(0)
+        with pytest.raises(PeerError, match="stopped; nothing was contributed to topic 'meanwhile'"):
+            await asyncio.wait_for(ada.average(1.0, topic="meanwhile"), 60)
+        await closing
+        with pytest.raises(PeerError, match="stopped; nothing was contributed to topic 'after'"):
+            await asyncio.wait_for(ada.average(1.0, topic="after"), 60)
+        assert list(ada.topics()) == ["before"]
+
+
+@virtually
+async def test_a_call_from_another_event_loop_is_refused() -> None:
+    """It contributed, waited for ever, and took the peer's connections with it; the peer goes on as if it never was."""
+    async with LocalNetwork(THREE) as net:
+        ada = net["ada"]
+        for call in (lambda: ada.average(61.77, topic="t"), ada.quiet, ada.settled, lambda: ada.set_value(61.77)):
+            elsewhere = threading.Thread(target=_refused_elsewhere, args=(call, said := []))
+            elsewhere.start()
+            elsewhere.join()
+            assert [text.split(":")[0] for text in said] == [
+                "a peer is called in the event loop in which it was started"
+            ]
+        assert ada.topics() == {}
+        answers = await asyncio.gather(*(net[name].average(1.0, topic="t") for name in THREE))
+        assert {answer.number for answer in answers} == {3}
+
+
+def _refused_elsewhere(call: Callable[[], Coroutine[Any, Any, Any]], said: list[str]) -> None:
+    try:
+        asyncio.run(asyncio.wait_for(call(), 0.5))
+    except Exception as error:
+        said.append(str(error))
+
+
+@virtually
 async def test_old_answers_are_forgotten_and_their_names_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the last answers are kept; an older topic stays closed for ever, and no second average is made of it."""
     monkeypatch.setattr(records, "KEPT_ANSWERS", 2)
@@ -128,7 +177,7 @@ def test_a_peer_in_a_thread() -> None:
         found = ada.average(3.0, topic="t", timeout=60)
         assert {call.result(60).mean for call in calls} == {found.mean}
         assert abs(found.mean - 1.0) < 1e-3
-        assert ada.topics() == {"alone": "open", "t": ada.topics()["t"]}
+        assert ada.topics() in [{"alone": "open", "t": state} for state in ("open", "closed")]
         agreed = Release(epsilon=2.0, delta=1e-6, low=0.0, high=10.0, unit="0.000001", honest=3)
         with pytest.raises(TopicUnfinished):
             ada.average(1.0, topic="alone", release=agreed, timeout=0.3)
@@ -138,6 +187,82 @@ def test_a_peer_in_a_thread() -> None:
     assert not ada._thread.is_alive()
     with pytest.raises(PeerError, match="once: make another one"), ada:
         pass
+
+
+def a_blocking_ada() -> BlockingPeer:
+    net = LocalNetwork(THREE)
+    return BlockingPeer(net.config("ada"), standing=False, make=lambda *_, **__: net.peer("ada"))
+
+
+def refused(call: Callable[[], Any], said: list[str]) -> threading.Thread:
+    """A thread that writes down how a call was refused."""
+
+    def work() -> None:
+        try:
+            call()
+        except PeerError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_no_thread_waits_for_ever_for_a_peer_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that came while the peer was closed, or did not end with it, was left in a loop that had stopped."""
+    said: list[str] = []
+    threads: list[threading.Thread] = []
+    ada, close = a_blocking_ada(), Peer.close
+
+    async def closed_as_another_calls(peer: Peer) -> None:
+        await close(peer)
+        threads.append(refused(lambda: ada.average(1.0, topic="t"), said))
+        threads[-1].join(0.3)
+
+    monkeypatch.setattr(Peer, "close", closed_as_another_calls)
+    monkeypatch.setattr(blocking, "_PATIENCE", 0.2)
+    with ada:
+        threads.append(refused(lambda: ada._run(asyncio.sleep(3600)), said))
+    for thread in threads:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in threads)
+    assert sorted(said) == [
+        "the peer does not run: use `with`",
+        "the peer has been stopped; what was contributed stays",
+    ]
+
+
+def test_a_thread_may_look_while_another_averages() -> None:
+    """What is looked at changed meanwhile, now and then: "dictionary changed size during iteration"."""
+    with a_blocking_ada() as ada:
+        seen = {name: [] for name in ("status", "topics", "accounts", "released")}
+        for name, threads in seen.items():
+            ada._peer.__dict__[name] = lambda threads=threads: threads.append(threading.current_thread())
+            getattr(ada, name)()
+        assert seen == {name: [ada._thread] for name in seen}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_that_was_forked_is_told_to_make_a_peer_of_its_own() -> None:
+    """The thread that would answer is not there: the call hung, and so did the end of the ``with``."""
+    reading, writing = os.pipe()
+    with a_blocking_ada() as ada:
+        child = os.fork()
+        if child == 0:
+            try:
+                with contextlib.suppress(BaseException):
+                    signal.alarm(10)
+                    refused(lambda: ada.average(1.0, topic="t"), said := []).join(5)
+                    ada.__exit__(None, None, None)
+                    os.write(writing, " ".join(said).encode())
+            finally:
+                os._exit(0)
+        os.close(writing)
+        assert os.waitpid(child, 0)[1] == 0
+        with pytest.raises(TopicUnfinished):
+            ada.average(1.0, topic="t", timeout=0.1)
+    with os.fdopen(reading) as said_there:
+        assert "in the process that made it" in said_there.read()
 
 
 @virtually

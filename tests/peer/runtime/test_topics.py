@@ -29,7 +29,7 @@ from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.protocol.openings import topic_id
 from sottovoce.peer.store import MemoryStore
 from sottovoce.testing import LocalNetwork, run_virtually
-from sottovoce.testing.memory_transport import Faults
+from sottovoce.testing.memory_transport import Faults, MemoryTransport
 
 from .town import Town, virtually
 
@@ -166,7 +166,7 @@ async def test_one_that_falls_silent_is_left_out_with_its_whole_contribution() -
 
 @virtually
 async def test_a_contribution_cannot_be_changed() -> None:
-    """Another value, or another policy, for the same name is refused before anything is sent."""
+    """Another value, policy or secret for the same name is refused before anything is sent."""
     here = town()
     async with open_town(here) as peers:
         with pytest.raises(TopicUnfinished):
@@ -175,6 +175,8 @@ async def test_a_contribution_cannot_be_changed() -> None:
             await peers["p0"].average(2.0, topic="t", timeout=1)
         with pytest.raises(InvalidParameter, match="missing must be 'wait'"):
             await peers["p0"].average(1.0, topic="t", timeout=1, missing="drop")
+        with pytest.raises(InvalidParameter, match="secret must be 'topics' for topic 't', got 'salary'"):
+            await peers["p0"].average(1.0, topic="t", timeout=1, secret="salary")
         for bad in ("", "x" * 257, "a\n", 3):
             with pytest.raises(InvalidParameter, match="topic must be"):
                 await peers["p0"].average(1.0, topic=bad)  # type: ignore[arg-type]
@@ -349,6 +351,37 @@ async def test_a_topic_that_waits_for_a_member_sends_little() -> None:
         assert [one.mean for one in await asyncio.gather(*calls)] == [answer.mean] * 3
         assert asyncio.get_running_loop().time() - began < 100.0
     assert abs(answer.mean - 2.0) < 1e-3
+
+
+@pytest.mark.parametrize("came", [False, True], ids=["never came", "came and died"])
+def test_peers_that_may_show_nothing_send_little(monkeypatch: pytest.MonkeyPatch, *, came: bool) -> None:
+    """Of three, one is missing, and each needs two neighbours: they greeted each other at the full rate, for ever."""
+    sent: list[str] = []
+    call = MemoryTransport.call
+
+    async def counted(self: MemoryTransport, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109
+        sent.append(dst)
+        return await call(self, dst, message, timeout)
+
+    async def scenario() -> None:
+        async with LocalNetwork(["ada", "bob", "cyd"], min_open_edges=2, rate=10.0, sync_interval=5.0) as net:
+            calls = [asyncio.ensure_future(net[name].average(1.0, topic="t")) for name in ("ada", "bob")]
+            if came:
+                with pytest.raises(TopicUnfinished):
+                    await net["cyd"].average(4.0, topic="t", timeout=0.2)
+                await net.kill("cyd")
+            await asyncio.sleep(60.0)
+            monkeypatch.setattr(MemoryTransport, "call", counted)
+            await asyncio.sleep(1000.0)
+            assert len(sent) < 1000.0 / 5.0 * 2 * 2 * 2  # twice one call over each edge and way in five seconds
+            if came:
+                await net.start("cyd")
+            async with asyncio.timeout(20.0):
+                answer = await net["cyd"].average(4.0, topic="t")
+                assert [one.number for one in await asyncio.gather(*calls)] == [3, 3]
+            assert abs(answer.mean - 2.0) <= answer.plus_minus
+
+    run_virtually(scenario())
 
 
 def protocols_of(net: LocalNetwork, topic: str) -> dict[str, Protocol]:

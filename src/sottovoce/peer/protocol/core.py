@@ -85,6 +85,8 @@ class Core:
         """R83: neighbours that have said that they count on this peer, which binds it as its own certificate would."""
         self.may_have_lost = True
         """R93: whether this peer may have had the answer of this topic, and lost it with its disk."""
+        self.has_lost = False
+        """R83: whether it is known that a disk was lost here: then those count who say that it was in an answer."""
         self._to_tell: set[str] = set()
         self.absences = no_absences(settings)
         """R90: who is missing, as far as this peer knows."""

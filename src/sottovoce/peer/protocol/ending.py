@@ -36,10 +36,14 @@ class Ending(Membership):
         if m.closed:
             self.declared_elsewhere = self._links[m.src].closed = m.closed
         counted_on = m.closed | (m.held if adopted else 0)  # whoever has declared a set has counted on all of it
-        if self.settings.missing == "drop" and counted_on >> self.settings.index & 1:
-            self._claims.add(m.src)
-            self.rule.bound = True
+        self._heed_claim(m.src, counted_on)
         self._hold(held)
+
+    def _heed_claim(self, name: str, counted_on: int) -> None:
+        """R83: a neighbour counts on these; if this peer is one of them, it lets nobody in or out any more."""
+        if self.settings.missing == "drop" and counted_on >> self.settings.index & 1:
+            self._claims.add(name)
+            self.rule.bound = True
 
     def forget_claims(self, *names: str) -> None:
         """R83: these are gone for good, as an operator says or the roster: what they alone have said binds nobody."""
@@ -71,6 +75,8 @@ class Ending(Membership):
         self._links[m.src].closed = m.closed
         self._hold(followed(self.state.certificate, m.closed))
         self._note_offer(m)
+        if self.has_lost:  # who has not, knows better; R93: who cannot tell believes nobody alone
+            self._heed_claim(m.src, m.closed)
         if not self.declared:
             self.ended[m.src] = m.closed
             if all(name in self.ended for name in self.state.active):

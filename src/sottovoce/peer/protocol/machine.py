@@ -177,7 +177,8 @@ class Protocol(Ending):
             return self.rule.quiet(self.state.active)
         talking = [name for name in self.state.active if not (self.state.edges[name].blank or self._links[name].silent)]
         still = self._still[0] == self.rule.round and self._still[1] >= WAITS_AFTER
-        return still and all(map(self._has_said_enough, talking))
+        too_few = self.live_sealed_edges < self.settings.min_open_edges  # R30: it can only wait for others
+        return still and (too_few or all(map(self._has_said_enough, talking)))
 
     def pause(self, uniform: float, took: float = 0.0, lately: float = 0.0) -> float:
         """R27, R36, R72, R96, R99: seconds until the own clock rings next, from a number uniform in [0, 1).

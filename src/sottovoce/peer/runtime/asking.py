@@ -59,8 +59,10 @@ def check_secret(secret: object) -> None:
         raise InvalidParameter(f"secret must be printable text of 1 to {LONGEST_NAME} characters, got {secret!r:.80}")
 
 
-def check_same(record: TopicRecord, contributed: Vector | None, value: Vector, *, shape: str, missing: str) -> None:
-    """Refuse to change what was contributed, what its numbers are, or the rule for who is missing.
+def check_same(
+    record: TopicRecord, contributed: Vector | None, value: Vector, *, shape: str, missing: str, secret: str
+) -> None:
+    """Refuse to change what was contributed, what its numbers are or tell of, or the rule for who is missing.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ def check_same(record: TopicRecord, contributed: Vector | None, value: Vector, *
     contributed
         What it contributed; ``None``: the topic has ended and that is not kept, nor is anything by which a value could
         be recognised: whoever has the disk could try values until one fits. Then any value of this shape is as good.
-    value, shape, missing
+    value, shape, missing, secret
         What this call says.
 
     Raises
@@ -88,3 +90,5 @@ def check_same(record: TopicRecord, contributed: Vector | None, value: Vector, *
         )
     if record.missing != missing:
         raise InvalidParameter(f"missing must be {record.missing!r} for topic {record.name!r}, got {missing!r}")
+    if record.secret != secret:
+        raise InvalidParameter(f"secret must be {record.secret!r} for topic {record.name!r}, got {secret!r}")

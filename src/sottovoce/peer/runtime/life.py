@@ -67,6 +67,7 @@ class Living:
         self._topics: Topics | None = None
         self._follower: Follower | None = None
         self._started = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
         return f"<Peer {self.config.name} of {self.config.network}>"
@@ -74,6 +75,7 @@ class Living:
     # -- life -----------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
         try:
             self._begin()
             await self._reach_out()
@@ -285,6 +287,14 @@ class Living:
         if self._topics is None:
             raise PeerError("the peer has not been started: use `async with`")
         return self._topics
+
+    def _check_loop(self) -> None:
+        """Refuse a call from another event loop, as from another thread: nothing there would ever wake it."""
+        if self._loop is not None and asyncio.get_running_loop() is not self._loop:
+            raise PeerError(
+                "a peer is called in the event loop in which it was started: from another thread use BlockingPeer, or "
+                "asyncio.run_coroutine_threadsafe"
+            )
 
     def _checked(self, value: Any) -> Vector:
         config = self.config

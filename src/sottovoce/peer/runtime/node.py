@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import numbers
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 
@@ -77,6 +78,7 @@ class Peer(Living):
         PeerError
             The peer had to stop, because its store failed.
         """
+        self._check_loop()
         await asyncio.wait_for(self._kept.until(lambda: self._protocol.settled), timeout)
         return self.estimate
 
@@ -101,8 +103,9 @@ class Peer(Living):
             at all contributors.
         topic
             The name of this average. A name is used once: a second call returns the same answer, or waits on for it;
-            it cannot change what was contributed. Another shape, weight or not, or ``missing`` is refused; another
-            value as long as the topic is open. Once it has ended what was contributed is not kept, and not compared.
+            it cannot change what was contributed. Another shape, weight or not, ``missing`` or ``secret`` is refused;
+            another value as long as the topic is open. Once it has ended what was contributed is not kept, and not
+            compared.
         timeout
             Seconds to wait; ``None``: for ever.
         missing
@@ -135,6 +138,7 @@ class Peer(Living):
         TopicMismatch
             A neighbour contributes on other terms; it names both sides and both settings.
         """
+        self._check_loop()
         name, question = await self._question(value, topic, weight, release, clip=clip)
         found = await self._known_topics.average(
             name, question.vector, shape=question.shape, missing=missing, secret=secret, patience=timeout
@@ -172,9 +176,9 @@ class Peer(Living):
                 model = (await round.average(train(model))).mean
         """
         given: object = count
-        if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 1:
             raise InvalidParameter(f"count must be a whole number, at least 1, got {count!r}")
-        for number in range(1, count + 1):
+        for number in range(1, int(given) + 1):
             yield Round(number, functools.partial(self.average, topic=f"{name}/{number}", **how))
 
     def contributed(self, topic: str) -> npt.NDArray[np.float64] | None:
@@ -208,6 +212,7 @@ class Peer(Living):
         TimeoutError
             Some still need it after ``timeout`` seconds.
         """
+        self._check_loop()
         async with asyncio.timeout(timeout):
             if self._takes_part:
                 await self._kept.until(lambda: self._protocol.quiet)
@@ -267,6 +272,7 @@ class Peer(Living):
         InvalidParameter
             It does not fit the network, or this peer takes no part in the standing average.
         """
+        self._check_loop()
         if not self._takes_part:
             raise InvalidParameter("value must be left out for a peer without a part in the standing average")
         self._protocol.set_value(self._checked(value), new_secret=new_secret)

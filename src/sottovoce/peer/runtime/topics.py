@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...errors import PeerError, TopicClosed, TopicMismatch, TopicUnfinished
+from ...errors import PeerError, TemporaryFailure, TopicClosed, TopicMismatch, TopicUnfinished
 from ...privacy.gaussian.account import Account
 from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
@@ -87,6 +87,9 @@ class Topics:
             around.observer.log("error", _WENT_BACK, secret=secret)
         self._neighbours = set(around.config().neighbours)
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
+        self._stopped = False
+        self._lost: dict[str, bool] = {}
+        """Of each secret: whether more was shown of it, when this process began, than its records say (R83, R93)."""
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -98,6 +101,7 @@ class Topics:
 
     async def stop(self) -> None:
         """End all background work; what is open goes on at the next start."""
+        self._stopped = True
         for conversation in list(self._open.values()):  # one may end meanwhile
             await conversation.stop()
             if conversation.keeper.failure is None:
@@ -106,6 +110,7 @@ class Topics:
 
     async def halt(self) -> None:
         """Stop without storing anything."""
+        self._stopped = True
         for conversation in list(self._open.values()):
             await conversation.halt()
 
@@ -197,10 +202,11 @@ class Topics:
         record = self._records.get(topic)
         if record is None or not record.ended:
             conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
-            check_same(self._records[topic], conversation.protocol.state.value, value, shape=shape, missing=missing)
+            begun, given = self._records[topic], conversation.protocol.state.value
+            check_same(begun, given, value, shape=shape, missing=missing, secret=secret)
             await self._wait(name, conversation, patience)
         else:
-            check_same(record, None, value, shape=shape, missing=missing)
+            check_same(record, None, value, shape=shape, missing=missing, secret=secret)
         still_open = self._open.get(topic)
         return self._records.answer(topic, None if still_open is None else still_open.protocol.state.certificate)
 
@@ -210,6 +216,8 @@ class Topics:
         return None if conversation is None else conversation.protocol.state.value
 
     def _contribute(self, name: str, value: Vector, shape: str, missing: str, secret: str) -> Conversation:
+        if self._stopped:  # it would wait for ever: nobody ends what begins now
+            raise TemporaryFailure(f"the peer has been stopped; nothing was contributed to topic {name!r}")
         topic, carried = topic_id(name), self._records.shown(secret)
         config = self._around.config()
         busy = [self._records[other].name for other in self._open if self._records[other].secret == secret]
@@ -225,7 +233,8 @@ class Topics:
     def _begin(self, topic: bytes, record: TopicRecord, value: Vector | None) -> Conversation | None:
         config = self._around.config()
         store, settings = self._store.topic(topic, record.dimension), _settings(config, record)
-        stored = store.load()
+        lost = self._lost.setdefault(record.secret, self._store.unrecorded(record.secret) > 0.0)
+        stored = store.load()  # from now on what was unrecorded is in the account of this topic
         if stored is None and value is None:
             return None
         if stored is not None and stored.certificate is not None:
@@ -240,7 +249,7 @@ class Topics:
             topic=topic, draw=self._sources.draw, coin=self._sources.coin, stamp=self._around.clock.stamp,
             on_event=self._on_event,
         )  # fmt: skip
-        protocol.may_have_lost = self._store.may_have_lost(record.secret)
+        protocol.has_lost, protocol.may_have_lost = lost, lost or self._store.may_have_lost(record.secret)
         keeper = Keeper(protocol, store, self._around.observer, self._failed)
         keeper.commit()
         conversation = self._open[topic] = Conversation(keeper, self._around)
@@ -314,15 +323,19 @@ class Topics:
     def _unheard(self, protocol: Protocol, missing: list[Missing]) -> list[str]:
         """Members of which nothing has been heard yet, besides those that are known to be missing."""
         roll = self._around.config().numbered
-        named = {*names_of(protocol.present, roll), *(one.name for one in missing)}
+        named = {*names_of(protocol.present, roll), *(one.name for one in missing), *protocol.ended}
         return [] if protocol.bound else sorted(set(self._around.config().roll) - named)
 
     def _unfinished(self, name: str, conversation: Conversation, seconds: float) -> TopicUnfinished:
         missing = self._missing(conversation)
         unheard = self._unheard(conversation.protocol, missing)
-        why = why_waiting(missing, unheard, conversation.age, _too_few(conversation.protocol))
-        names = dict.fromkeys([*(one.name for one in missing), *unheard])
+        why = self._why(conversation, missing, unheard)
+        names = dict.fromkeys([*(one.name for one in missing), *sorted(conversation.protocol.ended), *unheard])
         return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(names))
+
+    def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
+        protocol = conversation.protocol
+        return why_waiting(missing, unheard, conversation.age, _too_few(protocol), sorted(protocol.ended))
 
     def status(self) -> dict[str, TopicStatus]:
         """The topics that are open here: what each waits for, and who is missing."""
@@ -333,7 +346,7 @@ class Topics:
         if protocol.declared:
             statement = "has its answer; some neighbours do not have it yet"
         else:
-            why = why_waiting(missing, self._unheard(protocol, missing), conversation.age, _too_few(protocol))
+            why = self._why(conversation, missing, self._unheard(protocol, missing))
             statement = self._mismatch(self._records[topic].name, protocol) or why
         return TopicStatus(conversation.age, protocol.declared, statement, missing)
 

@@ -12,7 +12,9 @@ _NAMED = 8
 """Members that one part of the sentence names; the others are counted."""
 
 
-def why_waiting(missing: Sequence[Missing], unheard: Sequence[str], waited: float, too_few: str = "") -> str:
+def why_waiting(
+    missing: Sequence[Missing], unheard: Sequence[str], waited: float, too_few: str = "", ended: Sequence[str] = ()
+) -> str:
     """Why there is no answer yet.
 
     Parameters
@@ -25,6 +27,8 @@ def why_waiting(missing: Sequence[Missing], unheard: Sequence[str], waited: floa
         Seconds since this peer takes part.
     too_few
         What :func:`why_silent` says.
+    ended
+        Neighbours at which the topic has ended: they hold nothing by which it could go on.
 
     Examples
     --------
@@ -35,11 +39,14 @@ def why_waiting(missing: Sequence[Missing], unheard: Sequence[str], waited: floa
 s, cyd said 3 s ago); no word of eve in 30 s
     >>> print(why_waiting([], [], 30.0))
     all were heard of and nobody is known to be missing; agreement takes longer
+    >>> print(why_waiting([], [], 30.0, ended=["bob", "cyd"]))
+    it has ended at bob, cyd, and cannot go on without them
     """
     own = [str(one) for one in missing if not one.witness]
     told = [str(one) for one in missing if one.witness]
     parts = [
         too_few,
+        f"it has ended at {_list(ended)}, and cannot go on without them" if ended else "",
         f"waiting for {_list(own)}" if own else "",
         f"others say they wait for {_list(told)}" if told else "",
         f"no word of {_list(unheard)} in {waited:.0f} s" if unheard else "",
