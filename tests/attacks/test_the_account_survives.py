@@ -202,6 +202,33 @@ def test_without_a_budget_a_normal_restart_finds_nothing_unrecorded(tmp_path: Pa
     assert again.unrecorded("pay") == 0.0
 
 
+@pytest.mark.parametrize("disk_is_lost", [False, True])
+def test_a_lost_disk_stays_known_and_an_interrupted_save_does_not(tmp_path: Path, disk_is_lost: bool) -> None:
+    """A crash between the two files looks like a loss until the topic carries it; an empty store is one for good."""
+    path, inner = tmp_path / "peer.account", MemoryStore()
+    store = WitnessedStore(inner, path)
+    store.topics()
+    assert not store.lost("pay")
+    store.note_topic(TOPIC, TopicRecord("t", 1, "wait", "pay"))
+    kept = store.topic(TOPIC, 1)
+    kept.save(state(1, 1))
+    kept._inner = Crashing()  # type: ignore[attr-defined]
+    with pytest.raises(KeyboardInterrupt):
+        kept.save(state(3, 3))
+    then = MemoryStore() if disk_is_lost else inner
+    found = []
+    for _ in range(3):
+        again = WitnessedStore(then, path)
+        again.topics()
+        again.note_topic(TOPIC, TopicRecord("t", 1, "wait", "pay"))
+        kept = again.topic(TOPIC, 1)
+        kept.load()
+        kept.save(state(3, 3))
+        found.append(again.lost("pay"))
+    assert found == [True, disk_is_lost, disk_is_lost]
+    assert not again.lost("another")
+
+
 # -- the store itself -------------------------------------------------------------------------------
 
 

@@ -45,6 +45,19 @@ class WithAccounts(LocalNetwork):
         for name in names:
             await self.start(name)
 
+    async def live_on(self, names: list[str], lives: int = 3) -> None:
+        """Again and again another topic is begun by these, their processes end and begin, and it ends with all."""
+        for number in range(lives):
+            topic = f"then {number}"
+            calls = [asyncio.create_task(self[name].average(1.0, topic=topic)) for name in names]
+            await asyncio.sleep(0.1)
+            for name in names:
+                await self.kill(name)
+                await self.start(name)
+            await asyncio.gather(*calls, return_exceptions=True)
+            await asyncio.gather(*(self[name].average(1.0, topic=topic, timeout=60) for name in FIVE))
+            await asyncio.gather(*(self[name].quiet(60) for name in FIVE))
+
     async def ask(self, name: str, missing: str, times: int = 3) -> Average | PeerError:
         """Contribute once more, and wait on after a time-out."""
         said = PeerError("not asked")
@@ -89,6 +102,36 @@ def test_an_answer_comes_back_also_after_a_restart(tmp_path: Path) -> None:
             again = await net.ask("ada", "wait")
             assert isinstance(again, Average)
             assert (again.mean, again.contributors) == (first[0].mean, tuple(FIVE))
+
+    run_virtually(scenario())
+
+
+def test_a_lost_disk_is_not_forgotten_in_later_lives(tmp_path: Path) -> None:
+    """R93: when a topic that carried what was unrecorded had ended, nothing was missing any more."""
+
+    async def scenario() -> None:
+        async with WithAccounts(tmp_path) as net:
+            first = await net.average("wait", FIVE)
+            await net.begin_anew("ada")
+            await net.live_on(["ada"])
+            again = await net.ask("ada", "wait")
+            assert isinstance(again, Average)
+            assert (again.mean, again.contributors) == (first[0].mean, tuple(FIVE))
+
+    run_virtually(scenario())
+
+
+def test_nor_is_there_a_second_answer_then(tmp_path: Path) -> None:
+    """R83: three of five, whose disks were lost long ago."""
+
+    async def scenario() -> None:
+        async with WithAccounts(tmp_path) as net:
+            await net.average("drop", FIVE)
+            lost = ["ada", "bob", "cyd"]
+            await net.begin_anew(*lost)
+            await net.live_on(lost)
+            found = await asyncio.gather(*(net.ask(name, "drop") for name in lost))
+            assert {one.contributors for one in found if isinstance(one, Average)} <= {tuple(FIVE)}
 
     run_virtually(scenario())
 

@@ -88,8 +88,6 @@ class Topics:
         self._neighbours = set(around.config().neighbours)
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
         self._stopped = False
-        self._lost: dict[str, bool] = {}
-        """Of each secret: whether more was shown of it, when this process began, than its records say (R83, R93)."""
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -233,8 +231,7 @@ class Topics:
     def _begin(self, topic: bytes, record: TopicRecord, value: Vector | None) -> Conversation | None:
         config = self._around.config()
         store, settings = self._store.topic(topic, record.dimension), _settings(config, record)
-        lost = self._lost.setdefault(record.secret, self._store.unrecorded(record.secret) > 0.0)
-        stored = store.load()  # from now on what was unrecorded is in the account of this topic
+        stored = store.load()
         if stored is None and value is None:
             return None
         if stored is not None and stored.certificate is not None:
@@ -249,7 +246,8 @@ class Topics:
             topic=topic, draw=self._sources.draw, coin=self._sources.coin, stamp=self._around.clock.stamp,
             on_event=self._on_event,
         )  # fmt: skip
-        protocol.has_lost, protocol.may_have_lost = lost, lost or self._store.may_have_lost(record.secret)
+        lost = self._store.lost(record.secret)
+        protocol.has_lost, protocol.may_have_lost = lost is True, lost is not False
         keeper = Keeper(protocol, store, self._around.observer, self._failed)
         keeper.commit()
         conversation = self._open[topic] = Conversation(keeper, self._around)

@@ -112,8 +112,8 @@ class Store(StateStore, Protocol):
         Asked after :meth:`topics`.
         """
 
-    def may_have_lost(self, secret: str) -> bool:
-        """Whether topics with this secret may have been here that no record knows of (R93). Asked as the one above."""
+    def lost(self, secret: str) -> bool | None:
+        """Whether topics of this secret were shown of which nothing is kept any more; ``None``: nobody knows."""
 
     def topic(self, topic: bytes, dimension: int) -> StateStore:
         """Where the state of one topic is kept; its record was noted before."""

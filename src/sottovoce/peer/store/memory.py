@@ -50,9 +50,9 @@ class MemoryStore:
         """Nothing: the records are all that is known."""
         return 0.0
 
-    def may_have_lost(self, secret: str) -> bool:
+    def lost(self, secret: str) -> bool | None:
         """Who knows: nothing else is known."""
-        return True
+        return None
 
     def topic(self, topic: bytes, dimension: int) -> MemoryStore:
         """Where the state of one topic is kept."""

@@ -11,7 +11,7 @@ What cannot be known is assumed spent:
   as spent.
 
 So it is with the topics of each secret, together: what the file knows of and their records do not is carried by the one
-that is open, or by the next.
+that is open, or by the next. If none of their records is left, the disk was lost, and the file says so from then on.
 
 Without a budget the account limits nothing, and the file follows it in steps of :data:`STEP` only.
 """
@@ -86,10 +86,13 @@ class WitnessedStore:
         self._inner, self._path = inner, path
         self._last: Account | None = None
         self._secrets: dict[str, tuple[float, bool]] = {}
+        self._gone: frozenset[str] = frozenset()
+        """Secrets of whose topics no record was left: their disk was lost."""
         self._mark = self._read()
         self._records: dict[bytes, TopicRecord] = {}
         self._totals: dict[str, float] = {}
         self._missing: dict[str, float] = {}
+        self._behind: frozenset[str] = frozenset()
         self.went_back = False
         """Whether :meth:`load` found a store that is older than its witness."""
 
@@ -137,6 +140,11 @@ class WitnessedStore:
             recorded = known.get(secret, 0.0)
             expected = recorded * (1.0 + 1e-12) if exact else _noted(recorded, math.inf)
             self._missing[secret] = noted - recorded if noted > expected else 0.0
+        self._behind = frozenset(secret for secret, missing in self._missing.items() if missing > 0.0)
+        gone = self._gone | (self._secrets.keys() - known.keys())
+        if gone != self._gone:
+            self._gone = gone
+            self._write(self._mark or Mark(0.0, 0))
         self._totals = {
             secret: known.get(secret, 0.0) + self.unrecorded(secret) for secret in known.keys() | self._secrets
         }
@@ -150,9 +158,11 @@ class WitnessedStore:
         """What was shown of a secret beyond what the records of its topics say."""
         return self._missing.get(secret, 0.0)
 
-    def may_have_lost(self, secret: str) -> bool:
-        """Whether more was shown of a secret than the records of its topics say."""
-        return self.unrecorded(secret) > 0.0
+    def lost(self, secret: str) -> bool:
+        """Whether more was shown of a secret than the records of its topics said when they were read, or whether once
+        none of them were left: that stays known.
+        """
+        return secret in self._behind or secret in self._gone
 
     def topic(self, topic: bytes, dimension: int) -> StateStore:
         """Where the state of one topic is kept."""
@@ -188,6 +198,7 @@ class WitnessedStore:
             self._secrets = {
                 str(secret): (float(shown), bool(exact)) for secret, (shown, exact) in found.get("secrets", {}).items()
             }
+            self._gone = frozenset(map(str, found.get("gone", ())))
         except OSError as error:
             raise StoreError(f"cannot read the privacy account {str(self._path)!r}: {error.strerror}") from None
         except (ValueError, TypeError, KeyError, AttributeError):
@@ -201,7 +212,7 @@ class WitnessedStore:
         return mark
 
     def _write(self, mark: Mark) -> None:
-        text = json.dumps(asdict(mark) | {"secrets": self._secrets}) + "\n"
+        text = json.dumps(asdict(mark) | {"secrets": self._secrets, "gone": sorted(self._gone)}) + "\n"
         try:
             write_atomically(self._path, lambda draft: draft.write_text(text, encoding="ascii"), mode=0o600)
         except OSError as error:
