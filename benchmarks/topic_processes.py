@@ -75,4 +75,5 @@ async def _peers(configs: list[PeerConfig], values: np.ndarray, line: Connection
     async with running(configs, applied, on_disk=on_disk) as peers:
         while True:
             name, missing = await asyncio.to_thread(line.recv)
-            line.send(await measured(peers, values, name, missing, applied))
+            found = await measured(peers, values, name, missing, applied)
+            await asyncio.to_thread(line.send, found)  # until it is read: others may need these peers meanwhile
