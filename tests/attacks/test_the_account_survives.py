@@ -27,6 +27,7 @@ from sottovoce.peer.store.witnessed import WitnessedStore
 from sottovoce.testing import SeededPeer, StoreConformance, VirtualClock, run_virtually
 from sottovoce.testing.memory_transport import MemoryTransport
 
+from ..peer.protocol.pair import peer, vector
 from ..peer.runtime.town import Town
 
 SMALLEST = 0.2
@@ -270,6 +271,23 @@ def test_an_unrelated_value_starts_at_zero_and_its_predecessor_does_not_come_bac
     loaded = fresh.load()
     assert loaded is not None
     assert (loaded.account.information, fresh.went_back) == (0.0, False)
+    restored = MemoryStore()
+    restored._state = old
+    back = WitnessedStore(restored, path).load()
+    assert back is not None
+    assert not back.account.affords()
+
+
+def test_a_copy_from_just_before_an_unrelated_value_is_known(tmp_path: Path) -> None:
+    """Although no request came in between: the new value itself makes all earlier copies known (R24, R56)."""
+    path, inner = tmp_path / "peer.account", MemoryStore()
+    store = WitnessedStore(inner, path)
+    protocol = peer("ada", budget=100.0)
+    protocol.state = replace(protocol.state, account=protocol.state.account.spend(3))
+    store.save(protocol.state)
+    old = inner._state
+    protocol.set_value(vector(2.0), new_secret=True)
+    store.save(protocol.state)
     restored = MemoryStore()
     restored._state = old
     back = WitnessedStore(restored, path).load()

@@ -101,6 +101,27 @@ PEERS = (
         RUNTIME,
     ),
     Named(
+        "numbers of requests are not stored ahead",
+        "sottovoce.peer.protocol.core.Core._next_request",
+        "if self._requests > self.state.requests:",
+        "if False:",
+        PROTOCOL,
+    ),
+    Named(
+        "noise that is gone is counted again and again",
+        "sottovoce.peer.protocol.noise.draw_if_needed",
+        "if state.fresh or _is_gone(state, unit):",
+        "if state.fresh:",
+        PROTOCOL,
+    ),
+    Named(
+        "a copy from just before an unrelated value is not known",
+        "sottovoce.peer.protocol.members.Membership.set_value",
+        "account.new_secret(), requests + 1",
+        "account.new_secret(), requests",
+        ("tests/attacks/test_the_account_survives.py",),
+    ),
+    Named(
         "a register may go back",
         "sottovoce.peer.protocol.ledger._merge",
         "if m.s > edge.r:  # R13",

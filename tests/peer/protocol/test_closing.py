@@ -196,12 +196,12 @@ def test_a_topic_asks_for_no_exchange_that_would_change_nothing(monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr("sottovoce.peer.protocol.ending.renewed", lambda before, _found, **_how: before)
         net.run(120.0)
-        shown = [protocol.state.requests for protocol in protocols(net)]
+        shown = [protocol._requests for protocol in protocols(net)]
         net.run(60.0)
-        assert [protocol.state.requests for protocol in protocols(net)] == shown
+        assert [protocol._requests for protocol in protocols(net)] == shown
     assert not any(protocol.declared for protocol in protocols(net))
     assert net.run(60.0, until=lambda: all(protocol.declared for protocol in protocols(net)))
-    assert [protocol.state.requests for protocol in protocols(net)] == shown
+    assert [protocol._requests for protocol in protocols(net)] == shown
 
 
 def test_a_large_difference_is_followed_by_another_exchange() -> None:

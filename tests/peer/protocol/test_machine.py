@@ -175,6 +175,23 @@ def test_a_restart_goes_on_with_what_was_shown() -> None:
     assert (again.state.account.noise_std, round(again.state.account.budget)) == (2.0, 100)
 
 
+def test_numbers_of_requests_are_stored_ahead_and_never_come_twice() -> None:
+    """A run of requests changes the stored number once, and after a kill at any of them all numbers are new (R18)."""
+    a, b = acquainted()
+    said: list[int] = []
+    for _ in range(3):
+        stored = set()
+        for _ in range(40):
+            said.append(asks(a, b).xid)
+            a.give_up()
+            stored.add(a.state.requests)
+            assert a.state.requests >= said[-1]
+        assert len(stored) <= 2
+        a = resumed(a.state, None, ["bob"])
+        talk(a, b, a.greet("bob"))
+    assert len(set(said)) == len(said) == 120
+
+
 def test_a_restart_with_another_value_is_a_change_of_value() -> None:
     """Noise starts afresh and the account goes on, because the new value may be related to the old (R24)."""
     a, b = acquainted()

@@ -151,6 +151,22 @@ def test_noise_below_a_sixteenth_of_a_unit_is_none() -> None:
     assert silent.noise.tolist() == [0]
 
 
+def test_noise_that_is_gone_is_not_counted_again() -> None:
+    """Once shown without noise, a value is shown again without draw, cost or change; re-arming ends that (R14)."""
+    unit, draw = Unit("1"), rounded(np.ones)
+    state = PeerState(vector(1.0), replace(Account(1.0, 0.5), messages=4))
+    for last in (4, 5):
+        state = replace(draw_if_needed(state, draw, unit), fresh=False)
+        assert state.account.messages == last + 1
+    assert state.noise is not None
+    assert not state.noise.any()
+    assert draw_if_needed(state, lambda *_: pytest.fail("nothing is drawn"), unit) is state
+    again = draw_if_needed(rearm(state), draw, unit)
+    assert again.account.information > state.account.information
+    assert again.noise is not None
+    assert again.noise.tolist() == [1]
+
+
 def test_a_seal_has_the_size_that_was_agreed() -> None:
     """One rounded Gaussian number per coordinate, of deviation seal_std/h (R46)."""
     settings = some_settings(dimension=3, seal_std=2.0)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sottovoce.errors import StoreError
-from sottovoce.peer.protocol.messages import Message
+from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.store import Identity, MemoryStore, Store
 from sottovoce.peer.store.sqlite import SqliteStore
 from sottovoce.peer.transport.base import Handler, RosterHandler
@@ -69,6 +69,27 @@ async def test_what_is_sent_is_already_on_disk(tmp_path: Path) -> None:
     check(transport)
     assert len(transport.said) > 30
     assert {"REQ", "REP", "HELLO"} <= {message.kind.name for message, _ in transport.said}
+
+
+@virtually
+async def test_a_request_that_shows_nothing_new_waits_for_no_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the noise gone an exchange costs one transaction at each end: a register, or the copy of one (R14, R18)."""
+    town = Town(2, diameter=1, noise_decay=0.1, sync_interval=0.5)
+    peer, transport = overheard(town, SqliteStore(tmp_path, Identity("town", "p1", 1, "0.000001")))
+    async with town.peer("p0", config=town.config("p0", ["p1"])), peer:
+        await asyncio.sleep(20.0)
+        writes, write = [], SqliteStore.write
+        monkeypatch.setattr(SqliteStore, "write", lambda self, change: (writes.append(1), write(self, change)))
+        said, exchanges = len(transport.said), peer.status().exchanges
+        await asyncio.sleep(100.0)
+        exchanges = peer.status().exchanges - exchanges
+    requests = sum(message.kind is Kind.REQ for message, _ in transport.said[said:])
+    assert requests > 50
+    assert exchanges > 100
+    assert len(writes) <= exchanges + requests / 64 + 2
+    check(transport)
 
 
 @virtually

@@ -143,7 +143,7 @@ async def test_a_peer_that_cannot_keep_up_is_not_locked_most_of_the_time() -> No
         town = Town(3, diameter=1, dimension=dimension, rate=2.0, faults=Faults(distance=0.5))
         async with town.running() as peers:
             await asyncio.sleep(10.0)
-            before = peers["p0"]._protocol.state.requests
+            before = peers["p0"]._protocol._requests
             await asyncio.sleep(40.0)
-            requests[dimension] = peers["p0"]._protocol.state.requests - before
+            requests[dimension] = peers["p0"]._protocol._requests - before
     assert requests[LONG] <= 40 / 4 + 1 < requests[1]

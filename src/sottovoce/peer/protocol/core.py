@@ -33,6 +33,9 @@ PRESUME_FROM = 64
 NEWS_REFILL = 2.0
 """R62: greetings with news per own call, on average; twice an epoch's worth can be saved up."""
 
+RESERVED = 64
+"""R18: so many numbers of requests are stored as used at once."""
+
 
 class Core:
     """The state, settings and sources of randomness of one protocol; :class:`.machine.Protocol` explains them."""
@@ -99,6 +102,8 @@ class Core:
         self.holders = 1 << settings.index if self._held else 0
         self._heed_certificate()
         self._turns = 0
+        self._requests = state.requests
+        """R18: the number of the last request; after a start, of the last that may have been used."""
         self._draw, self._coin = draw, coin
         self._count = on_event or (lambda *_: None)
         self._stamp = stamp
@@ -318,6 +323,13 @@ class Core:
         sid = max(self.state.last_sid + 1, self._stamp())
         self.state = replace(self.state, last_sid=sid)
         return sid
+
+    def _next_request(self) -> int:
+        """R18: a number that no request had. Many are stored as used at once, so that few requests wait for that."""
+        self._requests += 1
+        if self._requests > self.state.requests:
+            self.state = replace(self.state, requests=self.state.requests + RESERVED)
+        return self._requests
 
     def _seconds(self) -> float:
         """The time, as far as the protocol needs one: that of the stamps."""

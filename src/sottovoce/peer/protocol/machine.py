@@ -144,9 +144,8 @@ class Protocol(Ending):
         if not may_show(self.state, self._links, self.settings):
             self._count("nothing-to-show", name)
             return self.greet(name)  # nothing about the value, but the ledger and the rounds go on
-        state = draw_if_needed(self.state, self._draw, self.settings.units)
-        self.state = replace(state, requests=state.requests + 1)
-        message = self._say(Kind.REQ, name, xid=self.state.requests, x=self.state.shown)
+        self.state = draw_if_needed(self.state, self._draw, self.settings.units)
+        message = self._say(Kind.REQ, name, xid=self._next_request(), x=self.state.shown)
         self.pending = Pending(name, message, self.settings.retries)
         return message
 

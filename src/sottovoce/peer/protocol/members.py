@@ -86,10 +86,13 @@ class Membership(Arrivals):
     def set_value(self, value: Vector, *, new_secret: bool) -> None:
         """R24: another private value; flows stay, noise starts afresh.
 
-        ``new_secret``: the new value tells nothing about the old one, so the account starts at zero too.
+        ``new_secret``: the new value tells nothing about the old one, so the account starts at zero too. Copies of the
+        state from before are known by a lower number of requests (R56).
         """
-        account = self.state.account.new_secret() if new_secret else self.state.account
-        self.state = begin_afresh(replace(self.state, value=value, account=account))
+        account, requests = self.state.account, self.state.requests
+        if new_secret:
+            account, requests = account.new_secret(), requests + 1
+        self.state = begin_afresh(replace(self.state, value=value, account=account, requests=requests))
         self.rule.disturbed()
 
     def _without_record(self, m: Message) -> Message | None:

@@ -116,17 +116,25 @@ def draw_if_needed(state: PeerState, draw: Draw, unit: Unit) -> PeerState:
     unit
         Of the network.
     """
-    if state.fresh:  # R15
+    if state.fresh or _is_gone(state, unit):  # R15
         return state
     account = state.account
     if not account.affords():  # frozen
         return replace(state, fresh=True)
-    size = amplitude(account, account.messages, unit)
-    if size or state.noise is None or amplitude(account, max(account.messages - 1, 0), unit):
-        noise = whole_noise(len(state.value), size, draw)
-    else:
-        noise = state.noise  # zero before, and zero now: nothing to draw, and nothing to write
+    noise = whole_noise(len(state.value), amplitude(account, account.messages, unit), draw)
     return replace(state, noise=noise, account=account.spend(), fresh=True)
+
+
+def _is_gone(state: PeerState, unit: Unit) -> bool:
+    """R14: whether noise has decayed to nothing, and that has been shown once: nothing is drawn, counted or stored for
+    showing it again. Whoever knows the flows knew the value then.
+    """
+    return (
+        state.noise is not None
+        and state.account.messages > 0
+        and noise_in_place(state, unit) == 0.0
+        and amplitude(state.account, state.account.messages, unit) == 0.0
+    )
 
 
 def rearm(state: PeerState) -> PeerState:

@@ -56,7 +56,7 @@ class PeerState:
     fresh
         u has been drawn, and no exchange that used it is known to be applied (R15).
     requests
-        Number of the last request.
+        No request has had a higher number (R18).
     last_sid
         The last life id issued.
     edges
