@@ -90,6 +90,23 @@ def test_the_bound_holds_for_the_quotient(weights: list[float]) -> None:
     assert weighted(values, [100.0, 100.0, 100.0])[0].plus_minus < 2e-5
 
 
+def test_the_bound_holds_for_arrays_of_32_bits() -> None:
+    """Near 1000 they hold four digits behind the point, and a network may agree to within fewer."""
+    values = [999.1, 998.3, 997.7]
+
+    async def calls() -> list[Any]:
+        async with LocalNetwork(NAMES, tolerance=1e-5) as net:
+            three = [{"w": np.array([value], dtype=np.float32), "b": value} for value in values]
+            return await asyncio.gather(
+                *(net[name].average(tree, topic="t") for name, tree in zip(net, three, strict=True))
+            )
+
+    exact = sum(Fraction(str(float(np.float32(value)))) for value in values) / 3
+    for answer in run_virtually(calls()):
+        assert answer.mean["w"].dtype == np.float32
+        assert abs(Fraction(float(answer.mean["w"][0])) - exact) <= Fraction(answer.plus_minus)
+
+
 def test_weights_that_may_be_nothing_give_no_answer() -> None:
     """Their mean is smaller than its error: the quotient could be anything."""
     for answer in weighted([1.0, 2.0, 3.0], [1e-6, 1e-6, 1e-6]):
