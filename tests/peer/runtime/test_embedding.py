@@ -16,8 +16,9 @@ import pytest
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
 from sottovoce.peer import Average, BlockingPeer, Peer
 from sottovoce.peer.runtime import blocking, records
+from sottovoce.peer.runtime.releasing import released_name
 from sottovoce.privacy import Release
-from sottovoce.testing import LocalNetwork
+from sottovoce.testing import LocalNetwork, VirtualClock
 
 from .town import virtually
 
@@ -41,6 +42,19 @@ async def test_a_loop_over_rounds() -> None:
         with pytest.raises(InvalidParameter, match="count must be"):
             await anext(net["ada"].rounds("loop", 0))
         assert [step.number async for step in net["ada"].rounds("loop", np.int64(2))] == [1, 2]
+
+
+@virtually
+async def test_a_loop_whose_last_round_can_have_no_name_does_not_begin() -> None:
+    """It ended in the tenth round, after nine had been averaged; a loop without a name was called "None"."""
+    agreed = Release(epsilon=2.0, delta=1e-6, low=0.0, high=10.0, unit="0.000001", honest=3)
+    longest = 255 - len(released_name("x", agreed, 3))  # so that there is room for "/9"
+    async with LocalNetwork(THREE) as net:
+        for name, release in (("x" * 254, None), ("x" * longest, agreed), (None, None)):
+            with pytest.raises(InvalidParameter, match="topic must be printable text of 1 to 256"):
+                await anext(net["ada"].rounds(name, 10, release=release, timeout=0.1))
+            assert (await anext(net["ada"].rounds(str(name), 9, release=release, timeout=0.1))).number == 1
+        assert net["ada"].topics() == {}
 
 
 @virtually
@@ -155,6 +169,26 @@ async def test_old_answers_are_forgotten_and_their_names_are_not(monkeypatch: py
 
 
 @virtually
+async def test_a_clock_that_is_put_back_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By it new topics seemed the oldest: the answer of each was forgotten when it had ended."""
+    monkeypatch.setattr(records, "KEPT_ANSWERS", 2)
+    monkeypatch.setattr(records, "KEPT_NUMBERS", 2)
+    stamp, ahead = VirtualClock.stamp, [10**12 << 16]
+    monkeypatch.setattr(VirtualClock, "stamp", lambda clock: stamp(clock) + ahead[0])
+    async with LocalNetwork(THREE) as net:
+        for topic in ("before", "also before", "after", "also after"):
+            if topic == "after":
+                ahead[0] = 0
+            await asyncio.gather(*(net[name].average(1.0, topic=topic) for name in THREE))
+            await asyncio.sleep(20.0)
+        assert set(net["ada"].topics().values()) == {"closed"}
+        for topic in ("after", "also after"):
+            assert isinstance(await net["ada"].average(1.0, topic=topic), Average)
+        with pytest.raises(TopicClosed, match="kept here no more"):
+            await net["ada"].average(1.0, topic="before")
+
+
+@virtually
 async def test_a_peer_for_topics_only_has_no_standing_value_to_change() -> None:
     """A value given to it would be stored, and averaged by nobody."""
     async with LocalNetwork(THREE) as net:
@@ -263,6 +297,16 @@ def test_a_process_that_was_forked_is_told_to_make_a_peer_of_its_own() -> None:
             ada.average(1.0, topic="t", timeout=0.1)
     with os.fdopen(reading) as said_there:
         assert "in the process that made it" in said_there.read()
+
+
+@virtually
+async def test_what_is_no_time_is_refused_in_a_sentence() -> None:
+    """Text ended in a traceback, and what is not a number in no time-out at all."""
+    async with LocalNetwork(THREE) as net:
+        for timeout in ("60", float("nan"), -1.0):
+            for call in (net["ada"].quiet, net["ada"].settled):
+                with pytest.raises(InvalidParameter, match="timeout must be a finite number of seconds"):
+                    await call(timeout)
 
 
 @virtually
