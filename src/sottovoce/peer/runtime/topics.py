@@ -37,10 +37,12 @@ from .retelling import Retelling
 from .talking import nothing_later
 from .waiting import why_alone, why_silent, why_waiting
 
-__all__ = ["LINGER", "Sources", "Topics"]
+__all__ = ["LINGER", "LINGER_AFTER_A_START", "Sources", "Topics"]
 
 LINGER = 86_400.0
-"""Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer."""
+LINGER_AFTER_A_START = 3600.0
+"""Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer; and how many of them
+are left at least when the process starts: who was away for days may be needed by others that were."""
 
 _WENT_BACK = "store went back: it knows less of what topics have shown than the privacy account beside the key"
 
@@ -354,12 +356,20 @@ class Topics:
         """R85: when all neighbours have the answer, or after a day, the ledgers are deleted."""
         await conversation.keeper.until(lambda: conversation.protocol.declared)
         try:
-            async with asyncio.timeout(LINGER):
+            async with asyncio.timeout(self._lingering(topic)):
                 await conversation.keeper.until(lambda: conversation.protocol.over)
         except TimeoutError:
             self._around.observer.log("warning", "a topic was closed before all neighbours had its answer")
         await conversation.said()
         await self._end(topic, conversation)
+
+    def _lingering(self, topic: bytes) -> float:
+        """For how long neighbours that have no answer are waited for; it counts from when the answer was found."""
+        now, record = self._now(), self._records[topic]
+        if not record.declared:
+            self._records.note(topic, replace(record, declared=now))
+            return LINGER
+        return min(max(LINGER - (now - record.declared) / 1000.0, LINGER_AFTER_A_START), LINGER)
 
     async def _end(self, topic: bytes, conversation: Conversation) -> None:
         protocol = conversation.protocol
@@ -377,8 +387,11 @@ class Topics:
         await conversation.stop()
 
     def _end_record(self, topic: bytes, found: Certificate, information: float) -> None:
-        now = max(self._around.clock.stamp() >> 16, 1)
-        self._records.end(topic, found, information=information, ended=now)
+        self._records.end(topic, found, information=information, ended=self._now())
+
+    def _now(self) -> int:
+        """By the machine's clock, in milliseconds."""
+        return max(self._around.clock.stamp() >> 16, 1)
 
     # -- what is kept ---------------------------------------------------------------------------
 
