@@ -45,6 +45,13 @@ async def test_a_loop_over_rounds() -> None:
 
 
 @virtually
+async def test_a_round_does_not_show_its_weight() -> None:
+    """A program that logs where it is must not log of how many patients it tells."""
+    async with LocalNetwork(THREE) as net:
+        assert repr(await anext(net["ada"].rounds("loop", 3, weight=61.77))) == "Round(number=1)"
+
+
+@virtually
 async def test_a_loop_whose_last_round_can_have_no_name_does_not_begin() -> None:
     """It ended in the tenth round, after nine had been averaged; a loop without a name was called "None"."""
     agreed = Release(epsilon=2.0, delta=1e-6, low=0.0, high=10.0, unit="0.000001", honest=3)

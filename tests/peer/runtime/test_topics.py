@@ -633,6 +633,34 @@ async def test_a_member_that_dies_while_others_count_on_it_is_named_and_the_next
         assert {(one.contributors, round(one.mean, 3)) for one in await asyncio.gather(*late)} == {(tuple(names), 1.5)}
 
 
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        (0.5, "is spent: noise of deviation 0.8 stays for good, too much to agree to 0.001"),
+        (None, "is spent, and it shows nothing"),
+    ],
+)
+def test_a_spent_budget_is_the_reason(before: float | None, why: str) -> None:
+    """All are there, and there will be no answer: it was said that agreement takes longer, for ever."""
+
+    async def ask() -> None:
+        async with LocalNetwork(["ada", "bob", "cyd"]) as net:  # without a budget: it shows more than one pays for
+            if before is None:
+                await asyncio.gather(*(net[name].average(61.77, topic="first") for name in net))
+                await asyncio.gather(*(net[name].quiet(60.0) for name in net))
+        limited = LocalNetwork(["ada", "bob", "cyd"], smallest_std=0.5)
+        limited._stores |= {name: store.copy() for name, store in net._stores.items()}
+        async with limited as net:
+            calls = (net[name].average(61.77, topic="t", timeout=60.0) for name in net)
+            for found in await asyncio.gather(*calls, return_exceptions=True):
+                assert isinstance(found, TopicUnfinished)
+                assert f"after 60 s: this peer's privacy budget for this secret (smallest_std) {why}" in str(found)
+                assert "61" not in str(found)
+            assert why in net["ada"].status().topics["t"].statement
+
+    run_virtually(ask())
+
+
 @pytest.mark.parametrize("needed", [1, 2])
 def test_too_few_neighbours_left_are_the_reason(needed: int) -> None:
     """Three members, of whom one never comes: with two needed the others have no answer, and the error says why."""

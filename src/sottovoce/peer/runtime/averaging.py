@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ class Round:
     """
 
     number: int
-    average: Callable[..., Awaitable[Average]]
+    average: Callable[..., Awaitable[Average]] = field(repr=False)  # it holds the weight
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,6 +8,7 @@ and after, messages about it are answered with NOT_YET and CLOSED, without any s
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,8 +21,9 @@ from ..protocol import Protocol
 from ..protocol.absences import Missing
 from ..protocol.closing import Certificate, in_the_order_of
 from ..protocol.closing import named as names_of
+from ..protocol.disclosure import too_noisy
 from ..protocol.messages import Message
-from ..protocol.noise import Draw, account_for
+from ..protocol.noise import Draw, account_for, may_draw, noise_in_place
 from ..protocol.openings import answer_without_topic, asks_for_answer, topic_id
 from ..protocol.settings import TopicSettings
 from ..protocol.status import TopicStatus
@@ -35,7 +37,7 @@ from .keeping import Keeper
 from .records import Answer, Records
 from .retelling import Retelling
 from .talking import nothing_later
-from .waiting import why_alone, why_silent, why_waiting
+from .waiting import why_alone, why_silent, why_spent, why_waiting
 
 __all__ = ["LINGER", "LINGER_AFTER_A_START", "Sources", "Topics"]
 
@@ -335,7 +337,7 @@ class Topics:
 
     def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
         protocol = conversation.protocol
-        return why_waiting(missing, unheard, conversation.age, _too_few(protocol), sorted(protocol.ended))
+        return why_waiting(missing, unheard, conversation.age, _held(protocol), sorted(protocol.ended))
 
     def status(self) -> dict[str, TopicStatus]:
         """The topics that are open here: what each waits for, and who is missing."""
@@ -412,8 +414,14 @@ class Topics:
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
 
 
-def _too_few(protocol: Protocol) -> str:
-    return why_silent(len(protocol.state.active), protocol.settings.min_open_edges)
+def _held(protocol: Protocol) -> str:
+    """What keeps this peer from an answer, whoever else is there; empty if nothing does."""
+    state, settings = protocol.state, protocol.settings
+    if not may_draw(state):
+        return why_spent(math.inf, settings.tolerance)
+    if not state.account.affords() and too_noisy(state, settings):
+        return why_spent(noise_in_place(state, settings.units) * settings.units.number, settings.tolerance)
+    return why_silent(len(state.active), settings.min_open_edges)
 
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:
