@@ -316,6 +316,30 @@ async def test_what_is_no_time_is_refused_in_a_sentence() -> None:
                     await call(timeout)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@virtually
+async def test_a_child_of_a_fork_does_not_close_its_parents_peer() -> None:
+    """It leaves the ``async with`` when it ends, and would say goodbye over the parent's connections."""
+    async with LocalNetwork(THREE) as net:
+        assert _closed_in_a_child(net["ada"])
+        answers = await asyncio.gather(*(net[name].average(1.0, topic="t") for name in THREE))
+        assert {answer.number for answer in answers} == {3}
+
+
+def _closed_in_a_child(peer: Peer) -> bool:
+    """Whether closing it there ends at once."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            try:
+                peer.close().send(None)
+            except StopIteration:
+                code = 0
+        os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
 @virtually
 async def test_a_time_out_may_be_a_number_of_numpy() -> None:
     """It comes from a configuration or a computation as often as from a keyboard."""
