@@ -66,6 +66,14 @@ def test_the_message_says_whether_it_is_the_weight_or_the_product() -> None:
         Question.of([1.0, float("inf")], 11.0, CONFIG)
 
 
+def test_a_value_that_is_too_long_with_its_weight_is_told_so() -> None:
+    """It has as many numbers as a value may have, and was told that it has one more."""
+    config = LocalNetwork(NAMES, longest_topic=3).config("ada")
+    assert len(Question.of([1.0] * 3, None, config).vector) == 3
+    with pytest.raises(InvalidParameter, match="at most longest_topic = 3 numbers, its weight included, got 4"):
+        Question.of([1.0] * 3, 2.0, config)
+
+
 def weighted(values: list[float], weights: list[float]) -> list[Any]:
     """What becomes of three weighted calls."""
 

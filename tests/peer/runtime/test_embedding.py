@@ -138,6 +138,20 @@ async def test_a_topic_begun_while_its_peer_is_closed_is_refused() -> None:
 
 
 @virtually
+async def test_a_peer_is_entered_once() -> None:
+    """Entered by two parts of a program it took its own connections away, and the first could not go on."""
+    async with LocalNetwork(THREE) as net:
+        with pytest.raises(PeerError, match="in one `async with` only, once: make another one"):
+            async with net["ada"]:
+                pass
+        answers = await asyncio.gather(*(net[name].average(1.0, topic="t") for name in THREE))
+        assert {answer.number for answer in answers} == {3}
+        ada = net["ada"]
+    with pytest.raises(PeerError, match="make another one"):
+        await ada.__aenter__()
+
+
+@virtually
 async def test_a_call_from_another_event_loop_is_refused() -> None:
     """It contributed, waited for ever, and took the peer's connections with it; the peer goes on as if it never was."""
     async with LocalNetwork(THREE) as net:

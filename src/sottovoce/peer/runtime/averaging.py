@@ -216,5 +216,7 @@ def _rounded(told: Any, means: npt.NDArray[np.float64]) -> float:
 def _in_units(flat: npt.NDArray[np.float64], config: PeerConfig) -> Vector:
     most = max(config.longest_topic, config.dimension)
     if flat.size > most:
-        raise InvalidParameter(f"a topic's value must have at most longest_topic = {most} numbers, got {flat.size}")
+        raise InvalidParameter(
+            f"a topic's value must have at most longest_topic = {most} numbers, its weight included, got {flat.size}"
+        )
     return config.units.from_values(check_value(flat, dimension=flat.size, low=config.low, high=config.high))

@@ -77,6 +77,8 @@ class Living:
     # -- life -----------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
+        if self._loop is not None:
+            raise PeerError("a Peer is used in one `async with` only, once: make another one")
         self._loop = asyncio.get_running_loop()
         try:
             self._begin()
