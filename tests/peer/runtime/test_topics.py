@@ -275,6 +275,42 @@ async def test_a_budget_is_spent_by_all_topics_of_a_secret_together() -> None:
         assert 0.0 < account.information <= account.budget * (1 + 1e-12)
 
 
+PATH = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan")]
+
+
+@virtually
+async def test_rounds_with_a_budget_follow_each_other() -> None:
+    """The second was refused, to wait for the answer of the first, which was there: neighbours did not have it yet."""
+    async with LocalNetwork(["ada", "bob", "cyd", "dan"], PATH, smallest_std=0.02, tolerance=5.0) as net:
+
+        async def learn(name: str) -> list[float]:
+            how: dict[str, Any] = {"timeout": 60.0, "secret": "pay"}
+            return [(await step.average(3.0)).mean async for step in net[name].rounds("r", 3, **how)]
+
+        found = await asyncio.gather(*map(learn, net))
+        assert np.abs(np.array(found) - 3.0).max() <= 2.5
+        for name in net:
+            account = net[name].accounts()["pay"]
+            assert 0.0 < account.information <= account.budget * (1 + 1e-12)
+
+
+@virtually
+async def test_a_secret_that_is_in_use_until_a_neighbour_is_back_is_refused_in_time() -> None:
+    """A neighbour died before it had the answer: the next topic waits as long as it may, and then says for what."""
+    async with LocalNetwork(["ada", "bob", "cyd", "dan"], PATH, seed=1, smallest_std=0.02, tolerance=5.0) as net:
+        calls = {name: asyncio.ensure_future(net[name].average(1.0, topic="a")) for name in net}
+        while not any(call.done() for call in calls.values()):
+            await asyncio.sleep(0.001)
+        one, other = next((a, b) for a, b in [*PATH, *map(reversed, PATH)] if calls[a].done() and not calls[b].done())
+        await net.kill(other)
+        with pytest.raises(PeerError, match="is in use for topic 'a': wait until its neighbours have its answer, too"):
+            await net[one].average(1.0, topic="b", timeout=20.0)
+        assert net[one].topics() == {"a": "open"}
+        for call in calls.values():
+            call.cancel()
+        await asyncio.gather(*calls.values(), return_exceptions=True)
+
+
 @virtually
 async def test_loss_and_repetition_change_nothing() -> None:
     """A fifth of all messages lost, a fifth repeated: the mean and the members are right, round after round."""

@@ -117,7 +117,7 @@ class Peer(Living):
             for as long again. All contributors must say the same.
         secret
             What the value tells of. Topics that name the same secret add up in one privacy account, and with a budget
-            draw on it together; see :meth:`accounts`.
+            draw on it together, one after the other; see :meth:`accounts`.
         weight
             Makes it a weighted mean. Then all contributors give one; the weight, and the weight times the value, are
             what must lie within the range, and what is rounded to the unit: the error grows as weights get smaller.

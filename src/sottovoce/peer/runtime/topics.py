@@ -8,6 +8,7 @@ and after, messages about it are answered with NOT_YET and CLOSED, without any s
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -201,6 +202,8 @@ class Topics:
         patience = check_patience(patience)
         check_secret(secret)
         topic = topic_id(name)
+        if topic not in self._open:
+            await self._until_free(topic, secret, patience)
         record = self._records.get(topic)
         if record is None or not record.ended:
             conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
@@ -217,14 +220,37 @@ class Topics:
         conversation = self._open.get(topic_id(name))
         return None if conversation is None else conversation.protocol.state.value
 
+    async def _until_free(self, topic: bytes, secret: str, patience: float | None) -> None:
+        """R86: with a budget, topics of a secret follow each other. One that has its answer still shows a little, until
+        its neighbours have it, too: a loop over rounds begins the next one a moment too early.
+        """
+        record = self._records.get(topic)
+        if self._around.config().smallest_std is None or (record is not None and record.ended):
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                for other in self._using(secret):
+                    if (ending := self._open.get(other)) is not None and ending.protocol.declared:
+                        await ending.keeper.until(lambda other=other: other not in self._open)  # type: ignore[misc]
+
+    def _using(self, secret: str) -> list[bytes]:
+        return [topic for topic in self._open if self._records[topic].secret == secret]
+
     def _contribute(self, name: str, value: Vector, shape: str, missing: str, secret: str) -> Conversation:
         if self._stopped:  # it would wait for ever: nobody ends what begins now
             raise TemporaryFailure(f"the peer has been stopped; nothing was contributed to topic {name!r}")
         topic, carried = topic_id(name), self._records.shown(secret)
         config = self._around.config()
-        busy = [self._records[other].name for other in self._open if self._records[other].secret == secret]
+        busy = self._using(secret)
         if busy and config.smallest_std is not None:
-            raise PeerError(f"secret {secret!r} has a budget and is in use for topic {busy[0]!r}: wait for its answer")
+            until = (
+                "until its neighbours have its answer, too"
+                if self._open[busy[0]].protocol.declared
+                else "for its answer"
+            )
+            raise PeerError(
+                f"secret {secret!r} has a budget and is in use for topic {self._records[busy[0]].name!r}: wait {until}"
+            )
         record = TopicRecord(name, len(value), missing, secret, carried=carried, information=carried, shape=shape)
         _settings(config, record)  # refuses before anything is stored
         self._records.note(topic, record)
