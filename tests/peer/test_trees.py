@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,3 +124,26 @@ def test_arrays_of_32_bits_come_back_as_such(kind: str, shape: tuple[int, ...]) 
     [back] = flat.rebuild(flat.vector).values()
     assert isinstance(back, np.ndarray)
     assert (back.dtype, back.shape) == (np.float32, shape)
+
+
+@pytest.mark.parametrize("keys", [[frozenset("a"), frozenset("b")], [(1, frozenset())], [np.datetime64("2026-11")]])
+def test_keys_that_cannot_be_compared_are_refused(keys: list[Any]) -> None:
+    """They counted by their places, which differ for sets: a neighbour's numbers were added to those of another key."""
+    with pytest.raises(InvalidValues, match=r"the keys of the value\['k'\] must be texts, numbers, dates, .* one is a"):
+        flatten({"k": dict.fromkeys(keys, 61.77)})
+
+
+def test_other_months_are_other_keys() -> None:
+    """Sums by month, of which one party has begun a month later, are not those of the same months."""
+    kinds = [lambda month: date(2026, month, 1), lambda hour: datetime(2026, 1, 1, hour, tzinfo=UTC), time, Decimal]
+    trees = [{kind(first): 1.0, kind(first + 1): 1.0} for kind in kinds for first in (1, 2)]
+    assert len({flatten(tree).shape for tree in trees}) == len(trees)
+
+
+def test_a_dictionary_may_change_while_its_mean_is_waited_for() -> None:
+    """A key that came had no number in the answer, and one that went was not in it."""
+    value = {"b": 1.0, "a": 2.0}
+    vector, rebuild, _ = flatten(value)
+    del value["b"]
+    value["c"] = 3.0
+    assert list(rebuild(vector).items()) == [("b", 1.0), ("a", 2.0)]

@@ -7,9 +7,11 @@ Arrays of 32-bit floats come back as such.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +51,8 @@ def flatten(value: Any) -> Flat:
     ----------
     value
         A number, an array of numbers of any shape, or a dictionary, list or tuple of those, nested as you like. A list
-        of plain numbers is one array; a named tuple stays one.
+        of plain numbers is one array; a named tuple stays one. Keys are texts, numbers, dates, bytes, or tuples of
+        those. What comes back is a tree as it was given, whatever becomes of this one meanwhile.
 
     Raises
     ------
@@ -105,17 +108,19 @@ def _maker(value: list[Any] | tuple[Any, ...], where: str) -> Callable[[Iterable
 
 
 def _mapping(value: Mapping[Any, Any], where: str, parts: list[Floats]) -> tuple[Rebuild, Shape]:
+    given = list(value)  # the dictionary may change before the answer is there
+    told = {key: _key(key, where) for key in given}
     try:
-        order = sorted(value)
+        order = sorted(given)
     except TypeError:
         raise InvalidValues(f"the keys of {where} must be of one kind, so that all sort them alike") from None
     made = [_counted(value[key], f"{where}[{key!r}]", parts) for key in order]
 
     def rebuild(vector: Floats) -> dict[Any, Any]:
         found = dict(zip(order, _each(made, vector), strict=True))
-        return {key: found[key] for key in value}
+        return {key: found[key] for key in given}
 
-    shapes = (f"{_key(key)}: {shape}" for key, (_, _, shape) in zip(order, made, strict=True))
+    shapes = (f"{told[key]}: {shape}" for key, (_, _, shape) in zip(order, made, strict=True))
     return rebuild, f"{{{', '.join(shapes)}}}"
 
 
@@ -169,17 +174,26 @@ def _of_all(value: list[Any] | tuple[Any, ...], shapes: list[Shape]) -> Shape:
     return f"[{', '.join(map(str, shapes))}]"
 
 
-def _key(key: Any) -> str:
-    """A key as text, the same in every process; one of a kind that has none counts by its place."""
+def _key(key: Any, where: str) -> str:
+    """A key as text, the same in every process and another for every other key.
+
+    Keys of other kinds are refused: who cannot compare them would add up what stands for different things. Some, such
+    as frozen sets, are not even in the same order everywhere.
+    """
     if isinstance(key, str):
         return repr(str(key))
     if isinstance(key, numbers.Integral):
         return repr(int(key))
-    if isinstance(key, float):
+    if isinstance(key, float | np.floating):
         return repr(float(key))
     if isinstance(key, tuple):
-        return f"({', '.join(map(_key, key))})"
-    return repr(key) if isinstance(key, bytes) else "?"
+        return f"({', '.join(_key(item, where) for item in key)})"
+    if key is None or isinstance(key, bytes | Decimal | numbers.Rational | datetime.date | datetime.time):
+        return repr(key)
+    raise InvalidValues(
+        f"the keys of {where} must be texts, numbers, dates, bytes or tuples of them, so that all can compare them: "
+        f"one is a {type(key).__name__}"
+    )
 
 
 def _text(shape: Shape) -> str:

@@ -83,7 +83,14 @@ class StoreConformance:
         store = self.open(place)
         records = {
             bytes([k]) * 16: TopicRecord(
-                f"topic {k}", k, "drop", "salary", carried=0.5, information=1 / 3, shape=f"({k},)" if k > 1 else ""
+                f"topic {k}",
+                k,
+                "drop",
+                "salary",
+                carried=0.5,
+                information=1 / 3,
+                shape=f"({k},)" if k > 1 else "",
+                declared=k - 1,
             )
             for k in (1, 5)
         }

@@ -66,6 +66,14 @@ def test_the_message_says_whether_it_is_the_weight_or_the_product() -> None:
         Question.of([1.0, float("inf")], 11.0, CONFIG)
 
 
+def test_a_value_that_is_too_long_with_its_weight_is_told_so() -> None:
+    """It has as many numbers as a value may have, and was told that it has one more."""
+    config = LocalNetwork(NAMES, longest_topic=3).config("ada")
+    assert len(Question.of([1.0] * 3, None, config).vector) == 3
+    with pytest.raises(InvalidParameter, match="at most longest_topic = 3 numbers, its weight included, got 4"):
+        Question.of([1.0] * 3, 2.0, config)
+
+
 def weighted(values: list[float], weights: list[float]) -> list[Any]:
     """What becomes of three weighted calls."""
 
@@ -88,6 +96,23 @@ def test_the_bound_holds_for_the_quotient(weights: list[float]) -> None:
     for answer in weighted(values, weights):
         assert abs(answer.mean - exact) <= answer.plus_minus
     assert weighted(values, [100.0, 100.0, 100.0])[0].plus_minus < 2e-5
+
+
+def test_the_bound_holds_for_arrays_of_32_bits() -> None:
+    """Near 1000 they hold four digits behind the point, and a network may agree to within fewer."""
+    values = [999.1, 998.3, 997.7]
+
+    async def calls() -> list[Any]:
+        async with LocalNetwork(NAMES, tolerance=1e-5) as net:
+            three = [{"w": np.array([value], dtype=np.float32), "b": value} for value in values]
+            return await asyncio.gather(
+                *(net[name].average(tree, topic="t") for name, tree in zip(net, three, strict=True))
+            )
+
+    exact = sum(Fraction(str(float(np.float32(value)))) for value in values) / 3
+    for answer in run_virtually(calls()):
+        assert answer.mean["w"].dtype == np.float32
+        assert abs(Fraction(float(answer.mean["w"][0])) - exact) <= Fraction(answer.plus_minus)
 
 
 def test_weights_that_may_be_nothing_give_no_answer() -> None:

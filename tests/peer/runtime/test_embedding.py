@@ -16,8 +16,9 @@ import pytest
 from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfinished
 from sottovoce.peer import Average, BlockingPeer, Peer
 from sottovoce.peer.runtime import blocking, records
+from sottovoce.peer.runtime.releasing import released_name
 from sottovoce.privacy import Release
-from sottovoce.testing import LocalNetwork
+from sottovoce.testing import LocalNetwork, VirtualClock
 
 from .town import virtually
 
@@ -41,6 +42,26 @@ async def test_a_loop_over_rounds() -> None:
         with pytest.raises(InvalidParameter, match="count must be"):
             await anext(net["ada"].rounds("loop", 0))
         assert [step.number async for step in net["ada"].rounds("loop", np.int64(2))] == [1, 2]
+
+
+@virtually
+async def test_a_round_does_not_show_its_weight() -> None:
+    """A program that logs where it is must not log of how many patients it tells."""
+    async with LocalNetwork(THREE) as net:
+        assert repr(await anext(net["ada"].rounds("loop", 3, weight=61.77))) == "Round(number=1)"
+
+
+@virtually
+async def test_a_loop_whose_last_round_can_have_no_name_does_not_begin() -> None:
+    """It ended in the tenth round, after nine had been averaged; a loop without a name was called "None"."""
+    agreed = Release(epsilon=2.0, delta=1e-6, low=0.0, high=10.0, unit="0.000001", honest=3)
+    longest = 255 - len(released_name("x", agreed, 3))  # so that there is room for "/9"
+    async with LocalNetwork(THREE) as net:
+        for name, release in (("x" * 254, None), ("x" * longest, agreed), (None, None)):
+            with pytest.raises(InvalidParameter, match="topic must be printable text of 1 to 256"):
+                await anext(net["ada"].rounds(name, 10, release=release, timeout=0.1))
+            assert (await anext(net["ada"].rounds(str(name), 9, release=release, timeout=0.1))).number == 1
+        assert net["ada"].topics() == {}
 
 
 @virtually
@@ -117,6 +138,20 @@ async def test_a_topic_begun_while_its_peer_is_closed_is_refused() -> None:
 
 
 @virtually
+async def test_a_peer_is_entered_once() -> None:
+    """Entered by two parts of a program it took its own connections away, and the first could not go on."""
+    async with LocalNetwork(THREE) as net:
+        with pytest.raises(PeerError, match="in one `async with` only, once: make another one"):
+            async with net["ada"]:
+                pass
+        answers = await asyncio.gather(*(net[name].average(1.0, topic="t") for name in THREE))
+        assert {answer.number for answer in answers} == {3}
+        ada = net["ada"]
+    with pytest.raises(PeerError, match="make another one"):
+        await ada.__aenter__()
+
+
+@virtually
 async def test_a_call_from_another_event_loop_is_refused() -> None:
     """It contributed, waited for ever, and took the peer's connections with it; the peer goes on as if it never was."""
     async with LocalNetwork(THREE) as net:
@@ -152,6 +187,26 @@ async def test_old_answers_are_forgotten_and_their_names_are_not(monkeypatch: py
         assert isinstance(await net["ada"].average(1.0, topic="3"), Average)
         with pytest.raises(TopicClosed, match="kept here no more"):
             await net["ada"].average(1.0, topic="0")
+
+
+@virtually
+async def test_a_clock_that_is_put_back_costs_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By it new topics seemed the oldest: the answer of each was forgotten when it had ended."""
+    monkeypatch.setattr(records, "KEPT_ANSWERS", 2)
+    monkeypatch.setattr(records, "KEPT_NUMBERS", 2)
+    stamp, ahead = VirtualClock.stamp, [10**12 << 16]
+    monkeypatch.setattr(VirtualClock, "stamp", lambda clock: stamp(clock) + ahead[0])
+    async with LocalNetwork(THREE) as net:
+        for topic in ("before", "also before", "after", "also after"):
+            if topic == "after":
+                ahead[0] = 0
+            await asyncio.gather(*(net[name].average(1.0, topic=topic) for name in THREE))
+            await asyncio.sleep(20.0)
+        assert set(net["ada"].topics().values()) == {"closed"}
+        for topic in ("after", "also after"):
+            assert isinstance(await net["ada"].average(1.0, topic=topic), Average)
+        with pytest.raises(TopicClosed, match="kept here no more"):
+            await net["ada"].average(1.0, topic="before")
 
 
 @virtually
@@ -263,6 +318,40 @@ def test_a_process_that_was_forked_is_told_to_make_a_peer_of_its_own() -> None:
             ada.average(1.0, topic="t", timeout=0.1)
     with os.fdopen(reading) as said_there:
         assert "in the process that made it" in said_there.read()
+
+
+@virtually
+async def test_what_is_no_time_is_refused_in_a_sentence() -> None:
+    """Text ended in a traceback, and what is not a number in no time-out at all."""
+    async with LocalNetwork(THREE) as net:
+        for timeout in ("60", float("nan"), -1.0):
+            for call in (net["ada"].quiet, net["ada"].settled):
+                with pytest.raises(InvalidParameter, match="timeout must be a finite number of seconds"):
+                    await call(timeout)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@virtually
+async def test_a_child_of_a_fork_does_not_close_its_parents_peer() -> None:
+    """It leaves the ``async with`` when it ends, and would say goodbye over the parent's connections."""
+    async with LocalNetwork(THREE) as net:
+        assert _closed_in_a_child(net["ada"])
+        answers = await asyncio.gather(*(net[name].average(1.0, topic="t") for name in THREE))
+        assert {answer.number for answer in answers} == {3}
+
+
+def _closed_in_a_child(peer: Peer) -> bool:
+    """Whether closing it there ends at once."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            try:
+                peer.close().send(None)
+            except StopIteration:
+                code = 0
+        os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
 
 
 @virtually

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from sottovoce.peer.runtime import topics
 from sottovoce.testing import LocalNetwork, run_virtually
 
 
@@ -49,3 +50,38 @@ def test_value_noise_and_ledgers_are_gone_from_memory(missing: str) -> None:
     looked_at, left = run_virtually(work())
     assert looked_at >= 9
     assert left == []
+
+
+@pytest.mark.parametrize(
+    ("pauses", "states"),
+    [
+        ([(45.0, 0.0), (45.0, 0.0), (45.0, 0.0)], ["open", "open", "closed"]),
+        ([(1.0, 300.0), (9.0, 0.0), (9.0, 0.0), (11.0, 0.0)], ["open", "open", "open", "closed"]),
+    ],
+    ids=["started anew every day", "away for days"],
+)
+def test_a_neighbour_that_is_gone_for_good_keeps_no_value_here(
+    pauses: list[tuple[float, float]], states: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It died before it had the answer. With each start the day began again, and the value stayed; now an hour does."""
+    monkeypatch.setattr(topics, "LINGER", 100.0)
+    monkeypatch.setattr(topics, "LINGER_AFTER_A_START", 10.0)
+
+    async def work() -> list[str]:
+        found = []
+        async with LocalNetwork(["ada", "bob", "cyd"]) as net:
+            calls = {name: asyncio.create_task(net[name].average(7.0, topic="t")) for name in net}
+            await asyncio.wait(calls.values(), return_when=asyncio.FIRST_COMPLETED)
+            first, *_, last = sorted(calls, key=lambda name: not calls[name].done())
+            assert not calls[last].done()
+            await net.kill(last)
+            await asyncio.gather(*calls.values(), return_exceptions=True)
+            for up, away in pauses:
+                await asyncio.sleep(up)
+                found.append(net[first].topics()["t"])
+                await net.kill(first)
+                await asyncio.sleep(away)
+                await net.start(first)
+        return found
+
+    assert run_virtually(work()) == states

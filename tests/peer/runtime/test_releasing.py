@@ -110,6 +110,51 @@ def test_a_disk_that_is_lost_gives_no_second_answer() -> None:
         assert len(run_virtually(talk(0.2 + 0.15 * k, ("wait", "drop")[k % 2]))) == 1
 
 
+@pytest.mark.parametrize("ended", [True, False], ids=["ended", "open"])
+def test_a_release_is_the_same_when_members_have_joined(ended: bool) -> None:
+    """A loop over rounds that is run again from its start drew noise anew for each round, and counted it twice."""
+
+    async def talk() -> None:
+        async with LocalNetwork(NAMES, roster=1) as before:
+            if ended:
+                first = await contribute(before, NAMES)
+                await asyncio.gather(*(before[name].quiet(60.0) for name in NAMES))
+            else:
+                with pytest.raises(TopicUnfinished):
+                    await contribute(before, ["ada"], timeout=1.0)
+            known, given = before["ada"].topics(), before["ada"].contributed(_full("x"))
+            cost = before["ada"].released()
+        after = LocalNetwork([*NAMES, "eve"], seed=2, roster=2)
+        after._stores |= {name: store.copy() for name, store in before._stores.items()}
+        async with after as net:
+            if ended:
+                assert await contribute(net, NAMES, timeout=60.0) == first
+            else:
+                with pytest.raises(TopicUnfinished):
+                    await contribute(net, ["ada"], timeout=1.0)
+                assert net["ada"].contributed(_full("x")) == given
+            assert (net["ada"].topics(), net["ada"].released()) == (known, cost)
+
+    run_virtually(talk())
+
+
+def _full(topic: str) -> str:
+    return released_name(topic, RELEASE, len(NAMES))
+
+
+@pytest.mark.parametrize("how", [{"topic": None}, {"release": "ε = 2"}])
+def test_a_release_of_something_else_is_refused(how: dict[str, Any]) -> None:
+    """A topic without a name was called "None"; what is no agreement ended in a traceback."""
+
+    async def talk() -> None:
+        async with LocalNetwork(NAMES) as net:
+            with pytest.raises(InvalidParameter, match=r"topic must be printable text|release must be a Release, got"):
+                await contribute(net, ["ada"], timeout=0.1, **how)
+            assert net["ada"].topics() == {}
+
+    run_virtually(talk())
+
+
 def test_noise_is_drawn_once_for_a_topic() -> None:
     """Asking again, also after a power cut, waits on with the same contribution: no second draw to compare with."""
     name = released_name("x", RELEASE, 4)

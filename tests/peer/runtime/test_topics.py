@@ -275,6 +275,42 @@ async def test_a_budget_is_spent_by_all_topics_of_a_secret_together() -> None:
         assert 0.0 < account.information <= account.budget * (1 + 1e-12)
 
 
+PATH = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan")]
+
+
+@virtually
+async def test_rounds_with_a_budget_follow_each_other() -> None:
+    """The second was refused, to wait for the answer of the first, which was there: neighbours did not have it yet."""
+    async with LocalNetwork(["ada", "bob", "cyd", "dan"], PATH, smallest_std=0.02, tolerance=5.0) as net:
+
+        async def learn(name: str) -> list[float]:
+            how: dict[str, Any] = {"timeout": 60.0, "secret": "pay"}
+            return [(await step.average(3.0)).mean async for step in net[name].rounds("r", 3, **how)]
+
+        found = await asyncio.gather(*map(learn, net))
+        assert np.abs(np.array(found) - 3.0).max() <= 2.5
+        for name in net:
+            account = net[name].accounts()["pay"]
+            assert 0.0 < account.information <= account.budget * (1 + 1e-12)
+
+
+@virtually
+async def test_a_secret_that_is_in_use_until_a_neighbour_is_back_is_refused_in_time() -> None:
+    """A neighbour died before it had the answer: the next topic waits as long as it may, and then says for what."""
+    async with LocalNetwork(["ada", "bob", "cyd", "dan"], PATH, seed=1, smallest_std=0.02, tolerance=5.0) as net:
+        calls = {name: asyncio.ensure_future(net[name].average(1.0, topic="a")) for name in net}
+        while not any(call.done() for call in calls.values()):
+            await asyncio.sleep(0.001)
+        one, other = next((a, b) for a, b in [*PATH, *map(reversed, PATH)] if calls[a].done() and not calls[b].done())
+        await net.kill(other)
+        with pytest.raises(PeerError, match="is in use for topic 'a': wait until its neighbours have its answer, too"):
+            await net[one].average(1.0, topic="b", timeout=20.0)
+        assert net[one].topics() == {"a": "open"}
+        for call in calls.values():
+            call.cancel()
+        await asyncio.gather(*calls.values(), return_exceptions=True)
+
+
 @virtually
 async def test_loss_and_repetition_change_nothing() -> None:
     """A fifth of all messages lost, a fifth repeated: the mean and the members are right, round after round."""
@@ -631,6 +667,34 @@ async def test_a_member_that_dies_while_others_count_on_it_is_named_and_the_next
         await net.start("dan")
         late = (net[name].average(1.0 * k, topic="t", missing="drop", timeout=90.0) for k, name in enumerate(names))
         assert {(one.contributors, round(one.mean, 3)) for one in await asyncio.gather(*late)} == {(tuple(names), 1.5)}
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        (0.5, "is spent: noise of deviation 0.8 stays for good, too much to agree to 0.001"),
+        (None, "is spent, and it shows nothing"),
+    ],
+)
+def test_a_spent_budget_is_the_reason(before: float | None, why: str) -> None:
+    """All are there, and there will be no answer: it was said that agreement takes longer, for ever."""
+
+    async def ask() -> None:
+        async with LocalNetwork(["ada", "bob", "cyd"]) as net:  # without a budget: it shows more than one pays for
+            if before is None:
+                await asyncio.gather(*(net[name].average(61.77, topic="first") for name in net))
+                await asyncio.gather(*(net[name].quiet(60.0) for name in net))
+        limited = LocalNetwork(["ada", "bob", "cyd"], smallest_std=0.5)
+        limited._stores |= {name: store.copy() for name, store in net._stores.items()}
+        async with limited as net:
+            calls = (net[name].average(61.77, topic="t", timeout=60.0) for name in net)
+            for found in await asyncio.gather(*calls, return_exceptions=True):
+                assert isinstance(found, TopicUnfinished)
+                assert f"after 60 s: this peer's privacy budget for this secret (smallest_std) {why}" in str(found)
+                assert "61" not in str(found)
+            assert why in net["ada"].status().topics["t"].statement
+
+    run_virtually(ask())
 
 
 @pytest.mark.parametrize("needed", [1, 2])

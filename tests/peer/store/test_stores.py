@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import shutil
@@ -52,6 +53,49 @@ def store(tmp_path: Path) -> Any:
     with_state.save(some_state())
     yield with_state
     with_state.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_of_a_fork_leaves_the_store_alone(store: SqliteStore, tmp_path: Path) -> None:
+    """With its copy freed the log was removed, and what the parent stored from then on was lost when it died."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            with pytest.raises(StoreError, match="the store is closed"):
+                store.save(some_state())
+            store.close()
+            held = [store.__dict__.pop(name) for name in ("_db", "_standing", "_sheets")]
+            held.clear()
+            gc.collect()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    after = replace(some_state(), requests=77)
+    store.save(after)
+    shutil.copytree(store.path.parent, tmp_path / "as after a power cut")
+    again = SqliteStore(tmp_path / "as after a power cut", WHO)
+    assert_same(again.load(), after)
+    again.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_that_lives_longer_does_not_hold_the_store(store: SqliteStore) -> None:
+    """A worker that was left behind by a killed server kept the next one out."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)
+        os._exit(0)
+    try:
+        store.close()
+        SqliteStore(store.path.parent, WHO).close()
+    finally:
+        os.close(writing)
+        os.close(reading)
+        os.waitpid(child, 0)
 
 
 def test_two_processes_cannot_hold_one_store(store: SqliteStore) -> None:

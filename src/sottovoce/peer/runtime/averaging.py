@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,10 @@ class Average:
     contributors, number
         Whose values it is the mean of, in the order of the roster, and how many they are.
     plus_minus
-        How far any coordinate of the mean can be from the exact one; with weights, that of the quotient.
-        The noise of a release comes on top.
+        How far any coordinate of the mean can be from the exact one of the contributions, which were rounded to the
+        unit; with weights, that of the quotient. What 32-bit arrays cannot hold is in it. The noise of a release comes
+        on top, and so do half a unit at most where values are no multiples of it, and the last digit of a float where
+        the mean is larger than 2⁵² units.
     epsilon
         Of a release: the ε that this mean reached at the agreed δ, from the number of contributors. Every missing
         member counts as one of the honest. Members that take part see more than the mean.
@@ -69,7 +71,7 @@ class Round:
     """
 
     number: int
-    average: Callable[..., Awaitable[Average]]
+    average: Callable[..., Awaitable[Average]] = field(repr=False)  # it holds the weight
 
 
 @dataclass(frozen=True, repr=False)
@@ -144,7 +146,9 @@ class Question:
         means, bound = config.units.to_values(found.twice) / 2.0, 0.5 * found.width * config.units.number
         if self.shape.startswith(WEIGHTED):
             means, bound = _quotient(means, bound + 0.5 * config.units.number)  # weights were rounded, too
-        plain = Average(found.name, self.read(means), found.contributors, len(found.contributors), bound)
+        told = self.read(means)
+        bound += _rounded(told, means)
+        plain = Average(found.name, told, found.contributors, len(found.contributors), bound)
         cost = None if self.release is None else cost_of(found.name, plain.number)
         if self.release is None or cost is None:
             return plain
@@ -197,8 +201,22 @@ def _quotient(sums: npt.NDArray[np.float64], apart: float) -> tuple[npt.NDArray[
     return means, apart * (1.0 + float(abs(means).max())) / least
 
 
+def _rounded(told: Any, means: npt.NDArray[np.float64]) -> float:
+    """How far what is told is from the means, where it has arrays of 32 bits.
+
+    Examples
+    --------
+    >>> means = np.array([1.0, 1e3 + 2e-5])
+    >>> _rounded(means, means), round(_rounded(means.astype(np.float32), means), 9)
+    (0.0, 2e-05)
+    """
+    return float(abs(flatten(told).vector - means).max())
+
+
 def _in_units(flat: npt.NDArray[np.float64], config: PeerConfig) -> Vector:
     most = max(config.longest_topic, config.dimension)
     if flat.size > most:
-        raise InvalidParameter(f"a topic's value must have at most longest_topic = {most} numbers, got {flat.size}")
+        raise InvalidParameter(
+            f"a topic's value must have at most longest_topic = {most} numbers, its weight included, got {flat.size}"
+        )
     return config.units.from_values(check_value(flat, dimension=flat.size, low=config.low, high=config.high))

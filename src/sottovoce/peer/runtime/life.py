@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -68,6 +69,7 @@ class Living:
         self._follower: Follower | None = None
         self._started = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._process = os.getpid()
 
     def __repr__(self) -> str:
         return f"<Peer {self.config.name} of {self.config.network}>"
@@ -75,6 +77,8 @@ class Living:
     # -- life -----------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
+        if self._loop is not None:
+            raise PeerError("a Peer is used in one `async with` only, once: make another one")
         self._loop = asyncio.get_running_loop()
         try:
             self._begin()
@@ -215,6 +219,8 @@ class Living:
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
+        if os.getpid() != self._process:  # a fork: the store and all connections are the other process's
+            return
         if self._standing is not None and self._kept.failure is None:
             names = [name for name in self._protocol.state.active if not self._contacts.unreachable(name)]
             await self._standing.stop()

@@ -19,11 +19,13 @@ import numpy.typing as npt
 from ...errors import InvalidParameter, PeerError
 from ...privacy.gaussian.account import Account
 from ...privacy.releases import Release, ReleaseCost
+from ..protocol.openings import topic_id
 from ..protocol.state import PeerState
 from ..protocol.status import PeerStatus, status_of
+from .asking import check_patience
 from .averaging import Average, Question, Round
 from .life import Living
-from .releasing import check_plain, released_name
+from .releasing import as_begun, check_plain, released_name
 
 __all__ = ["Peer"]
 
@@ -79,7 +81,8 @@ class Peer(Living):
             The peer had to stop, because its store failed.
         """
         self._check_loop()
-        await asyncio.wait_for(self._kept.until(lambda: self._protocol.settled), timeout)
+        async with asyncio.timeout(check_patience(timeout)):
+            await self._kept.until(lambda: self._protocol.settled)
         return self.estimate
 
     async def average(
@@ -114,7 +117,7 @@ class Peer(Living):
             for as long again. All contributors must say the same.
         secret
             What the value tells of. Topics that name the same secret add up in one privacy account, and with a budget
-            draw on it together; see :meth:`accounts`.
+            draw on it together, one after the other; see :meth:`accounts`.
         weight
             Makes it a weighted mean. Then all contributors give one; the weight, and the weight times the value, are
             what must lie within the range, and what is rounded to the unit: the error grows as weights get smaller.
@@ -148,14 +151,20 @@ class Peer(Living):
     async def _question(
         self, value: Any, topic: str, weight: float | None, release: Release | None, *, clip: bool
     ) -> tuple[str, Question]:
+        name = self._full_name(topic, release)
         if release is None:
-            check_plain(topic)
-            return topic, Question.of(value, weight, self.config)
+            return name, Question.of(value, weight, self.config)
         if weight is not None:
             raise InvalidParameter("weight must be left out where a release is given")
-        name = released_name(topic, release, self.config.members)
         question = await self._aside(Question.released, value, release, self.config, clip=clip)
         return name, question.as_contributed(self._known_topics.contributed(name))
+
+    def _full_name(self, topic: str, release: Release | None) -> str:
+        """With the agreement about a release, if there is one."""
+        if release is None:
+            check_plain(topic)
+            return topic
+        return as_begun(released_name(topic, release, self.config.members), self._known_topics.names())
 
     async def rounds(self, name: str, count: int, **how: Any) -> AsyncIterator[Round]:
         """One topic after another, as a training loop needs them: ``name/1``, ``name/2``, … up to ``count``.
@@ -178,6 +187,8 @@ class Peer(Living):
         given: object = count
         if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < 1:
             raise InvalidParameter(f"count must be a whole number, at least 1, got {count!r}")
+        topic_id(name)
+        topic_id(self._full_name(f"{name}/{count}", how.get("release")))  # the longest; not after all the others
         for number in range(1, int(given) + 1):
             yield Round(number, functools.partial(self.average, topic=f"{name}/{number}", **how))
 
@@ -213,7 +224,7 @@ class Peer(Living):
             Some still need it after ``timeout`` seconds.
         """
         self._check_loop()
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(check_patience(timeout)):
             if self._takes_part:
                 await self._kept.until(lambda: self._protocol.quiet)
             await self._known_topics.quiet()

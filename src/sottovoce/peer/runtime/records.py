@@ -77,7 +77,11 @@ class Records(Mapping[bytes, TopicRecord]):
         del self._kept[topic]
 
     def end(self, topic: bytes, found: Certificate, *, information: float, ended: int) -> None:
-        """Only a record stays: with whom it has ended, and the answer, if there is one."""
+        """Only a record stays: with whom it has ended, and the answer, if there is one.
+
+        Topics count as ended in the order in which they did, also where the machine's clock was put back meanwhile.
+        """
+        latest = max(record.ended for record in self._kept.values())
         record = replace(
             self._kept[topic],
             information=information,
@@ -85,7 +89,7 @@ class Records(Mapping[bytes, TopicRecord]):
             roll=found.roll,
             twice=found.twice if found.declared else None,
             width=found.width if found.declared else 0,
-            ended=ended,
+            ended=max(ended, latest + 1),
         )
         self.note(topic, record)
         self._forget_old_answers()

@@ -7,6 +7,7 @@ no noise, is in another topic and never mixed in; and what was released can be r
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +15,17 @@ import numpy.typing as npt
 from ...errors import InvalidParameter
 from ...privacy.releases import Release, ReleaseCost
 from ..membership.config import PeerConfig
+from ..protocol.openings import topic_id
 
-__all__ = ["check_plain", "check_room", "cost_of", "disagreement", "released_name", "with_noise"]
+__all__ = ["as_begun", "check_plain", "check_room", "cost_of", "disagreement", "released_name", "with_noise"]
 
 # Names come from neighbours, too. What ends a field is never part of it: a name is read once, whatever it looks like.
 _AGREEMENT = re.compile(
     r" \[release ε=(\S+) δ=(\S+) ([^\s…]+)…([^\s…]+) unit (\S+) honest (\d+)/(\d+) × (\d+) × (\d+)\]$"
 )
+
+_MEMBERS = re.compile(r"(?<=\d)/\d+(?= × \d+ × \d+\]$)")
+"""In a full name: how many members there were."""
 
 _FIELDS = ("epsilon", "delta", "low", "high", "unit", "honest", "members", "releases", "dimension")
 
@@ -35,9 +40,29 @@ def released_name(topic: str, release: Release, members: int) -> str:
     '2026-11 [release ε=1.0 δ=1e-06 0.0…100.0 unit 0.01 honest 8/10 × 1 × 1]'
     """
     check_plain(topic)
+    topic_id(topic)  # refuses what is no text: it would be one in the full name
+    given: object = release
+    if not isinstance(given, Release):
+        raise InvalidParameter(f"release must be a Release, got {given!r:.80}")
     numbers = f"ε={float(release.epsilon)!r} δ={float(release.delta)!r} {float(release.low)!r}…{float(release.high)!r}"
     counts = f"honest {release.honest}/{members} × {release.releases} × {release.dimension}"
     return f"{topic} [release {numbers} unit {release.unit} {counts}]"
+
+
+def as_begun(name: str, known: Iterable[str]) -> str:
+    """The full name under which this release was begun here, if it was: by a roster with other members, perhaps.
+
+    Who joins or leaves makes no other release of it. It would have another draw of noise, and be shown twice.
+
+    Examples
+    --------
+    >>> agreed = Release(epsilon=1, delta=1e-6, low=0, high=100, unit="0.01", honest=8)
+    >>> ten, eleven = (released_name("2026-11", agreed, members) for members in (10, 11))
+    >>> as_begun(eleven, [ten]) == ten, as_begun(eleven, [ten, eleven]) == eleven, as_begun(eleven, []) == eleven
+    (True, True, True)
+    """
+    begun = [other for other in known if _MEMBERS.sub("", other) == _MEMBERS.sub("", name)]
+    return name if name in begun or not begun else begun[-1]
 
 
 def check_plain(topic: str) -> None:

@@ -8,6 +8,8 @@ and after, messages about it are answered with NOT_YET and CLOSED, without any s
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,8 +22,9 @@ from ..protocol import Protocol
 from ..protocol.absences import Missing
 from ..protocol.closing import Certificate, in_the_order_of
 from ..protocol.closing import named as names_of
+from ..protocol.disclosure import too_noisy
 from ..protocol.messages import Message
-from ..protocol.noise import Draw, account_for
+from ..protocol.noise import Draw, account_for, may_draw, noise_in_place
 from ..protocol.openings import answer_without_topic, asks_for_answer, topic_id
 from ..protocol.settings import TopicSettings
 from ..protocol.status import TopicStatus
@@ -35,12 +38,14 @@ from .keeping import Keeper
 from .records import Answer, Records
 from .retelling import Retelling
 from .talking import nothing_later
-from .waiting import why_alone, why_silent, why_waiting
+from .waiting import why_alone, why_silent, why_spent, why_waiting
 
-__all__ = ["LINGER", "Sources", "Topics"]
+__all__ = ["LINGER", "LINGER_AFTER_A_START", "Sources", "Topics"]
 
 LINGER = 86_400.0
-"""Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer."""
+LINGER_AFTER_A_START = 3600.0
+"""Seconds that a topic's ledgers are kept, at most, for neighbours that have not got the answer; and how many of them
+are left at least when the process starts: who was away for days may be needed by others that were."""
 
 _WENT_BACK = "store went back: it knows less of what topics have shown than the privacy account beside the key"
 
@@ -197,6 +202,8 @@ class Topics:
         patience = check_patience(patience)
         check_secret(secret)
         topic = topic_id(name)
+        if topic not in self._open:
+            await self._until_free(topic, secret, patience)
         record = self._records.get(topic)
         if record is None or not record.ended:
             conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
@@ -213,14 +220,37 @@ class Topics:
         conversation = self._open.get(topic_id(name))
         return None if conversation is None else conversation.protocol.state.value
 
+    async def _until_free(self, topic: bytes, secret: str, patience: float | None) -> None:
+        """R86: with a budget, topics of a secret follow each other. One that has its answer still shows a little, until
+        its neighbours have it, too: a loop over rounds begins the next one a moment too early.
+        """
+        record = self._records.get(topic)
+        if self._around.config().smallest_std is None or (record is not None and record.ended):
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                for other in self._using(secret):
+                    if (ending := self._open.get(other)) is not None and ending.protocol.declared:
+                        await ending.keeper.until(lambda other=other: other not in self._open)  # type: ignore[misc]
+
+    def _using(self, secret: str) -> list[bytes]:
+        return [topic for topic in self._open if self._records[topic].secret == secret]
+
     def _contribute(self, name: str, value: Vector, shape: str, missing: str, secret: str) -> Conversation:
         if self._stopped:  # it would wait for ever: nobody ends what begins now
             raise TemporaryFailure(f"the peer has been stopped; nothing was contributed to topic {name!r}")
         topic, carried = topic_id(name), self._records.shown(secret)
         config = self._around.config()
-        busy = [self._records[other].name for other in self._open if self._records[other].secret == secret]
+        busy = self._using(secret)
         if busy and config.smallest_std is not None:
-            raise PeerError(f"secret {secret!r} has a budget and is in use for topic {busy[0]!r}: wait for its answer")
+            until = (
+                "until its neighbours have its answer, too"
+                if self._open[busy[0]].protocol.declared
+                else "for its answer"
+            )
+            raise PeerError(
+                f"secret {secret!r} has a budget and is in use for topic {self._records[busy[0]].name!r}: wait {until}"
+            )
         record = TopicRecord(name, len(value), missing, secret, carried=carried, information=carried, shape=shape)
         _settings(config, record)  # refuses before anything is stored
         self._records.note(topic, record)
@@ -333,7 +363,7 @@ class Topics:
 
     def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
         protocol = conversation.protocol
-        return why_waiting(missing, unheard, conversation.age, _too_few(protocol), sorted(protocol.ended))
+        return why_waiting(missing, unheard, conversation.age, _held(protocol), sorted(protocol.ended))
 
     def status(self) -> dict[str, TopicStatus]:
         """The topics that are open here: what each waits for, and who is missing."""
@@ -354,12 +384,20 @@ class Topics:
         """R85: when all neighbours have the answer, or after a day, the ledgers are deleted."""
         await conversation.keeper.until(lambda: conversation.protocol.declared)
         try:
-            async with asyncio.timeout(LINGER):
+            async with asyncio.timeout(self._lingering(topic)):
                 await conversation.keeper.until(lambda: conversation.protocol.over)
         except TimeoutError:
             self._around.observer.log("warning", "a topic was closed before all neighbours had its answer")
         await conversation.said()
         await self._end(topic, conversation)
+
+    def _lingering(self, topic: bytes) -> float:
+        """For how long neighbours that have no answer are waited for; it counts from when the answer was found."""
+        now, record = self._now(), self._records[topic]
+        if not record.declared:
+            self._records.note(topic, replace(record, declared=now))
+            return LINGER
+        return min(max(LINGER - (now - record.declared) / 1000.0, LINGER_AFTER_A_START), LINGER)
 
     async def _end(self, topic: bytes, conversation: Conversation) -> None:
         protocol = conversation.protocol
@@ -377,8 +415,11 @@ class Topics:
         await conversation.stop()
 
     def _end_record(self, topic: bytes, found: Certificate, information: float) -> None:
-        now = max(self._around.clock.stamp() >> 16, 1)
-        self._records.end(topic, found, information=information, ended=now)
+        self._records.end(topic, found, information=information, ended=self._now())
+
+    def _now(self) -> int:
+        """By the machine's clock, in milliseconds."""
+        return max(self._around.clock.stamp() >> 16, 1)
 
     # -- what is kept ---------------------------------------------------------------------------
 
@@ -399,8 +440,14 @@ class Topics:
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
 
 
-def _too_few(protocol: Protocol) -> str:
-    return why_silent(len(protocol.state.active), protocol.settings.min_open_edges)
+def _held(protocol: Protocol) -> str:
+    """What keeps this peer from an answer, whoever else is there; empty if nothing does."""
+    state, settings = protocol.state, protocol.settings
+    if not may_draw(state):
+        return why_spent(math.inf, settings.tolerance)
+    if not state.account.affords() and too_noisy(state, settings):
+        return why_spent(noise_in_place(state, settings.units) * settings.units.number, settings.tolerance)
+    return why_silent(len(state.active), settings.min_open_edges)
 
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..protocol.absences import Missing
 
-__all__ = ["why_alone", "why_silent", "why_waiting"]
+__all__ = ["why_alone", "why_silent", "why_spent", "why_waiting"]
 
 _NAMED = 8
 """Members that one part of the sentence names; the others are counted."""
 
 
 def why_waiting(
-    missing: Sequence[Missing], unheard: Sequence[str], waited: float, too_few: str = "", ended: Sequence[str] = ()
+    missing: Sequence[Missing], unheard: Sequence[str], waited: float, held: str = "", ended: Sequence[str] = ()
 ) -> str:
     """Why there is no answer yet.
 
@@ -25,8 +26,8 @@ def why_waiting(
         Further members of which nobody has said anything.
     waited
         Seconds since this peer takes part.
-    too_few
-        What :func:`why_silent` says.
+    held
+        What :func:`why_silent` or :func:`why_spent` says.
     ended
         Neighbours at which the topic has ended: they hold nothing by which it could go on.
 
@@ -45,7 +46,7 @@ s, cyd said 3 s ago); no word of eve in 30 s
     own = [str(one) for one in missing if not one.witness]
     told = [str(one) for one in missing if one.witness]
     parts = [
-        too_few,
+        held,
         f"it has ended at {_list(ended)}, and cannot go on without them" if ended else "",
         f"waiting for {_list(own)}" if own else "",
         f"others say they wait for {_list(told)}" if told else "",
@@ -68,6 +69,30 @@ def why_silent(neighbours: int, needed: int) -> str:
     if neighbours >= needed:
         return ""
     return f"this peer needs {needed} open neighbours (min_open_edges) to go on and has {neighbours}"
+
+
+def why_spent(noise: float, tolerance: float) -> str:
+    """Why this peer's privacy budget lets a topic have no answer: its noise stays, or no noise may cover its value.
+
+    Parameters
+    ----------
+    noise
+        The deviation of the noise that stays; infinite: nothing may be shown.
+    tolerance
+        To which peers must agree.
+
+    Examples
+    --------
+    >>> print(why_spent(math.inf, 0.001))
+    this peer's privacy budget for this secret (smallest_std) is spent, and it shows nothing
+    >>> print(why_spent(0.8, 0.001))
+    this peer's privacy budget for this secret (smallest_std) is spent: noise of deviation 0.8 stays for good, too \
+much to agree to 0.001
+    """
+    spent = "this peer's privacy budget for this secret (smallest_std) is spent"
+    if noise == math.inf:
+        return f"{spent}, and it shows nothing"
+    return f"{spent}: noise of deviation {noise:.3g} stays for good, too much to agree to {tolerance:g}"
 
 
 def why_alone(left_out: Sequence[Missing]) -> str:

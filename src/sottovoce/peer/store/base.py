@@ -50,6 +50,8 @@ class TopicRecord:
         The names of the members in the order of ``contributors``, if they were known when it ended.
     shape
         What its numbers are, as it was begun; empty: not known.
+    declared
+        When its answer was found here, in milliseconds since 1970; 0: not yet.
     """
 
     name: str
@@ -64,6 +66,7 @@ class TopicRecord:
     ended: int = 0
     roll: tuple[str, ...] = ()
     shape: str = ""
+    declared: int = 0
 
 
 class StateStore(Protocol):

@@ -182,7 +182,7 @@ def note_topic(db: sqlite3.Connection, topic: bytes, record: TopicRecord) -> Non
     if record.ended:
         db.execute("DELETE FROM state WHERE topic = ?", (topic,))
     facts = (record.name, record.dimension, record.missing, record.secret, record.carried, record.information,
-             record.contributors, record.width, record.ended, record.roll)  # fmt: skip
+             record.contributors, record.width, record.ended, record.roll, record.declared)  # fmt: skip
     table = SqlTable(db, topic)
     table.put("topic", json.dumps(facts), None if record.twice is None else tightly(record.twice))
     if record.shape:  # in a row of its own: programs that do not know of it read the others as before
@@ -201,7 +201,7 @@ def topic_records(db: sqlite3.Connection) -> dict[bytes, TopicRecord]:
             twice = None if data is None else _vector(what, data, dimension)
             found[topic] = TopicRecord(
                 name, dimension, missing, secret, carried, information, contributors, twice, width, ended,
-                roll=tuple(later[0]) if later else (),
+                roll=tuple(later[0]) if later else (), declared=later[1] if len(later) > 1 else 0,
             )  # fmt: skip
     return {topic: replace(record, shape=shapes.get(topic, "")) for topic, record in found.items()}
 

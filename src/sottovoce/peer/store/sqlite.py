@@ -3,7 +3,8 @@
 The state of a topic with long vectors lies in a file beside it, as long as the topic is open (:mod:`.sheets`).
 
 Private values and noise lie in this file as they are; the folder is readable by its owner only. One
-process holds it at a time, by a lock that the operating system releases when the process dies.
+process holds it at a time, by a lock that the operating system releases when the process dies. A child of a fork holds
+nothing of it.
 
 Files of the first wire, with floating-point ledgers, are refused: there is no exact way from those to whole numbers.
 """
@@ -11,9 +12,11 @@ Files of the first wire, with floating-point ledgers, are refused: there is no e
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import sqlite3
+import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -88,6 +91,7 @@ class SqliteStore:
         self._standing = self.topic(DEFAULT_TOPIC, identity.dimension)
         self._lock = -1
         self._db: sqlite3.Connection | None = None
+        _OPENED.add(self)
         try:
             self._open()
         except BaseException:
@@ -199,11 +203,37 @@ class SqliteStore:
             os.close(self._lock)
             self._lock = -1
 
+    def leave_to_the_parent(self) -> None:
+        """In a child of a fork: hold neither the lock nor the file.
+
+        To close the database here would copy the log into it and remove that, while the parent goes on writing to it:
+        all that the parent stores from then on would be lost. So it is never closed, nor freed as garbage.
+        """
+        if self._db is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._db))
+            self._db = None
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
     def connection(self) -> sqlite3.Connection:
         """The open database."""
         if self._db is None:
             raise StoreError("the store is closed")
         return self._db
+
+
+_OPENED: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
+"""Those of this process."""
+
+
+def _leave_all_to_the_parent() -> None:
+    for store in _OPENED:
+        store.leave_to_the_parent()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_all_to_the_parent)
 
 
 class TopicState:
