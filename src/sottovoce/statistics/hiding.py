@@ -144,31 +144,59 @@ def _solve(fine: Counts, hidden: Hidden, coarser: Sequence[tuple[Counts, Hidden]
     unknown = np.flatnonzero(hidden)
     if not 2 < len(unknown) <= SOLVED or fine.table.ndim > MOST_AXES:
         return False
-    names = np.arange(fine.table.size).reshape(fine.table.shape)
-    totals: list[Whole] = []
-    for coarse, gone in coarser:
-        for place in np.argwhere(~gone):
-            part = names[_part(coarse.columns, place.tolist(), fine.columns)].ravel()
-            empty = coarse.table[tuple(place)] == 0
-            totals += [np.array([each]) for each in part] if empty else [part]
-    equations = [np.isin(unknown, part) for part in totals]
+    unknown = unknown[np.argsort(-fine.table.ravel()[unknown], kind="stable")]  # the smallest are solved for last
+    totals = _totals(fine, coarser)
+    equations = [np.isin(unknown, total.parts) for total in totals]
     rows = fine.table.ravel()[unknown]
     reduced = _reduced(np.array([each for each in equations if each.any()], dtype=np.int64).reshape(-1, len(unknown)))
-    small = [row == 1 for row in reduced if row.max() == 1 and 0 < rows[row == 1].sum() < smallest]
-    if not small or hidden.all():
+    small = [row > 0 for row in reduced if 0 < rows[row > 0].sum() < smallest]
+    if not small:
         return False
-    near = [part for part, each in zip(totals, equations, strict=True) if (each & small[0]).any()]
-    _hide_near(fine.table, hidden, near)
-    return True
+    near = [total for total, each in zip(totals, equations, strict=True) if (each & small[0]).any()]
+    return _hide_near(fine.table, hidden, near) or _hide_total(near)
 
 
-def _hide_near(table: Whole, hidden: Hidden, near: Sequence[Whole]) -> None:
-    """Hide the smallest group that is shown and in one of these parts; if there is none, any; if there is none, all."""
-    for part in (*near, np.arange(table.size)):
-        chosen = np.isin(np.arange(table.size), part).reshape(table.shape)
+@dataclass(frozen=True)
+class _Total:
+    """A group that a coarser table shows."""
+
+    parts: Whole
+    """Of the finer table, by number; an empty group stands for each of its parts."""
+    rows: int
+    place: tuple[int, ...]
+    hidden: Hidden
+
+
+def _totals(fine: Counts, coarser: Sequence[tuple[Counts, Hidden]]) -> list[_Total]:
+    """All groups that coarser tables show."""
+    names = np.arange(fine.table.size).reshape(fine.table.shape)
+    found: list[_Total] = []
+    for coarse, gone in coarser:
+        for place in map(tuple, np.argwhere(~gone).tolist()):
+            parts = names[_part(coarse.columns, place, fine.columns)].ravel()
+            rows = int(coarse.table[place])
+            found += [_Total(each, rows, place, gone) for each in ([parts] if rows else parts[:, None])]
+    return found
+
+
+def _hide_near(table: Whole, hidden: Hidden, near: Sequence[_Total]) -> bool:
+    """Hide the smallest group that is shown and in one of these parts; if there is none, any; whether there was one."""
+    for parts in (*(total.parts for total in near), np.arange(table.size)):
+        chosen = np.isin(np.arange(table.size), parts).reshape(table.shape)
         if _hide_smallest(np.where(chosen, table, 0), hidden):
-            return
+            return True
+    left = not hidden.all()
     hidden[...] = True
+    return left
+
+
+def _hide_total(near: Sequence[_Total]) -> bool:
+    """Hide the smallest of these totals, but not that of all rows; whether there was one."""
+    some = [total for total in near if total.place]
+    if some:
+        least = min(some, key=lambda total: total.rows or np.inf)
+        least.hidden[least.place] = True
+    return bool(some)
 
 
 def _reduced(equations: Whole) -> Whole:
