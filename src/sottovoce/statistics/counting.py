@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from typing import ClassVar
 
@@ -34,7 +35,7 @@ class Histogram(Summed):
     kind: ClassVar[str] = "histogram"
     exclusive: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def edges(self) -> list[int]:
         """Units at which the bins begin, and one past the last: bin b has those from edge b to below edge b + 1."""
         parts = min(self.bins, self.column.span)
