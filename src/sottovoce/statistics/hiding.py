@@ -76,10 +76,11 @@ def withheld(counts: Sequence[int], smallest: int, shape: Sequence[int] = ()) ->
     return [bool(each) for each in hidden.ravel()]
 
 
-def hidden_in(tables: Sequence[Counts], smallest: int) -> list[Hidden]:
+def hidden_in(tables: Sequence[Counts], smallest: int, gone: Sequence[Hidden] = ()) -> list[Hidden]:
     """The same for several tables of the same rows, of which each may tell about the others.
 
     A group that a table hides must not follow from a finer one that has all its parts: one of them at least is hidden.
+    What is ``gone``, a table for each, is hidden for another reason.
 
     Examples
     --------
@@ -91,7 +92,8 @@ def hidden_in(tables: Sequence[Counts], smallest: int) -> list[Hidden]:
     ([True, True, False], [[True, True, False], [True, True, False]])
     """
     asked, tables = len(tables), [*tables, *_margins(tables)]
-    found = [(each.table > 0) & (each.table < smallest) for each in tables]
+    beforehand = [*gone, *(np.zeros(each.table.shape, dtype=bool) for each in tables[len(gone) :])]
+    found = [((each.table > 0) & (each.table < smallest)) | also for each, also in zip(tables, beforehand, strict=True)]
     lines = [[line for axis in range(each.ndim) for line in _lines(each.shape, axis)] for each in found]
     coarser = [
         [k for k, one in enumerate(tables) if one is not each and set(one.columns) <= set(each.columns)]

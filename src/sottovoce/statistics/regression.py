@@ -13,7 +13,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, combinations, combinations_with_replacement, product
 from typing import ClassVar
@@ -22,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import NumericalFailure
-from .base import Cell, Row, Statistic, Stepwise, Summed
+from .base import Cell, Row, Side, Statistic, Stepwise, Summed
 from .columns import Categories, Column, Numbers
 from .exact import Whole, inverse, rounded
+from .sides import marks_of, sides_of
 from .table import Table
 
 __all__ = ["Linear", "Logistic", "Term"]
@@ -104,26 +104,6 @@ def _at_true_zero(terms: Sequence[Term], scales: Sequence[Fraction]) -> list[Fra
     return [Fraction(1), *(-term.begin / scale for term, scale in zip(terms[1:], scales[1:], strict=True))]
 
 
-def _marks(column: Column) -> list[tuple[str, Cell]]:
-    """The words of a column, or its two numbers where it has no more, and the rows that have them."""
-    if isinstance(column, Categories):
-        return [(f"{column.name} = {word}", ((column.name, place),)) for place, word in enumerate(column.words)]
-    if column.span > 1:
-        return []
-    return [(f"{column.name} = {end}", ((column.name, place),)) for place, end in enumerate((column.low, column.high))]
-
-
-def _points(column: Column) -> list[tuple[str, Cell]]:
-    """The ends of a column of more numbers, and zero: what all rows but a few may have."""
-    if isinstance(column, Categories) or column.span <= 1:
-        return []
-    zero = -column.low / column.unit
-    units = {0: column.low, column.span: column.high}
-    if 0 < zero < column.span and zero == int(zero):
-        units[int(zero)] = Decimal(0)
-    return [(f"{column.name} ≠ {value}", ((column.name, unit),)) for unit, value in units.items()]
-
-
 @dataclass(frozen=True)
 class Regression(Statistic):
     """What regressions have in common: terms, and when they set few rows apart."""
@@ -139,42 +119,41 @@ class Regression(Statistic):
         """The predictors."""
 
     @property
-    def told(self) -> list[tuple[str, Cell]]:
-        """The words whose shares among the rows of each term a result tells."""
-        return []
+    @abstractmethod
+    def told(self) -> list[Side]:
+        """Rows by their outcome: a result tells how many of each term are among them, or sums over these."""
 
     def apart(self) -> list[Cell]:
-        singles = [cell for column in self.explained_by for _, cell in (*_marks(column), *_points(column))]
-        pairs = [(*one, *other) for (_, one), (_, other) in (*self._pairs(), *self._shares())]
-        return [*singles, *(cell for _, cell in self.told), *pairs]
+        pairs = [one & other for one, other in self._pairs()]
+        return [cell for side in (*self._singles(), *self._shares(), *pairs) for cell in side.cells()]
 
     def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
         whole = counts[()]
         if whole < smallest + len(self.terms):
             return f"fewer than {smallest} rows more than terms"
-        marks = [mark for column in self.explained_by for mark in _marks(column)]
-        few = [label for label, cell in (*marks, *self.told) if 0 < counts[cell] < smallest]
-        points = [point for column in self.explained_by for point in _points(column)]
-        few += [label for label, cell in points if 0 < whole - counts[cell] < smallest]
-        few += [f"{a}, {b}" for (a, one), (b, other) in self._shares() if 0 < counts[*one, *other] < smallest]
-        for (a, one), (b, other) in self._pairs():
-            unlike = counts[one] + counts[other] - 2 * counts[*one, *other]
+        few = [side.label for side in self._singles() if 0 < side.rows(counts) < smallest]
+        few = few or [side.label for side in self._shares() if 0 < side.rows(counts) < smallest]
+        for one, other in self._pairs():
+            unlike = one.rows(counts) + other.rows(counts) - 2 * (one & other).rows(counts)
             if 0 < unlike < smallest or 0 < whole - unlike < smallest:
-                few.append(f"{a} compared with {b}")
+                few.append(f"{one.label} compared with {other.label}")
         return f"fewer than {smallest} rows: {'; '.join(few)}" if few else None
 
     def unknown(self, why: str | None = None) -> list[Row]:
         reason = {} if why is None else {"why": why}
         return [{"term": term.label, "coefficient": None, "standard error": None} | reason for term in self.terms]
 
-    def _pairs(self) -> list[tuple[tuple[str, Cell], tuple[str, Cell]]]:
+    def _pairs(self) -> list[tuple[Side, Side]]:
         """Marks of different columns: those that differ in few rows set these apart together."""
-        columns = [_marks(column) for column in self.explained_by]
+        columns = [marks_of(column) for column in self.explained_by]
         return [pair for one, other in combinations(columns, 2) for pair in product(one, other)]
 
-    def _shares(self) -> list[tuple[tuple[str, Cell], tuple[str, Cell]]]:
-        """Marks, and the words whose shares among their rows a result tells."""
-        return list(product(self.told, [mark for column in self.explained_by for mark in _marks(column)]))
+    def _singles(self) -> list[Side]:
+        return [side for column in self.explained_by for side in sides_of(column)] + self.told
+
+    def _shares(self) -> list[Side]:
+        """What a result tells of the rows that a term sets apart."""
+        return [one & other for one in self.told for column in self.explained_by for other in sides_of(column)]
 
 
 @dataclass(frozen=True)
@@ -194,6 +173,10 @@ class Linear(Regression, Summed):
     @property
     def explained_by(self) -> tuple[Column, ...]:
         return self.predictors
+
+    @property
+    def told(self) -> list[Side]:
+        return sides_of(self.outcome)
 
     def features(self, table: Table) -> Iterator[Whole]:
         columns = [*(term.of(table) for term in self.terms), table.columns[self.outcome.name]]
@@ -262,8 +245,8 @@ class Logistic(Regression, Stepwise):
         return self.predictors
 
     @property
-    def told(self) -> list[tuple[str, Cell]]:
-        return _marks(self.outcome)
+    def told(self) -> list[Side]:
+        return marks_of(self.outcome)
 
     def begin(self) -> Newton:
         return Newton([0.0] * len(self.terms))

@@ -24,6 +24,7 @@ from .overlapping import Binned, told_by_others
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
 from .resuming import same_rows
+from .sides import few_in
 from .study import Study
 from .sums import Party, Sums
 from .table import Table
@@ -115,7 +116,8 @@ def _tables(study: Study) -> dict[tuple[Categories, ...], tuple[Categories, ...]
 
 def _cells(study: Study) -> list[Cell]:
     """All cells whose rows are counted; one of them is that of all rows."""
-    apart = {cell for statistic in study.statistics for cell in statistic.apart()}
+    exact = study.statistics if study.release is None else ()
+    apart = {cell for statistic in exact for cell in statistic.apart()}
     return sorted({cell for columns in _tables(study) for cell in cells_of(columns)} | apart)
 
 
@@ -127,6 +129,8 @@ class _Groups:
     hidden: frozenset[Cell]
     refused: Mapping[str, str]
     """By name, the statistics of which nothing is shown, and why."""
+    few: frozenset[tuple[str, Cell]] = frozenset()
+    """Cells that are large enough, but whose sums would tell of few, by the name of the statistic."""
 
     @classmethod
     def of(cls, study: Study, counts: Mapping[Cell, int]) -> _Groups:
@@ -136,14 +140,25 @@ class _Groups:
         together = study.release is None
         found = hidden_in(tables, smallest) if together else [hidden_in([each], smallest)[0] for each in tables]
         cells = [cell for columns in _tables(study) for cell in cells_of(columns)]
-        hidden = [bool(each) for table in found for each in table.ravel()]
+        marked = [bool(each) for table in found for each in table.ravel()]
+        hidden = frozenset(cell for cell, each in zip(cells, marked, strict=True) if each)
+        few = few_in(study.statistics, counts, hidden, smallest) if together else frozenset()
         why = {statistic.name: statistic.refused(counts, smallest) for statistic in study.statistics}
         refused = {name: each for name, each in why.items() if each is not None}
-        return cls(counts, frozenset(cell for cell, each in zip(cells, hidden, strict=True) if each), refused)
+        return cls(counts, hidden, refused, few)
 
     def shown(self, statistic: Statistic, cell: Cell) -> bool:
         """Whether a cell of a statistic may be decoded."""
-        return self.counts[cell] > 0 and cell not in self.hidden and statistic.name not in self.refused
+        asked = statistic.name not in self.refused and (statistic.name, cell) not in self.few
+        return asked and self.counts[cell] > 0 and cell not in self.hidden
+
+    def instead(self, statistic: Statistic, cell: Cell, smallest: int) -> Row:
+        """What stands for a cell that is not shown."""
+        if cell in self.hidden:
+            return {"count": None}
+        if (statistic.name, cell) in self.few:
+            return {"count": None, "why": f"it would tell about fewer than {smallest} rows"}
+        return {"count": 0}
 
 
 def _table(columns: Sequence[Categories], within: Sequence[Categories] | None, counts: Mapping[Cell, int]) -> Counts:
@@ -273,7 +288,7 @@ class _Run:
         for cell, own in zip(statistic.cells, sums, strict=True):
             words, count = statistic.words(cell), groups.counts[cell]
             if not groups.shown(statistic, cell):
-                rows.append(words | {"count": None if cell in groups.hidden else 0})
+                rows.append(words | groups.instead(statistic, cell, self.study.smallest_group))
                 continue
             inside = [min(max(number, 0), count * most) for number, most in zip(own, statistic.most(), strict=True)]
             if isinstance(statistic, Proportion) and self.plan is None:
