@@ -363,3 +363,46 @@ def test_two_lists_of_quantiles_do_not_tell_more_than_one(tmp_path):
     report = reported(tmp_path, one + other, ["100,a"] * 5 + ["20000,a"] + ["32000,a"] * 100)
     assert (report["q"][0]["from"], report["q"][0]["to"]) == (0, 31250)
     assert "why" in report["p"][0]
+
+
+ENDS = '[statistics.{}]\nkind = "extremes"\ncolumn = "salary"\nbins = {}\n'
+
+
+def in_common(*results: list[dict]) -> tuple[float, float]:
+    """Where the fifth lowest value lies, by all of them together."""
+    lowest = [row for rows in results for row in rows if row.get("end") == "lowest"]
+    return max(row["from"] for row in lowest), min(row["to"] for row in lowest)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_extremes_in_different_bins_do_not_tell_one_value_together(tmp_path, order):
+    """The fifth lowest is in the first half, and after the first third: one person alone is there."""
+    pay = [10_000] * 4 + [100_000] + [130_000] * 4 + [240_000] * 30
+    statistics = [ENDS.format("e2", 2), ENDS.format("e3", 3)][::order]
+    report = reported(tmp_path, "".join(statistics), [f"{each},a" for each in pay])
+    low, high = in_common(report["e2"], report["e3"])
+    assert sum(low <= each < high for each in pay) >= FEW
+    assert ["why" in report[name][0] for name in ("e2", "e3")][::order] == [False, True]
+
+
+def test_extremes_and_a_histogram_do_not_tell_one_value_together(tmp_path):
+    """The fifth lowest is in the first third by the one, and in the second half of that by the other."""
+    pay = [10_000] * 4 + [70_000] + [100_000] * 5 + [200_000] * 30
+    report = reported(tmp_path, BINS.format("h", 3, "") + ENDS.format("e", 4), [f"{each},a" for each in pay])
+    assert [row["count"] for row in report["h"]] == [5, 5, 30]
+    assert report["e"] == [{"count": None, "why": "with h it would tell about fewer than 5 rows"}]
+
+
+def test_one_end_in_the_interval_of_the_other_is_not_told_apart(tmp_path):
+    """If the lowest are in the first quarter, the highest were in the second, where only one person is."""
+    pay = [10_000] * 20 + [100_000] + [200_000] * 4
+    (lowest, highest) = reported(tmp_path, ENDS.format("e", 4), [f"{each},a" for each in pay])["e"]
+    assert (lowest["from"], lowest["to"]) == (highest["from"], highest["to"]) == (0, 125_000)
+
+
+def test_extremes_of_many_are_shown_beside_other_statistics(tmp_path):
+    """Of all and of each department, with a histogram and quantiles in bins of other widths."""
+    by_department = ENDS.format("parts", 10) + 'by = ["dept"]\n'
+    statistics = BINS.format("h", 10, "") + ENDS.format("e", 40) + by_department + QUANTILES.format(20)
+    report = reported(tmp_path, statistics, [f"{500 * k},{'ab'[k % 2]}" for k in range(500)])
+    assert not any("why" in row for result in report.results for row in result.rows)
