@@ -406,3 +406,25 @@ def test_extremes_of_many_are_shown_beside_other_statistics(tmp_path):
     statistics = BINS.format("h", 10, "") + ENDS.format("e", 40) + by_department + QUANTILES.format(20)
     report = reported(tmp_path, statistics, [f"{500 * k},{'ab'[k % 2]}" for k in range(500)])
     assert not any("why" in row for result in report.results for row in result.rows)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(("bins", "shown"), [(19, False), (18, False), (6, True)])
+def test_a_mean_does_not_tell_how_many_are_in_a_narrow_bin(tmp_path, bins, shown, order):
+    """Two have five cars and six have three: eight in both bins, and the sum of their cars tells how many in each."""
+    cars = [1] * 20 + [2] * 30 + [3] * 6 + [5] * 2 + [0] * 25
+    statistics = [BINS.format("h", bins, "").replace("salary", "cars"),
+                  '[statistics.m]\nkind = "mean"\ncolumn = "cars"\n'][::order]  # fmt: skip
+    report = reported(tmp_path, "".join(statistics), [f"1,a,no,0,{each}" for each in cars])
+    names = ["h", "m"][::order]
+    why = {"count": None, "why": f"with {names[0]} it would tell about fewer than 5 rows"}
+    assert "why" not in report[names[0]][0]
+    assert (report[names[1]] == [why]) == (not shown)
+
+
+def test_a_histogram_of_wide_bins_is_shown_beside_a_mean(tmp_path):
+    """Where in their bins all values are tells the sum, not how many are in two bins that are left out."""
+    statistics = BINS.format("h", 10, "") + '[statistics.m]\nkind = "variance"\ncolumn = "salary"\n'
+    report = reported(tmp_path, statistics, [f"{500 * k},a" for k in range(400)] + ["215000,a"] * 3 + ["249000,a"] * 4)
+    assert [row["count"] for row in report["h"]][-2:] == [None, None]
+    assert "mean" in report["m"][0]

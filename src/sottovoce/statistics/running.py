@@ -19,7 +19,7 @@ from .columns import Categories, Numbers
 from .counting import Histogram, Proportion
 from .exact import Whole, exact_sum
 from .hiding import Counts, hidden_in
-from .moments import Sum
+from .moments import Sum, Variance
 from .overlapping import Binned, told_by_others
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
@@ -271,13 +271,15 @@ class _Run:
         """Refuse what would tell what another statistic of the same column hides; noise hides it anyhow."""
         if self.plan is not None:
             return groups
-        binned = []
+        asked: list[Binned | Sum | Variance] = []
         for statistic in self.study.statistics:
+            if isinstance(statistic, Sum | Variance) and any(groups.shown(statistic, cell) for cell in statistic.cells):
+                asked.append(statistic)
             if isinstance(statistic, Histogram):
                 sums = dict(zip(statistic.cells, values[statistic.name], strict=True))
                 shown = {cell: each for cell, each in sums.items() if groups.shown(statistic, cell)}
-                binned.append(Binned(statistic, shown, not groups.hidden.intersection(sums)))
-        why = told_by_others(binned, self.study.smallest_group)
+                asked.append(Binned(statistic, shown, not groups.hidden.intersection(sums)))
+        why = told_by_others(asked, self.study.smallest_group)
         return replace(groups, refused=dict(groups.refused) | why)
 
     def decoded(self, statistic: Summed, groups: _Groups, sums: Sequence[Sequence[int]]) -> list[Row]:
