@@ -90,6 +90,18 @@ def test_no_coefficient_is_about_few_outcomes(tmp_path, model, place, value, few
     assert few in report["model"][0]["why"]
 
 
+@pytest.mark.parametrize("model", [LINEAR, LOGISTIC])
+def test_nobody_contributes_the_product_of_a_number_and_a_word_that_few_have(tmp_path, model):
+    """Of department c one has cars: a member's own program would read how many from the sums of products."""
+    rows = people(80)
+    for number, row in enumerate(rows):
+        row[4] = "7" if row[1] != "c" and number % 3 == 0 else "0"
+    rows[6][4] = "3"
+    report = found(tmp_path, model.format('"cars", "dept"'), rows)
+    assert all(row["coefficient"] is None for row in report["model"])
+    assert "cars ≠ 0, dept = c" in report["model"][0]["why"]
+
+
 def test_what_is_about_many_is_shown(tmp_path):
     """Columns with zeros, of which no group is small."""
     statistics = TOGETHER + MEAN.format("a", "cars", '"dept", "ill"') + MEAN.format("b", "salary", '"dept"')

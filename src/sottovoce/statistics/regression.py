@@ -152,8 +152,10 @@ class Regression(Statistic):
         return [side for column in self.explained_by for side in sides_of(column)] + self.told
 
     def _shares(self) -> list[Side]:
-        """What a result tells of the rows that a term sets apart."""
-        return [one & other for one in self.told for column in self.explained_by for other in sides_of(column)]
+        """What a result, or the sums that it is made of, tell of the numbers of rows that a term sets apart."""
+        sides = [sides_of(column) for column in self.explained_by]
+        numbers = [pair for a, b in combinations(sides, 2) for pair in product(a, b) if pair[0].lack or pair[1].lack]
+        return [one & other for one, other in (*product(self.told, chain(*sides)), *numbers)]
 
 
 @dataclass(frozen=True)
