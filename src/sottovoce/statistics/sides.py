@@ -7,6 +7,7 @@ predictor that few rows have, and for products of two columns. Other numbers tha
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -33,7 +34,7 @@ def sides_of(column: Column) -> list[Side]:
     """The same; of a column of more numbers the rows that are not at a bound, or not zero."""
     if isinstance(column, Categories) or column.span <= 1:
         return marks_of(column)
-    zero = -column.low / column.unit
+    zero = -Fraction(column.low) / Fraction(column.unit)
     units = {0: f"{column.low}", column.span: f"{column.high}"}
     if 0 < zero < column.span and zero == int(zero):
         units[int(zero)] = "0"
