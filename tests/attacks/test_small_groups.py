@@ -428,3 +428,30 @@ def test_a_histogram_of_wide_bins_is_shown_beside_a_mean(tmp_path):
     report = reported(tmp_path, statistics, [f"{500 * k},a" for k in range(400)] + ["215000,a"] * 3 + ["249000,a"] * 4)
     assert [row["count"] for row in report["h"]][-2:] == [None, None]
     assert "mean" in report["m"][0]
+
+
+def test_tables_by_two_columns_do_not_tell_of_a_group_by_three(tmp_path):
+    """Who is ill in b and has a flat, or none of it: what the only one of them earns followed from sums by two each."""
+    statistics = "".join(
+        f'[statistics.{name}]\nkind = "sum"\ncolumn = "salary"\nby = [{by}]\n'
+        for name, by in {"x": '"dept", "ill"', "y": '"dept", "flat"', "z": '"ill", "flat"'}.items()
+    )
+    flat = '[columns.flat]\ncategories = ["no", "yes"]\n'
+    cells = [(dept, ill, home) for dept in "ab" for ill in ("no", "yes") for home in ("no", "yes")]
+    sizes = dict(zip(cells, (0, 12, 9, 14, 11, 8, 10, 1), strict=True))
+    rows = [(40_000 + 100 * k, *cell) for cell in cells for k in range(sizes[cell])]
+    rows[-1] = (123_456, *cells[-1])
+    declared = Study.from_text(HEAD + flat + statistics)
+    lines = [f"{pay},{dept},{ill},0,0,{home}" for pay, dept, ill, home in rows]
+    (tmp_path / "a.csv").write_text("\n".join(["salary,dept,ill,parent,cars,flat", *lines]))
+    table = declared.read(tmp_path / "a.csv")
+    report = run_together(declared, {"ada": table, "bob": table.where([("dept", 3)])})
+    shown = [row for result in report.results for row in result.rows if row["count"]]
+    part = [[all(row.get(key, each) == each for key, each in zip(("dept", "ill", "flat"), cell, strict=True))
+             for cell in cells] for row in shown]  # fmt: skip
+    wanted = np.array([cell in (cells[0], cells[-1]) for cell in cells], dtype=float)
+    factors, *_ = np.linalg.lstsq(np.array(part, dtype=float).T, wanted, rcond=None)
+    assert len(shown) > 4
+    assert np.abs(np.array(part).T @ factors - wanted).max() > 0.01, sum(
+        factor * row["sum"] for factor, row in zip(factors, shown, strict=True)
+    )

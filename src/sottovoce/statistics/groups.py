@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .base import Cell, Row, Statistic, cells_of
 from .columns import Categories
-from .hiding import Counts, hidden_in
+from .hiding import MOST_AXES, SOLVED, Counts, hidden_in
 from .sides import few_in
 from .study import Study
 
@@ -28,11 +29,24 @@ def _tables(study: Study) -> dict[tuple[Categories, ...], tuple[Categories, ...]
     return tables
 
 
+def _joint(study: Study) -> tuple[Categories, ...]:
+    """The columns of three tables or more, if none has another in it; not if these are too many.
+
+    Counts by two columns each tell sums of groups by three. So these are counted, too, and shown to nobody.
+    """
+    tables = {frozenset(columns) for columns in _tables(study)}
+    widest = [one for one in tables if len(one) > 1 and not any(one < other for other in tables)]
+    columns = sorted(frozenset[Categories]().union(*widest), key=lambda column: column.name)
+    few = len(columns) <= MOST_AXES and math.prod(len(column.words) for column in columns) <= SOLVED
+    return tuple(columns) if len(widest) > 2 and few and study.release is None else ()
+
+
 def cells_asked(study: Study) -> list[Cell]:
     """All cells whose rows are counted; one of them is that of all rows."""
     exact = study.statistics if study.release is None else ()
     apart = {cell for statistic in exact for cell in statistic.apart()}
-    return sorted({cell for columns in _tables(study) for cell in cells_of(columns)} | apart)
+    tables = {*_tables(study), _joint(study)}
+    return sorted({cell for columns in tables for cell in cells_of(columns)} | apart)
 
 
 @dataclass(frozen=True)
@@ -50,11 +64,13 @@ class Groups:
     def of(cls, study: Study, counts: Mapping[Cell, int]) -> Groups:
         """What one exact table hides must not follow from another."""
         tables = [_table(columns, within, counts) for columns, within in _tables(study).items()]
+        asked, joint = len(tables), _joint(study)
+        tables += [replace(_table(joint, None, counts), shown=False)] if joint else []
         smallest = study.smallest_group
         together = study.release is None
         found = hidden_in(tables, smallest) if together else [hidden_in([each], smallest)[0] for each in tables]
         cells = [cell for columns in _tables(study) for cell in cells_of(columns)]
-        marked = [bool(each) for table in found for each in table.ravel()]
+        marked = [bool(each) for table in found[:asked] for each in table.ravel()]
         hidden = frozenset(cell for cell, each in zip(cells, marked, strict=True) if each)
         few = few_in(study.statistics, counts, hidden, smallest) if together else frozenset()
         why = {statistic.name: statistic.refused(counts, smallest) for statistic in study.statistics}

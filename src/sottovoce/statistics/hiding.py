@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .exact import Whole
 
-__all__ = ["Counts", "hidden_in", "withheld"]
+__all__ = ["MOST_AXES", "SOLVED", "Counts", "hidden_in", "withheld"]
 
 Hidden = npt.NDArray[np.bool_]
 Line = tuple[int | slice, ...]
@@ -43,11 +43,18 @@ class Counts:
         Rows of each group, an axis for each column.
     within
         Columns of a coarser table: where that hides a group, this one hides all parts of it.
+    shown
+        Whether anybody asks for it; if not, all its groups are hidden, and must not follow from other tables.
     """
 
     columns: tuple[str, ...]
     table: Whole
     within: tuple[str, ...] | None = None
+    shown: bool = True
+
+    def small(self, smallest: int) -> Hidden:
+        """Which groups are hidden to begin with."""
+        return ((self.table > 0) & (self.table < smallest)) | (not self.shown)
 
 
 def withheld(counts: Sequence[int], smallest: int, shape: Sequence[int] = ()) -> list[bool]:
@@ -93,7 +100,7 @@ def hidden_in(tables: Sequence[Counts], smallest: int, gone: Sequence[Hidden] = 
     """
     asked, tables = len(tables), [*tables, *_margins(tables)]
     beforehand = [*gone, *(np.zeros(each.table.shape, dtype=bool) for each in tables[len(gone) :])]
-    found = [((each.table > 0) & (each.table < smallest)) | also for each, also in zip(tables, beforehand, strict=True)]
+    found = [each.small(smallest) | also for each, also in zip(tables, beforehand, strict=True)]
     lines = [[line for axis in range(each.ndim) for line in _lines(each.shape, axis)] for each in found]
     coarser = [
         [k for k, one in enumerate(tables) if one is not each and set(one.columns) <= set(each.columns)]
@@ -120,7 +127,7 @@ def _margins(tables: Sequence[Counts]) -> list[Counts]:
     """The totals of all tables that are not among them."""
     known = {frozenset(each.columns) for each in tables}
     margins = {}
-    for each in tables:
+    for each in (one for one in tables if one.shown):
         axes = range(each.table.ndim if each.table.ndim <= MOST_AXES else 0)
         for kept in (kept for size in axes for kept in combinations(axes, size)):
             columns = tuple(each.columns[axis] for axis in kept)
