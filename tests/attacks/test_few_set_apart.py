@@ -102,6 +102,22 @@ def test_nobody_contributes_the_product_of_a_number_and_a_word_that_few_have(tmp
     assert "cars ≠ 0, dept = c" in report["model"][0]["why"]
 
 
+@pytest.mark.parametrize("model", [LINEAR, LOGISTIC])
+@pytest.mark.parametrize("other", [False, True])
+def test_several_terms_do_not_set_few_apart_together(tmp_path, model, other):
+    """Parents are those of departments a and b, but for one: a and b less the parents are that one's value."""
+    rows = people(160)
+    for row in rows:
+        row[3] = str(int(row[1] in "ab"))
+    if other:
+        rows[6][1] = "a" if rows[6][3] == "0" else "c"
+    statistics = model.format('"dept", "parent"')
+    report = found(tmp_path, statistics, rows)
+    assert all(row["coefficient"] is None for row in report["model"])
+    reason = "fewer than 5 rows: several terms together" if other else "the columns of this regression determine"
+    assert report["model"][0]["why"].startswith(reason)
+
+
 def test_what_is_about_many_is_shown(tmp_path):
     """Columns with zeros, of which no group is small."""
     statistics = TOGETHER + MEAN.format("a", "cars", '"dept", "ill"') + MEAN.format("b", "salary", '"dept"')

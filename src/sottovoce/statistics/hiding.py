@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .exact import Whole
 
-__all__ = ["MOST_AXES", "SOLVED", "Counts", "hidden_in", "withheld"]
+__all__ = ["MOST_AXES", "SOLVED", "Counts", "few_told", "hidden_in", "withheld"]
 
 Hidden = npt.NDArray[np.bool_]
 Line = tuple[int | slice, ...]
@@ -27,6 +27,8 @@ MOST_AXES = 6
 """Columns of a table up to which all its totals are looked at together."""
 SOLVED = 600
 """Hidden groups of a table up to which they are; the time grows with the third power."""
+TURNS = 20
+"""Orders in which the smallest of them are tried."""
 PRIME = 2**31 - 1
 """Equations are solved modulo it: the same at all parties, on whatever machine."""
 
@@ -153,15 +155,13 @@ def _solve(fine: Counts, hidden: Hidden, coarser: Sequence[tuple[Counts, Hidden]
     unknown = np.flatnonzero(hidden)
     if not 2 < len(unknown) <= SOLVED or fine.table.ndim > MOST_AXES:
         return False
-    unknown = unknown[np.argsort(-fine.table.ravel()[unknown], kind="stable")]  # the smallest are solved for last
     totals = _totals(fine, coarser)
     equations = [np.isin(unknown, total.parts) for total in totals]
-    rows = fine.table.ravel()[unknown]
-    reduced = _reduced(np.array([each for each in equations if each.any()], dtype=np.int64).reshape(-1, len(unknown)))
-    small = [row > 0 for row in reduced if 0 < rows[row > 0].sum() < smallest]
-    if not small:
+    needed = np.array([each for each in equations if each.any()], dtype=np.int64).reshape(-1, len(unknown))
+    few = few_told(needed, fine.table.ravel()[unknown], smallest)
+    if few is None:
         return False
-    near = [total for total, each in zip(totals, equations, strict=True) if (each & small[0]).any()]
+    near = [total for total, each in zip(totals, equations, strict=True) if (each & few).any()]
     return _hide_near(fine.table, hidden, near) or _hide_total(near)
 
 
@@ -208,7 +208,33 @@ def _hide_total(near: Sequence[_Total]) -> bool:
     return bool(some)
 
 
-def _reduced(equations: Whole) -> Whole:
+def few_told(equations: Whole, rows: Whole, smallest: int) -> Hidden | None:
+    """Groups, fewer rows than ``smallest`` together, of which a multiple of each is known; ``None``: none were found.
+
+    Parameters
+    ----------
+    equations
+        ``(equations, groups)`` how often each group is in what is known.
+    rows
+        ``(groups,)`` of each.
+    smallest
+        The smallest group that may be shown.
+    """
+    order = np.argsort(-rows, kind="stable")  # large groups are solved for first: what is left is about small ones
+    large = int((rows >= smallest).sum())
+    left = _solved(equations[:, order])
+    left = left[(left[:, :large] == 0).all(axis=1), large:]
+    own = order[large:]
+    for turn in range(min(len(own), TURNS) if len(left) else 0):  # another order finds others
+        turned = np.roll(np.arange(len(own)), turn)
+        for row in _solved(left[:, turned]):
+            found = own[turned[row > 0]]
+            if 0 < rows[found].sum() < smallest:
+                return np.isin(np.arange(len(rows)), found)
+    return None
+
+
+def _solved(equations: Whole) -> Whole:
     """Equations solved for as many unknowns as they determine, each in terms of the others; modulo a prime."""
     left, done = equations % PRIME, 0
     for column in range(left.shape[1]):

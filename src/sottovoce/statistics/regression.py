@@ -24,10 +24,11 @@ from ..errors import NumericalFailure
 from .base import Cell, Row, Side, Statistic, Stepwise, Summed
 from .columns import Categories, Column, Numbers
 from .exact import Whole, inverse, rounded
-from .sides import marks_of, sides_of
+from .sides import apart_together, combined, marks_of, sides_of
 from .table import Table
+from .terms import Term, terms_of
 
-__all__ = ["Linear", "Logistic", "Term"]
+__all__ = ["Linear", "Logistic"]
 
 SCALE = 2**52
 """Steps between 0 and 1 in which a row's part of a Newton step is counted: as fine as floats are."""
@@ -35,54 +36,6 @@ CLOSE = Fraction(1, 10**8)
 """A Newton step that moves no combination of coefficients by more, in standard errors of its own, is the last."""
 SHARP = Fraction(1, 10**4)
 """By how much, as a share, rounding may change the square of a standard error at most."""
-
-
-@dataclass(frozen=True)
-class Term:
-    """A predictor: a column of numbers, or one word of a column of words. ``None``: the constant."""
-
-    column: Column | None = None
-    place: int = 0
-
-    @property
-    def label(self) -> str:
-        """For people."""
-        if self.column is None:
-            return "constant"
-        if isinstance(self.column, Categories):
-            return f"{self.column.name} = {self.column.words[self.place]}"
-        return self.column.name
-
-    @property
-    def span(self) -> int:
-        """The largest number it has."""
-        return self.column.span if isinstance(self.column, Numbers) else 1
-
-    @property
-    def unit(self) -> Fraction:
-        """What one step of it means."""
-        return Fraction(self.column.unit) if isinstance(self.column, Numbers) else Fraction(1)
-
-    @property
-    def begin(self) -> Fraction:
-        """The value at 0."""
-        return Fraction(self.column.low) if isinstance(self.column, Numbers) else Fraction(0)
-
-    def of(self, table: Table) -> Whole:
-        """``(rows,)`` its numbers."""
-        if self.column is None:
-            return np.ones(table.num_rows, dtype=np.int64)
-        found = table.columns[self.column.name]
-        return (found == self.place).astype(np.int64) if isinstance(self.column, Categories) else found
-
-
-def _terms(predictors: Sequence[Column]) -> list[Term]:
-    """The constant, then the terms of each predictor."""
-    terms = [Term()]
-    for column in predictors:
-        places = range(1, len(column.words)) if isinstance(column, Categories) else range(1)
-        terms += [Term(column, place) for place in places]
-    return terms
 
 
 def _symmetric(size: int, numbers: Sequence[Fraction]) -> list[list[Fraction]]:
@@ -125,7 +78,8 @@ class Regression(Statistic):
 
     def apart(self) -> list[Cell]:
         pairs = [one & other for one, other in self._pairs()]
-        return [cell for side in (*self._singles(), *self._shares(), *pairs) for cell in side.cells()]
+        sides = (*self._singles(), *self._shares(), *pairs, *combined(self.explained_by))
+        return [cell for side in sides for cell in side.cells()]
 
     def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
         whole = counts[()]
@@ -137,6 +91,8 @@ class Regression(Statistic):
             unlike = one.rows(counts) + other.rows(counts) - 2 * (one & other).rows(counts)
             if 0 < unlike < smallest or 0 < whole - unlike < smallest:
                 few.append(f"{one.label} compared with {other.label}")
+        if not few and apart_together(self.explained_by, counts, smallest):
+            few.append("several terms together")
         return f"fewer than {smallest} rows: {'; '.join(few)}" if few else None
 
     def unknown(self, why: str | None = None) -> list[Row]:
@@ -170,7 +126,7 @@ class Linear(Regression, Summed):
 
     @property
     def terms(self) -> list[Term]:
-        return _terms(self.predictors)
+        return terms_of(self.predictors)
 
     @property
     def explained_by(self) -> tuple[Column, ...]:
@@ -240,7 +196,7 @@ class Logistic(Regression, Stepwise):
 
     @property
     def terms(self) -> list[Term]:
-        return _terms(self.predictors)
+        return terms_of(self.predictors)
 
     @property
     def explained_by(self) -> tuple[Column, ...]:

@@ -6,17 +6,20 @@ predictor that few rows have, and for products of two columns. Other numbers tha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import combinations, product
+from operator import and_
 
 import numpy as np
 
 from .base import Cell, Side, Statistic, cells_of
 from .columns import Categories, Column
-from .hiding import Counts, hidden_in
+from .hiding import SOLVED, Counts, few_told, hidden_in
 
-__all__ = ["few_in", "marks_of", "sides_of", "sides_of_products"]
+__all__ = ["apart_together", "combined", "few_in", "marks_of", "sides_of", "sides_of_products"]
 
 
 def marks_of(column: Column) -> list[Side]:
@@ -46,6 +49,24 @@ def sides_of_products(columns: Sequence[Column]) -> list[Side]:
     sides = [sides_of(column) for column in columns]
     both = [one & other for a, b in combinations(sides, 2) for one, other in product(a, b)]
     return [*(side for each in sides for side in each), *both]
+
+
+def combined(columns: Sequence[Column]) -> list[Side]:
+    """The rows of each combination of words, and of numbers of columns with only two; none if these are too many."""
+    marks = [each for each in map(marks_of, columns) if each]
+    if len(marks) < 2 or math.prod(map(len, marks)) > SOLVED:
+        return []
+    return [reduce(and_, each) for each in product(*marks)]
+
+
+def apart_together(columns: Sequence[Column], counts: Mapping[Cell, int], smallest: int) -> bool:
+    """Whether a sum of multiples of words' indicators is zero for all rows but a few."""
+    groups = [(set(side.have), side.rows(counts)) for side in combined(columns)]
+    groups = [(have, rows) for have, rows in groups if rows]
+    words = {word for have, _ in groups for word in have}
+    rows = np.array([each for _, each in groups], dtype=np.int64)
+    terms = [[int(word in have) for have, _ in groups] for word in sorted(words)]
+    return few_told(np.array(terms, dtype=np.int64).reshape(len(words), len(rows)), rows, smallest) is not None
 
 
 def few_in(
