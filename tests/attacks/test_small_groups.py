@@ -455,3 +455,36 @@ def test_tables_by_two_columns_do_not_tell_of_a_group_by_three(tmp_path):
     assert np.abs(np.array(part).T @ factors - wanted).max() > 0.01, sum(
         factor * row["sum"] for factor, row in zip(factors, shown, strict=True)
     )
+
+
+def test_a_town_does_not_follow_from_its_region(tmp_path):
+    """Two live in town d; town c, which is left out with it, is in the other region, of which all else was shown."""
+    statistics = "".join(
+        f'[statistics.{name}]\nkind = "sum"\ncolumn = "salary"\nby = ["{by}"]\n'
+        for name, by in (("x", "dept"), ("y", "ill"))
+    )
+    towns = {"a": ("no", 30), "b": ("yes", 20), "c": ("no", 9), "d": ("yes", 2)}
+    rows = [f"{40_000 + k},{town},{region}" for town, (region, size) in towns.items() for k in range(size)]
+    report = reported(tmp_path, statistics, rows)
+    shown = {row["dept"]: row["count"] for row in report["x"]}
+    regions = {row["ill"]: row["count"] for row in report["y"]}
+    assert shown["d"] is None
+    for region, whole in regions.items():
+        hidden = [town for town, (where, _) in towns.items() if where == region and shown[town] is None]
+        assert whole is None or not hidden or sum(towns[town][1] for town in hidden) >= FEW
+
+
+def test_groups_of_different_columns_that_differ_in_one_row_are_not_both_shown(tmp_path):
+    """All of department a but one are ill, and nobody else is: one sum less the other is that one's salary."""
+    statistics = "".join(
+        f'[statistics.{name}]\nkind = "sum"\ncolumn = "salary"\nby = ["{by}"]\n'
+        for name, by in (("x", "dept"), ("y", "ill"))
+    )
+    rows = [f"{40_000 + 1_000 * k},{'abcd'[k % 4]},{'yes' if k % 4 == 0 and k != 8 else 'no'}" for k in range(80)]
+    report = reported(tmp_path, statistics, rows)
+    sums = {
+        **{row["dept"]: row.get("sum") for row in report["x"]},
+        **{row["ill"]: row.get("sum") for row in report["y"]},
+    }
+    assert sums["a"] is None or sums["yes"] is None
+    assert sum(each is None for each in sums.values()) < 5

@@ -30,15 +30,16 @@ def _tables(study: Study) -> dict[tuple[Categories, ...], tuple[Categories, ...]
 
 
 def _joint(study: Study) -> tuple[Categories, ...]:
-    """The columns of three tables or more, if none has another in it; not if these are too many.
+    """The columns of several tables of which none has all of another's; none if there are too many combinations.
 
-    Counts by two columns each tell sums of groups by three. So these are counted, too, and shown to nobody.
+    A region less the towns of it that are shown is a town, and counts by two columns each tell sums of groups by three.
+    So rows are counted by all columns, too, and shown to nobody.
     """
     tables = {frozenset(columns) for columns in _tables(study)}
-    widest = [one for one in tables if len(one) > 1 and not any(one < other for other in tables)]
+    widest = [one for one in tables if not any(one < other for other in tables)]
     columns = sorted(frozenset[Categories]().union(*widest), key=lambda column: column.name)
     few = len(columns) <= MOST_AXES and math.prod(len(column.words) for column in columns) <= SOLVED
-    return tuple(columns) if len(widest) > 2 and few and study.release is None else ()
+    return tuple(columns) if len(widest) > 1 and few and study.release is None else ()
 
 
 def cells_asked(study: Study) -> list[Cell]:
