@@ -155,13 +155,16 @@ def _solve(fine: Counts, hidden: Hidden, coarser: Sequence[tuple[Counts, Hidden]
     unknown = np.flatnonzero(hidden)
     if not 2 < len(unknown) <= SOLVED or fine.table.ndim > MOST_AXES:
         return False
-    totals = _totals(fine, coarser)
-    equations = [np.isin(unknown, total.parts) for total in totals]
-    needed = np.array([each for each in equations if each.any()], dtype=np.int64).reshape(-1, len(unknown))
-    few = few_told(needed, fine.table.ravel()[unknown], smallest)
+    totals = [total for total in _totals(fine, coarser) if hidden.ravel()[total.parts].any()]
+    places = np.zeros(fine.table.size, dtype=np.int64)
+    places[unknown] = np.arange(len(unknown))
+    equations = np.zeros((len(totals), len(unknown)), dtype=np.int64)
+    for equation, total in zip(equations, totals, strict=True):
+        equation[places[total.parts[hidden.ravel()[total.parts]]]] = 1
+    few = few_told(equations, fine.table.ravel()[unknown], smallest)
     if few is None:
         return False
-    near = [total for total, each in zip(totals, equations, strict=True) if (each & few).any()]
+    near = [total for total, equation in zip(totals, equations, strict=True) if equation[few].any()]
     return _hide_near(fine.table, hidden, near) or _hide_total(near)
 
 
