@@ -32,6 +32,7 @@ test_ledgers_lose_nothing        however a simulated network changes: mass is ac
 test_nothing_is_lost             loss, crashes, lost disks, partitions: the average is that of the members
 test_a_study_keeps_its_budget    no row, and no party, changes a study's sums by more than its noise is made for
 test_small_groups                no value of a group smaller than a study declares is shown, or contributed by anybody
+test_few_set_apart               nor of a small group that the numbers of a column set apart, though nobody asked for it
 test_what_a_wire_tap_sees        whoever is on the path sees the called peer's name, sizes and times, no number
 test_chaos_endures               a million exchanges among crashes and losses: nothing grows, nothing is lost
 ===============================  =========================================================================

@@ -363,3 +363,128 @@ def test_two_lists_of_quantiles_do_not_tell_more_than_one(tmp_path):
     report = reported(tmp_path, one + other, ["100,a"] * 5 + ["20000,a"] + ["32000,a"] * 100)
     assert (report["q"][0]["from"], report["q"][0]["to"]) == (0, 31250)
     assert "why" in report["p"][0]
+
+
+ENDS = '[statistics.{}]\nkind = "extremes"\ncolumn = "salary"\nbins = {}\n'
+
+
+def in_common(*results: list[dict]) -> tuple[float, float]:
+    """Where the fifth lowest value lies, by all of them together."""
+    lowest = [row for rows in results for row in rows if row.get("end") == "lowest"]
+    return max(row["from"] for row in lowest), min(row["to"] for row in lowest)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_extremes_in_different_bins_do_not_tell_one_value_together(tmp_path, order):
+    """The fifth lowest is in the first half, and after the first third: one person alone is there."""
+    pay = [10_000] * 4 + [100_000] + [130_000] * 4 + [240_000] * 30
+    statistics = [ENDS.format("e2", 2), ENDS.format("e3", 3)][::order]
+    report = reported(tmp_path, "".join(statistics), [f"{each},a" for each in pay])
+    low, high = in_common(report["e2"], report["e3"])
+    assert sum(low <= each < high for each in pay) >= FEW
+    assert ["why" in report[name][0] for name in ("e2", "e3")][::order] == [False, True]
+
+
+def test_extremes_and_a_histogram_do_not_tell_one_value_together(tmp_path):
+    """The fifth lowest is in the first third by the one, and in the second half of that by the other."""
+    pay = [10_000] * 4 + [70_000] + [100_000] * 5 + [200_000] * 30
+    report = reported(tmp_path, BINS.format("h", 3, "") + ENDS.format("e", 4), [f"{each},a" for each in pay])
+    assert [row["count"] for row in report["h"]] == [5, 5, 30]
+    assert report["e"] == [{"count": None, "why": "with h it would tell about fewer than 5 rows"}]
+
+
+def test_one_end_in_the_interval_of_the_other_is_not_told_apart(tmp_path):
+    """If the lowest are in the first quarter, the highest were in the second, where only one person is."""
+    pay = [10_000] * 20 + [100_000] + [200_000] * 4
+    (lowest, highest) = reported(tmp_path, ENDS.format("e", 4), [f"{each},a" for each in pay])["e"]
+    assert (lowest["from"], lowest["to"]) == (highest["from"], highest["to"]) == (0, 125_000)
+
+
+def test_extremes_of_many_are_shown_beside_other_statistics(tmp_path):
+    """Of all and of each department, with a histogram and quantiles in bins of other widths."""
+    by_department = ENDS.format("parts", 10) + 'by = ["dept"]\n'
+    statistics = BINS.format("h", 10, "") + ENDS.format("e", 40) + by_department + QUANTILES.format(20)
+    report = reported(tmp_path, statistics, [f"{500 * k},{'ab'[k % 2]}" for k in range(500)])
+    assert not any("why" in row for result in report.results for row in result.rows)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(("bins", "shown"), [(19, False), (18, False), (6, True)])
+def test_a_mean_does_not_tell_how_many_are_in_a_narrow_bin(tmp_path, bins, shown, order):
+    """Two have five cars and six have three: eight in both bins, and the sum of their cars tells how many in each."""
+    cars = [1] * 20 + [2] * 30 + [3] * 6 + [5] * 2 + [0] * 25
+    statistics = [BINS.format("h", bins, "").replace("salary", "cars"),
+                  '[statistics.m]\nkind = "mean"\ncolumn = "cars"\n'][::order]  # fmt: skip
+    report = reported(tmp_path, "".join(statistics), [f"1,a,no,0,{each}" for each in cars])
+    names = ["h", "m"][::order]
+    why = {"count": None, "why": f"with {names[0]} it would tell about fewer than 5 rows"}
+    assert "why" not in report[names[0]][0]
+    assert (report[names[1]] == [why]) == (not shown)
+
+
+def test_a_histogram_of_wide_bins_is_shown_beside_a_mean(tmp_path):
+    """Where in their bins all values are tells the sum, not how many are in two bins that are left out."""
+    statistics = BINS.format("h", 10, "") + '[statistics.m]\nkind = "variance"\ncolumn = "salary"\n'
+    report = reported(tmp_path, statistics, [f"{500 * k},a" for k in range(400)] + ["215000,a"] * 3 + ["249000,a"] * 4)
+    assert [row["count"] for row in report["h"]][-2:] == [None, None]
+    assert "mean" in report["m"][0]
+
+
+def test_tables_by_two_columns_do_not_tell_of_a_group_by_three(tmp_path):
+    """Who is ill in b and has a flat, or none of it: what the only one of them earns followed from sums by two each."""
+    statistics = "".join(
+        f'[statistics.{name}]\nkind = "sum"\ncolumn = "salary"\nby = [{by}]\n'
+        for name, by in {"x": '"dept", "ill"', "y": '"dept", "flat"', "z": '"ill", "flat"'}.items()
+    )
+    flat = '[columns.flat]\ncategories = ["no", "yes"]\n'
+    cells = [(dept, ill, home) for dept in "ab" for ill in ("no", "yes") for home in ("no", "yes")]
+    sizes = dict(zip(cells, (0, 12, 9, 14, 11, 8, 10, 1), strict=True))
+    rows = [(40_000 + 100 * k, *cell) for cell in cells for k in range(sizes[cell])]
+    rows[-1] = (123_456, *cells[-1])
+    declared = Study.from_text(HEAD + flat + statistics)
+    lines = [f"{pay},{dept},{ill},0,0,{home}" for pay, dept, ill, home in rows]
+    (tmp_path / "a.csv").write_text("\n".join(["salary,dept,ill,parent,cars,flat", *lines]))
+    table = declared.read(tmp_path / "a.csv")
+    report = run_together(declared, {"ada": table, "bob": table.where([("dept", 3)])})
+    shown = [row for result in report.results for row in result.rows if row["count"]]
+    part = [[all(row.get(key, each) == each for key, each in zip(("dept", "ill", "flat"), cell, strict=True))
+             for cell in cells] for row in shown]  # fmt: skip
+    wanted = np.array([cell in (cells[0], cells[-1]) for cell in cells], dtype=float)
+    factors, *_ = np.linalg.lstsq(np.array(part, dtype=float).T, wanted, rcond=None)
+    assert len(shown) > 4
+    assert np.abs(np.array(part).T @ factors - wanted).max() > 0.01, sum(
+        factor * row["sum"] for factor, row in zip(factors, shown, strict=True)
+    )
+
+
+def test_a_town_does_not_follow_from_its_region(tmp_path):
+    """Two live in town d; town c, which is left out with it, is in the other region, of which all else was shown."""
+    statistics = "".join(
+        f'[statistics.{name}]\nkind = "sum"\ncolumn = "salary"\nby = ["{by}"]\n'
+        for name, by in (("x", "dept"), ("y", "ill"))
+    )
+    towns = {"a": ("no", 30), "b": ("yes", 20), "c": ("no", 9), "d": ("yes", 2)}
+    rows = [f"{40_000 + k},{town},{region}" for town, (region, size) in towns.items() for k in range(size)]
+    report = reported(tmp_path, statistics, rows)
+    shown = {row["dept"]: row["count"] for row in report["x"]}
+    regions = {row["ill"]: row["count"] for row in report["y"]}
+    assert shown["d"] is None
+    for region, whole in regions.items():
+        hidden = [town for town, (where, _) in towns.items() if where == region and shown[town] is None]
+        assert whole is None or not hidden or sum(towns[town][1] for town in hidden) >= FEW
+
+
+def test_groups_of_different_columns_that_differ_in_one_row_are_not_both_shown(tmp_path):
+    """All of department a but one are ill, and nobody else is: one sum less the other is that one's salary."""
+    statistics = "".join(
+        f'[statistics.{name}]\nkind = "sum"\ncolumn = "salary"\nby = ["{by}"]\n'
+        for name, by in (("x", "dept"), ("y", "ill"))
+    )
+    rows = [f"{40_000 + 1_000 * k},{'abcd'[k % 4]},{'yes' if k % 4 == 0 and k != 8 else 'no'}" for k in range(80)]
+    report = reported(tmp_path, statistics, rows)
+    sums = {
+        **{row["dept"]: row.get("sum") for row in report["x"]},
+        **{row["ill"]: row.get("sum") for row in report["y"]},
+    }
+    assert sums["a"] is None or sums["yes"] is None
+    assert sum(each is None for each in sums.values()) < 5

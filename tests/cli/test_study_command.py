@@ -64,15 +64,23 @@ def test_a_trial_writes_a_report_that_is_shown_again(capsys, folder):
         (["run", "pay.toml", "ada.csv"], "needs --peer, --topic and one file; or --trial"),
         (["run", "pay.toml", "ada.csv", "--trial"], "--trial needs at least two files"),
         (["report", "pay.toml"], "cannot be read as a report"),
+        (["run", "pay.toml", "ada.csv", "bob.csv", "--trial", "--out", "ada.csv"], "--out must be a file of its own"),
+        (["run", "pay.toml", "ada.csv", "bob.csv", "--trial", "--html", "./pay.toml"], "--html must be a file of its"),
+        (["run", "pay.toml", "ada.csv", "bob.csv", "--trial", "--out", "r", "--html", "r"], "--html must be a file of"),
+        (["run", "pay.toml", "ada.csv", "bob.csv", "--trial", "--out", "."], "'--out': File '.' is a directory"),
+        (["run", "pay.toml", "ada.csv", "bob.csv", "--trial", "--topic", "t"], "--trial is without a network"),
+        (["report", "ada.csv", "--html", "ada.csv"], "--html must be a file of its own, got 'ada.csv'"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(capsys, folder, monkeypatch, arguments, message):
     """Files that are not there or not what they should be, and options that do not go together."""
     monkeypatch.chdir(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
     code, _, err = sottovoce(capsys, "study", *arguments)
     assert code == 2
     assert message in err
     assert len(err.strip().splitlines()) == 1
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -80,6 +88,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, folder, monkeypatch, 
     [
         ('"kind": "histogram"', '"kind": null', "is not a report of a study"),
         ('"kind": "histogram"', '"kind": ["histogram"]', "is not a report of a study"),
+        ('"rows": 160', '"was": 160', "is not a report of a study"),
         ('"mean": ', '"mean": "x", "was": ', "is not a report of a study"),
         ('"mean": ', '"mean": [1], "was": ', "is not a report of a study"),
         ('"count": ', '"count": "x", "was": ', "is not a report of a study"),

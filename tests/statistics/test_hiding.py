@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from sottovoce.statistics.hiding import Counts, hidden_in, withheld
 
@@ -64,3 +65,46 @@ def test_what_two_lines_tell_together_is_hidden():
     lines_only = np.array([[1, 1, 0], [0, 1, 1], [0, 1, 1], [0, 0, 0]], dtype=bool)
     hidden = np.array(withheld(table.ravel().tolist(), SMALLEST, table.shape)).reshape(table.shape)
     assert hidden.sum() > lines_only.sum()
+
+
+def told(tables: dict[tuple[int, ...], Counts], found: list[np.ndarray]) -> int | None:
+    """The rows of a union of groups of the finest table that follows from what is shown, though it is small."""
+    finest = list(tables.values())[-1].table.ravel().astype(float)
+    shown = [(part, rows) for part, rows, hidden in groups(tables, found) if not hidden]
+    equations = np.array([each for part, rows in shown for each in (np.diag(part) if rows == 0 else [part])])
+    _, sizes, ways = np.linalg.svd(equations)
+    follows = [LinearConstraint(way, -1e-7, 1e-7) for way in ways[(sizes > 1e-9).sum() :]]
+    small = LinearConstraint(finest, 1, SMALLEST - 1)
+    answer = milp(finest, constraints=[*follows, small], integrality=np.ones(finest.size), bounds=Bounds(0, 1))
+    return None if answer.x is None else round(answer.fun)
+
+
+FAR_APART = [
+    [[40, 8, 0, 40], [15, 0, 40, 40], [8, 40, 0, 8], [40, 8, 15, 1]],
+    [[40, 8, 3, 40], [40, 15, 15, 40], [0, 15, 40, 1], [3, 15, 15, 15]],
+    [[15, 0, 15, 8], [0, 40, 15, 8], [15, 8, 1, 15], [15, 15, 15, 40]],
+    [[40, 40, 8, 8], [15, 15, 1, 15], [8, 0, 8, 8], [40, 0, 40, 40]],
+]
+"""Two persons, one here and one there, whose sum followed from equations and neither's own."""
+ALL_HIDDEN = [[[2, 0, 15], [15, 40, 40]], [[8, 8, 8], [8, 15, 0]]]
+"""All groups are hidden, and the totals by two columns told of two persons."""
+
+
+@pytest.mark.parametrize("table", [FAR_APART, ALL_HIDDEN])
+def test_no_few_persons_of_several_groups_are_the_solution_of_equations(table):
+    """Their rows were hidden one by one, but a sum over some of them followed from all totals together."""
+    every = {kept: np.array(table).sum(axis=tuple({0, 1, 2} - set(kept)))
+             for size in range(4) for kept in combinations(range(3), size)}  # fmt: skip
+    tables = {kept: Counts(tuple(map(str, kept)), np.array(each)) for kept, each in every.items()}
+    assert told(tables, hidden_in(list(tables.values()), SMALLEST)) is None
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+def test_no_few_persons_follow_from_any_tables(axes):
+    """Whichever of the totals are asked for beside the finest table."""
+    rng = np.random.default_rng(axes)
+    for _ in range(25):
+        tables = {
+            kept: each for kept, each in made_up(rng, axes).items() if len(kept) in (0, axes) or rng.random() < 0.6
+        }
+        assert told(tables, hidden_in(list(tables.values()), SMALLEST)) is None

@@ -59,6 +59,9 @@ def test_a_statistic_that_cannot_be_is_refused(statistics, message):
         ('["f", "m"]', '["f", " m"]', "words without spaces around them"),
         ('unit = "0.01"', 'unit = "1e-999999999"', "columns.salary.unit must be finite, with at most 50 digits"),
         ("high = 80", 'high = "1e999999999"', "columns.age.high must be finite, with at most 50 digits"),
+        ("low = 16\nhigh = 80\nunit = 1", 'low = -9\nhigh = "1e50"\nunit = "1e50"', "divides their difference"),
+        ("low = 16\nhigh = 80\nunit = 1", 'low = "1e-30"\nhigh = 26\nunit = 1', "divides their difference"),
+        ("low = 16", 'low = "0.' + "1" * 60 + '"', "columns.age.low must be finite, with at most 50 digits"),
         ("low = 16", "low = 16\nlow = 17", "is not TOML"),
     ],
 )

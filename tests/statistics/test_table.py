@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from decimal import Context, localcontext
 
 import pytest
 
 from sottovoce.errors import InvalidFile
+from sottovoce.statistics.columns import column_from
 
 from . import made
 
@@ -81,6 +83,17 @@ def test_numbers_are_clipped_only_where_declared_and_counted(tmp_path):
     table = made.Study.from_text(text).read(tmp_path / "a.csv")
     assert table.columns["salary"].tolist() == [0, 20_000_000, 712]
     assert table.clipped == {"salary": 2, "age": 0}
+
+
+@pytest.mark.parametrize("precision", [3, 28])
+@pytest.mark.parametrize("low", [0, 10, 10**33])
+@pytest.mark.parametrize(("part", "units"), [("4" + "9" * 60, 7), ("5", 8), ("5" + "0" * 60 + "1", 8), ("0", 7)])
+def test_numbers_of_many_digits_are_rounded_once(low, precision, part, units):
+    """Less than a half by thirty digits was rounded to a half first, and then up; whatever precision is set."""
+    with localcontext(Context(prec=precision)):
+        column = column_from("x", {"low": str(low), "high": str(low + 100), "unit": 1})
+        assert column.span == 100
+        assert column.read(f"{low + 7}.{part}") == (units, False)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from .kinds import FileName, Number
 from .output import Group, json_option, print_json, say, seed_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..peer import Peer
     from ..statistics import Study, StudyReport, Table
@@ -24,7 +25,7 @@ __all__ = ["command"]
 
 STUDY = click.argument("study", type=FileName())
 FILES = click.argument("files", nargs=-1, type=FileName())
-HTML = click.option("--html", "page", type=FileName(), help="Also write a page with bars here.")
+HTML = click.option("--html", "page", type=FileName(dir_okay=False), help="Also write a page with bars here.")
 
 LINGER = 60.0
 """Seconds to stay for neighbours that do not have the last answer yet."""
@@ -68,7 +69,7 @@ def check(study: Path, files: tuple[Path, ...], as_json: bool) -> None:
 @click.option("--topic", help="What the parties call this run of the study; a name is used once.")
 @click.option("--timeout", type=Number(low=0.0, low_open=True), help="Seconds to wait for each sum.")
 @click.option("--trial", is_flag=True, help="All parties' FILES here, without a network and without privacy.")
-@click.option("--out", type=FileName(), help="Also write the report as JSON here.")
+@click.option("--out", type=FileName(dir_okay=False), help="Also write the report as JSON here.")
 @HTML
 @json_option
 def run(
@@ -92,8 +93,11 @@ def run(
     declared = Study.load(study)
     if not trial and (config is None or topic is None or len(files) != 1):
         raise InvalidParameter("study run needs --peer, --topic and one file; or --trial and the files of all parties")
+    if trial and (config, topic, timeout) != (None, None, None):
+        raise InvalidParameter("--trial is without a network: it goes with none of --peer, --topic and --timeout")
     if trial and (len(files) < 2 or len({path.stem for path in files}) != len(files)):
         raise InvalidParameter("--trial needs at least two files, with different names")
+    _check_written({"--out": out, "--html": page}, [study, *files, *([] if config is None else [config])])
     tables = {path.stem: declared.read(path) for path in files}
 
     def show(report: StudyReport) -> None:
@@ -122,6 +126,7 @@ def report(files: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
     from ..foundation.files import write_atomically
     from ..statistics.showing import page_of, text_of, together_of
 
+    _check_written({"--html": page}, files)
     contents = [_read(file) for file in files]
     if len(files) > 1:
         if page is not None:
@@ -139,6 +144,19 @@ def report(files: tuple[Path, ...], page: Path | None, as_json: bool) -> None:
         print_json(contents[0])
     else:
         click.echo(text, nl=False)
+
+
+def _check_written(written: Mapping[str, Path | None], read: Sequence[Path]) -> None:
+    """See that no file is written over one that is read, or over another one that is written."""
+    from ..errors import InvalidParameter
+
+    taken = {os.path.realpath(path) for path in read}
+    for option, path in written.items():
+        if path is None or (path.exists() and not path.is_file()):  # a pipe, a device
+            continue
+        if os.path.realpath(path) in taken:
+            raise InvalidParameter(f"{option} must be a file of its own, got {str(path)!r}")
+        taken.add(os.path.realpath(path))
 
 
 def _read(file: Path) -> Any:

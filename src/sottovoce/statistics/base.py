@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field
+from itertools import combinations, product
 from typing import Any, ClassVar
 
 from ..errors import InvalidFile
@@ -17,7 +17,7 @@ from .columns import Categories, Numbers
 from .exact import Whole
 from .table import Table
 
-__all__ = ["Cell", "Row", "Statistic", "Stepwise", "Summed", "cells_of", "factor"]
+__all__ = ["Cell", "Row", "Side", "Statistic", "Stepwise", "Summed", "cells_of", "factor"]
 
 Cell = tuple[tuple[str, int], ...]
 """Column and place of its word, for each column in ``by``."""
@@ -26,6 +26,38 @@ Row = dict[str, Any]
 
 LARGEST_FACTOR = 2**31
 """Units between the bounds of a column whose values are multiplied with each other."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Rows that a sum may set apart.
+
+    Parameters
+    ----------
+    label
+        For people; two sides of the same rows are equal, however they are called.
+    have, lack
+        Places that all these rows have in their columns, and places of which they have none.
+    """
+
+    label: str = field(compare=False)
+    have: Cell = ()
+    lack: Cell = ()
+
+    def __and__(self, other: Side) -> Side:
+        """The rows that are in both."""
+        have, lack = sorted(self.have + other.have), sorted(self.lack + other.lack)
+        return Side(f"{self.label}, {other.label}", tuple(have), tuple(lack))
+
+    def cells(self, within: Cell = ()) -> list[Cell]:
+        """The cells whose rows have to be counted, to find how many rows of a cell are in it."""
+        sizes = range(len(self.lack) + 1)
+        return [(*within, *self.have, *those) for size in sizes for those in combinations(self.lack, size)]
+
+    def rows(self, counts: Mapping[Cell, int], within: Cell = ()) -> int:
+        """How many rows of a cell are in it: those with what it has, less those with what it lacks."""
+        least = len(within) + len(self.have)
+        return sum((-1) ** (len(cell) - least) * counts[cell] for cell in self.cells(within))
 
 
 @dataclass(frozen=True)
@@ -56,9 +88,15 @@ class Statistic(ABC):
         """The columns of the table of counts that it shows."""
         return self.by
 
+    @property
+    def sides(self) -> list[Side]:
+        """What its sums set apart in every cell: where that is a small group the cell is not shown."""
+        return []
+
     def apart(self) -> list[Cell]:
         """Cells, besides those of its tables, whose rows are counted before anything is asked of them."""
-        return []
+        sides = self.sides
+        return [found for cell in self.cells for side in sides for found in side.cells(cell)] if sides else []
 
     def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
         """Why nothing of it may be shown, from the rows of each cell; ``None``: it may."""

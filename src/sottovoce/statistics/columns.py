@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_05UP, ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,9 @@ WIDEST = 2**52
 
 LONGEST = 50
 """Digits of a bound or a unit, on each side of the point."""
+
+EXACT = Context(prec=4 * LONGEST, rounding=ROUND_05UP, Emin=MIN_EMIN, Emax=MAX_EMAX)
+"""Bounds and units are added and divided exactly; a cell with more digits is rounded so that it becomes no tie."""
 
 TAKEN = frozenset({
     "count", "sum", "mean", "variance", "standard deviation", "first", "second", "covariance", "correlation", "from",
@@ -73,7 +76,7 @@ class Numbers:
     @property
     def span(self) -> int:
         """Units from ``low`` to ``high``."""
-        return int((self.high - self.low) / self.unit)
+        return int(EXACT.divide(EXACT.subtract(self.high, self.low), self.unit))
 
     def read(self, text: str) -> tuple[int, bool]:
         """Units above ``low``, and whether the number was clipped."""
@@ -82,7 +85,8 @@ class Numbers:
         if outside and not self.clip:
             raise Refused(f"is outside {self.low} … {self.high}")
         inside = min(max(number, self.low), self.high)
-        return int(((inside - self.low) / self.unit).to_integral_value(ROUND_HALF_EVEN)), outside
+        units = EXACT.divide(EXACT.subtract(inside, self.low), self.unit)
+        return int(units.to_integral_value(ROUND_HALF_EVEN)), outside
 
     def value(self, units: Fraction) -> Fraction:
         """The number that is so many units above ``low``."""
@@ -136,9 +140,10 @@ def column_from(name: str, given: Any) -> Column:
     low, high, unit = (_decimal(where, key, given) for key in ("low", "high", "unit"))
     if not isinstance(given.get("clip", False), bool):
         raise InvalidFile(f"{where}.clip must be true or false")
-    if low < high and unit > 0 and (high - low) / unit > WIDEST:
+    units = Fraction(high) - Fraction(low), Fraction(unit)
+    if low < high and unit > 0 and units[0] > WIDEST * units[1]:
         raise InvalidFile(f"{where} has more than 2^52 units between its bounds: take a larger unit")
-    if not low < high or not unit > 0 or (high - low) % unit:
+    if not low < high or not unit > 0 or units[0] % units[1]:
         raise InvalidFile(f"{where} must have low < high, and a unit > 0 that divides their difference")
     return Numbers(name, low, high, unit, given.get("clip", False))
 
@@ -155,6 +160,7 @@ def _decimal(where: str, key: str, given: Mapping[str, Any]) -> Decimal:
         number = Decimal("?" if isinstance(value, bool) else str(value))
     except InvalidOperation:
         raise InvalidFile(f'{where}.{key} must be a decimal number, such as 12.5 or "0.01"') from None
-    if not number.is_finite() or abs(number.adjusted()) > LONGEST:
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent < -LONGEST or abs(number.adjusted()) > LONGEST:
         raise InvalidFile(f"{where}.{key} must be finite, with at most {LONGEST} digits before and after the point")
     return number

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from typing import ClassVar
 
@@ -34,7 +35,7 @@ class Histogram(Summed):
     kind: ClassVar[str] = "histogram"
     exclusive: ClassVar[bool] = True
 
-    @property
+    @cached_property
     def edges(self) -> list[int]:
         """Units at which the bins begin, and one past the last: bin b has those from edge b to below edge b + 1."""
         parts = min(self.bins, self.column.span)
@@ -61,6 +62,12 @@ class Histogram(Summed):
         """
         low, high = self.edges[b], min(self.edges[b + 1 if end is None else end], self.column.span)
         return {"from": rounded(self.column.value(Fraction(low))), "to": rounded(self.column.value(Fraction(high)))}
+
+    def blocks_around(self, bins: Sequence[int], below: Sequence[int], smallest: int) -> list[tuple[int, int]]:
+        """The blocks of some bins; where one lies in another, the other stands for both."""
+        found = [self._block(b, below, smallest) for b in bins]
+        around = [[each for each in found if each[0] <= b < each[1]] for b in bins]
+        return [max(those, key=lambda each: each[1] - each[0]) for those in around]
 
     def _block(self, b: int, below: Sequence[int], smallest: int) -> tuple[int, int]:
         """The least wide bin around a bin in which there are enough values."""
@@ -98,10 +105,7 @@ class Quantiles(Histogram):
             return [None] * len(self.probabilities)
         ranks = [min(max(math.ceil(p * whole), smallest), whole - smallest + 1) for p in self.probabilities]
         bins = [bisect_left(below, max(rank, 1)) - 1 for rank in ranks]
-        found = [self._block(b, below, smallest) for b in bins]
-        return [
-            max((each for each in found if each[0] <= b < each[1]), key=lambda each: each[1] - each[0]) for b in bins
-        ]
+        return [*self.blocks_around(bins, below, smallest)]
 
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return None
@@ -119,13 +123,15 @@ class Extremes(Histogram):
     releasable: ClassVar[bool] = False
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        ends = zip(("lowest", "highest"), self.blocks(sums, smallest), strict=True)
+        return [{"end": end, "values": max(1, smallest)} | self._bounds(*block) for end, block in ends]
+
+    def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int]]:
+        """The first bin and one past the last for both ends."""
         enough, below = max(1, smallest), [0, *accumulate(sums)]
         low = bisect_left(below, enough) - 1
         high = next(b for b in reversed(range(self.bins)) if below[-1] - below[b] >= enough)
-        ends = {"lowest": low, "highest": high}
-        return [
-            {"end": end, "values": enough} | self._bounds(*self._block(b, below, enough)) for end, b in ends.items()
-        ]
+        return self.blocks_around([low, high], below, enough)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .exact import Whole
 
-__all__ = ["Counts", "hidden_in", "withheld"]
+__all__ = ["MOST_AXES", "SOLVED", "Counts", "few_told", "hidden_in", "withheld"]
 
 Hidden = npt.NDArray[np.bool_]
 Line = tuple[int | slice, ...]
@@ -27,6 +27,8 @@ MOST_AXES = 6
 """Columns of a table up to which all its totals are looked at together."""
 SOLVED = 600
 """Hidden groups of a table up to which they are; the time grows with the third power."""
+TURNS = 20
+"""Orders in which the smallest of them are tried."""
 PRIME = 2**31 - 1
 """Equations are solved modulo it: the same at all parties, on whatever machine."""
 
@@ -43,11 +45,18 @@ class Counts:
         Rows of each group, an axis for each column.
     within
         Columns of a coarser table: where that hides a group, this one hides all parts of it.
+    shown
+        Whether anybody asks for it; if not, all its groups are hidden, and must not follow from other tables.
     """
 
     columns: tuple[str, ...]
     table: Whole
     within: tuple[str, ...] | None = None
+    shown: bool = True
+
+    def small(self, smallest: int) -> Hidden:
+        """Which groups are hidden to begin with."""
+        return ((self.table > 0) & (self.table < smallest)) | (not self.shown)
 
 
 def withheld(counts: Sequence[int], smallest: int, shape: Sequence[int] = ()) -> list[bool]:
@@ -76,10 +85,11 @@ def withheld(counts: Sequence[int], smallest: int, shape: Sequence[int] = ()) ->
     return [bool(each) for each in hidden.ravel()]
 
 
-def hidden_in(tables: Sequence[Counts], smallest: int) -> list[Hidden]:
+def hidden_in(tables: Sequence[Counts], smallest: int, gone: Sequence[Hidden] = ()) -> list[Hidden]:
     """The same for several tables of the same rows, of which each may tell about the others.
 
     A group that a table hides must not follow from a finer one that has all its parts: one of them at least is hidden.
+    What is ``gone``, a table for each, is hidden for another reason.
 
     Examples
     --------
@@ -91,7 +101,8 @@ def hidden_in(tables: Sequence[Counts], smallest: int) -> list[Hidden]:
     ([True, True, False], [[True, True, False], [True, True, False]])
     """
     asked, tables = len(tables), [*tables, *_margins(tables)]
-    found = [(each.table > 0) & (each.table < smallest) for each in tables]
+    beforehand = [*gone, *(np.zeros(each.table.shape, dtype=bool) for each in tables[len(gone) :])]
+    found = [each.small(smallest) | also for each, also in zip(tables, beforehand, strict=True)]
     lines = [[line for axis in range(each.ndim) for line in _lines(each.shape, axis)] for each in found]
     coarser = [
         [k for k, one in enumerate(tables) if one is not each and set(one.columns) <= set(each.columns)]
@@ -118,7 +129,7 @@ def _margins(tables: Sequence[Counts]) -> list[Counts]:
     """The totals of all tables that are not among them."""
     known = {frozenset(each.columns) for each in tables}
     margins = {}
-    for each in tables:
+    for each in (one for one in tables if one.shown):
         axes = range(each.table.ndim if each.table.ndim <= MOST_AXES else 0)
         for kept in (kept for size in axes for kept in combinations(axes, size)):
             columns = tuple(each.columns[axis] for axis in kept)
@@ -144,34 +155,89 @@ def _solve(fine: Counts, hidden: Hidden, coarser: Sequence[tuple[Counts, Hidden]
     unknown = np.flatnonzero(hidden)
     if not 2 < len(unknown) <= SOLVED or fine.table.ndim > MOST_AXES:
         return False
-    names = np.arange(fine.table.size).reshape(fine.table.shape)
-    totals: list[Whole] = []
-    for coarse, gone in coarser:
-        for place in np.argwhere(~gone):
-            part = names[_part(coarse.columns, place.tolist(), fine.columns)].ravel()
-            empty = coarse.table[tuple(place)] == 0
-            totals += [np.array([each]) for each in part] if empty else [part]
-    equations = [np.isin(unknown, part) for part in totals]
-    rows = fine.table.ravel()[unknown]
-    reduced = _reduced(np.array([each for each in equations if each.any()], dtype=np.int64).reshape(-1, len(unknown)))
-    small = [row == 1 for row in reduced if row.max() == 1 and 0 < rows[row == 1].sum() < smallest]
-    if not small or hidden.all():
+    totals = [total for total in _totals(fine, coarser) if hidden.ravel()[total.parts].any()]
+    places = np.zeros(fine.table.size, dtype=np.int64)
+    places[unknown] = np.arange(len(unknown))
+    equations = np.zeros((len(totals), len(unknown)), dtype=np.int64)
+    for equation, total in zip(equations, totals, strict=True):
+        equation[places[total.parts[hidden.ravel()[total.parts]]]] = 1
+    few = few_told(equations, fine.table.ravel()[unknown], smallest)
+    if few is None:
         return False
-    near = [part for part, each in zip(totals, equations, strict=True) if (each & small[0]).any()]
-    _hide_near(fine.table, hidden, near)
-    return True
+    near = [total for total, equation in zip(totals, equations, strict=True) if equation[few].any()]
+    return _hide_near(fine.table, hidden, near) or _hide_total(near)
 
 
-def _hide_near(table: Whole, hidden: Hidden, near: Sequence[Whole]) -> None:
-    """Hide the smallest group that is shown and in one of these parts; if there is none, any; if there is none, all."""
-    for part in (*near, np.arange(table.size)):
-        chosen = np.isin(np.arange(table.size), part).reshape(table.shape)
+@dataclass(frozen=True)
+class _Total:
+    """A group that a coarser table shows."""
+
+    parts: Whole
+    """Of the finer table, by number; an empty group stands for each of its parts."""
+    rows: int
+    place: tuple[int, ...]
+    hidden: Hidden
+
+
+def _totals(fine: Counts, coarser: Sequence[tuple[Counts, Hidden]]) -> list[_Total]:
+    """All groups that coarser tables show."""
+    names = np.arange(fine.table.size).reshape(fine.table.shape)
+    found: list[_Total] = []
+    for coarse, gone in coarser:
+        for place in map(tuple, np.argwhere(~gone).tolist()):
+            parts = names[_part(coarse.columns, place, fine.columns)].ravel()
+            rows = int(coarse.table[place])
+            found += [_Total(each, rows, place, gone) for each in ([parts] if rows else parts[:, None])]
+    return found
+
+
+def _hide_near(table: Whole, hidden: Hidden, near: Sequence[_Total]) -> bool:
+    """Hide the smallest group that is shown and in one of these parts; if there is none, any; whether there was one."""
+    for parts in (*(total.parts for total in near), np.arange(table.size)):
+        chosen = np.isin(np.arange(table.size), parts).reshape(table.shape)
         if _hide_smallest(np.where(chosen, table, 0), hidden):
-            return
+            return True
+    left = not hidden.all()
     hidden[...] = True
+    return left
 
 
-def _reduced(equations: Whole) -> Whole:
+def _hide_total(near: Sequence[_Total]) -> bool:
+    """Hide the smallest of these totals, but not that of all rows; whether there was one."""
+    some = [total for total in near if total.place]
+    if some:
+        least = min(some, key=lambda total: total.rows or np.inf)
+        least.hidden[least.place] = True
+    return bool(some)
+
+
+def few_told(equations: Whole, rows: Whole, smallest: int) -> Hidden | None:
+    """Groups, fewer rows than ``smallest`` together, of which a multiple of each is known; ``None``: none were found.
+
+    Parameters
+    ----------
+    equations
+        ``(equations, groups)`` how often each group is in what is known.
+    rows
+        ``(groups,)`` of each.
+    smallest
+        The smallest group that may be shown.
+    """
+    order = np.argsort(-rows, kind="stable")  # large groups are solved for first: what is left is about small ones
+    large = int((rows >= smallest).sum())
+    left = _solved(equations[:, order])
+    left = left[(left[:, :large] == 0).all(axis=1), large:]
+    own = order[large:]
+    for turn in range(min(len(own), TURNS) if len(left) else 0):  # another order finds others
+        turned = np.roll(np.arange(len(own)), turn)
+        for row in _solved(left[:, turned]):
+            found = own[turned[row > 0]]
+            if 0 < rows[found].sum() < smallest:
+                return np.isin(np.arange(len(rows)), found)
+    return None
+
+
+def _solved(equations: Whole) -> Whole:
     """Equations solved for as many unknowns as they determine, each in terms of the others; modulo a prime."""
     left, done = equations % PRIME, 0
     for column in range(left.shape[1]):

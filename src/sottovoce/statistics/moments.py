@@ -9,9 +9,10 @@ from fractions import Fraction
 from itertools import chain, combinations_with_replacement
 from typing import ClassVar
 
-from .base import Row, Summed
+from .base import Row, Side, Summed
 from .columns import Numbers
 from .exact import Whole, rounded
+from .sides import sides_of, sides_of_products
 from .table import Table
 
 __all__ = ["Correlation", "Count", "Mean", "Sum", "Variance"]
@@ -43,6 +44,10 @@ class Sum(Summed):
     column: Numbers
 
     kind: ClassVar[str] = "sum"
+
+    @property
+    def sides(self) -> list[Side]:
+        return sides_of(self.column)
 
     def features(self, table: Table) -> list[Whole]:
         return [table.columns[self.column.name]]
@@ -80,6 +85,10 @@ class Variance(Summed):
 
     kind: ClassVar[str] = "variance"
 
+    @property
+    def sides(self) -> list[Side]:
+        return sides_of(self.column)
+
     def features(self, table: Table) -> list[Whole]:
         units = table.columns[self.column.name]
         return [units, units * units]
@@ -104,6 +113,10 @@ class Correlation(Summed):
     columns: tuple[Numbers, ...]
 
     kind: ClassVar[str] = "correlation"
+
+    @property
+    def sides(self) -> list[Side]:
+        return sides_of_products(self.columns)
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:

@@ -13,7 +13,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import chain, combinations, combinations_with_replacement, product
 from typing import ClassVar
@@ -22,12 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import NumericalFailure
-from .base import Cell, Row, Statistic, Stepwise, Summed
+from .base import Cell, Row, Side, Statistic, Stepwise, Summed
 from .columns import Categories, Column, Numbers
 from .exact import Whole, inverse, rounded
+from .sides import apart_together, combined, marks_of, sides_of
 from .table import Table
+from .terms import Term, terms_of
 
-__all__ = ["Linear", "Logistic", "Term"]
+__all__ = ["Linear", "Logistic"]
 
 SCALE = 2**52
 """Steps between 0 and 1 in which a row's part of a Newton step is counted: as fine as floats are."""
@@ -35,54 +36,6 @@ CLOSE = Fraction(1, 10**8)
 """A Newton step that moves no combination of coefficients by more, in standard errors of its own, is the last."""
 SHARP = Fraction(1, 10**4)
 """By how much, as a share, rounding may change the square of a standard error at most."""
-
-
-@dataclass(frozen=True)
-class Term:
-    """A predictor: a column of numbers, or one word of a column of words. ``None``: the constant."""
-
-    column: Column | None = None
-    place: int = 0
-
-    @property
-    def label(self) -> str:
-        """For people."""
-        if self.column is None:
-            return "constant"
-        if isinstance(self.column, Categories):
-            return f"{self.column.name} = {self.column.words[self.place]}"
-        return self.column.name
-
-    @property
-    def span(self) -> int:
-        """The largest number it has."""
-        return self.column.span if isinstance(self.column, Numbers) else 1
-
-    @property
-    def unit(self) -> Fraction:
-        """What one step of it means."""
-        return Fraction(self.column.unit) if isinstance(self.column, Numbers) else Fraction(1)
-
-    @property
-    def begin(self) -> Fraction:
-        """The value at 0."""
-        return Fraction(self.column.low) if isinstance(self.column, Numbers) else Fraction(0)
-
-    def of(self, table: Table) -> Whole:
-        """``(rows,)`` its numbers."""
-        if self.column is None:
-            return np.ones(table.num_rows, dtype=np.int64)
-        found = table.columns[self.column.name]
-        return (found == self.place).astype(np.int64) if isinstance(self.column, Categories) else found
-
-
-def _terms(predictors: Sequence[Column]) -> list[Term]:
-    """The constant, then the terms of each predictor."""
-    terms = [Term()]
-    for column in predictors:
-        places = range(1, len(column.words)) if isinstance(column, Categories) else range(1)
-        terms += [Term(column, place) for place in places]
-    return terms
 
 
 def _symmetric(size: int, numbers: Sequence[Fraction]) -> list[list[Fraction]]:
@@ -104,26 +57,6 @@ def _at_true_zero(terms: Sequence[Term], scales: Sequence[Fraction]) -> list[Fra
     return [Fraction(1), *(-term.begin / scale for term, scale in zip(terms[1:], scales[1:], strict=True))]
 
 
-def _marks(column: Column) -> list[tuple[str, Cell]]:
-    """The words of a column, or its two numbers where it has no more, and the rows that have them."""
-    if isinstance(column, Categories):
-        return [(f"{column.name} = {word}", ((column.name, place),)) for place, word in enumerate(column.words)]
-    if column.span > 1:
-        return []
-    return [(f"{column.name} = {end}", ((column.name, place),)) for place, end in enumerate((column.low, column.high))]
-
-
-def _points(column: Column) -> list[tuple[str, Cell]]:
-    """The ends of a column of more numbers, and zero: what all rows but a few may have."""
-    if isinstance(column, Categories) or column.span <= 1:
-        return []
-    zero = -column.low / column.unit
-    units = {0: column.low, column.span: column.high}
-    if 0 < zero < column.span and zero == int(zero):
-        units[int(zero)] = Decimal(0)
-    return [(f"{column.name} ≠ {value}", ((column.name, unit),)) for unit, value in units.items()]
-
-
 @dataclass(frozen=True)
 class Regression(Statistic):
     """What regressions have in common: terms, and when they set few rows apart."""
@@ -139,42 +72,46 @@ class Regression(Statistic):
         """The predictors."""
 
     @property
-    def told(self) -> list[tuple[str, Cell]]:
-        """The words whose shares among the rows of each term a result tells."""
-        return []
+    @abstractmethod
+    def told(self) -> list[Side]:
+        """Rows by their outcome: a result tells how many of each term are among them, or sums over these."""
 
     def apart(self) -> list[Cell]:
-        singles = [cell for column in self.explained_by for _, cell in (*_marks(column), *_points(column))]
-        pairs = [(*one, *other) for (_, one), (_, other) in (*self._pairs(), *self._shares())]
-        return [*singles, *(cell for _, cell in self.told), *pairs]
+        pairs = [one & other for one, other in self._pairs()]
+        sides = (*self._singles(), *self._shares(), *pairs, *combined(self.explained_by))
+        return [cell for side in sides for cell in side.cells()]
 
     def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
         whole = counts[()]
         if whole < smallest + len(self.terms):
             return f"fewer than {smallest} rows more than terms"
-        marks = [mark for column in self.explained_by for mark in _marks(column)]
-        few = [label for label, cell in (*marks, *self.told) if 0 < counts[cell] < smallest]
-        points = [point for column in self.explained_by for point in _points(column)]
-        few += [label for label, cell in points if 0 < whole - counts[cell] < smallest]
-        few += [f"{a}, {b}" for (a, one), (b, other) in self._shares() if 0 < counts[*one, *other] < smallest]
-        for (a, one), (b, other) in self._pairs():
-            unlike = counts[one] + counts[other] - 2 * counts[*one, *other]
+        few = [side.label for side in self._singles() if 0 < side.rows(counts) < smallest]
+        few = few or [side.label for side in self._shares() if 0 < side.rows(counts) < smallest]
+        for one, other in self._pairs():
+            unlike = one.rows(counts) + other.rows(counts) - 2 * (one & other).rows(counts)
             if 0 < unlike < smallest or 0 < whole - unlike < smallest:
-                few.append(f"{a} compared with {b}")
+                few.append(f"{one.label} compared with {other.label}")
+        if not few and apart_together(self.explained_by, counts, smallest):
+            few.append("several terms together")
         return f"fewer than {smallest} rows: {'; '.join(few)}" if few else None
 
     def unknown(self, why: str | None = None) -> list[Row]:
         reason = {} if why is None else {"why": why}
         return [{"term": term.label, "coefficient": None, "standard error": None} | reason for term in self.terms]
 
-    def _pairs(self) -> list[tuple[tuple[str, Cell], tuple[str, Cell]]]:
+    def _pairs(self) -> list[tuple[Side, Side]]:
         """Marks of different columns: those that differ in few rows set these apart together."""
-        columns = [_marks(column) for column in self.explained_by]
+        columns = [marks_of(column) for column in self.explained_by]
         return [pair for one, other in combinations(columns, 2) for pair in product(one, other)]
 
-    def _shares(self) -> list[tuple[tuple[str, Cell], tuple[str, Cell]]]:
-        """Marks, and the words whose shares among their rows a result tells."""
-        return list(product(self.told, [mark for column in self.explained_by for mark in _marks(column)]))
+    def _singles(self) -> list[Side]:
+        return [side for column in self.explained_by for side in sides_of(column)] + self.told
+
+    def _shares(self) -> list[Side]:
+        """What a result, or the sums that it is made of, tell of the numbers of rows that a term sets apart."""
+        sides = [sides_of(column) for column in self.explained_by]
+        numbers = [pair for a, b in combinations(sides, 2) for pair in product(a, b) if pair[0].lack or pair[1].lack]
+        return [one & other for one, other in (*product(self.told, chain(*sides)), *numbers)]
 
 
 @dataclass(frozen=True)
@@ -189,11 +126,15 @@ class Linear(Regression, Summed):
 
     @property
     def terms(self) -> list[Term]:
-        return _terms(self.predictors)
+        return terms_of(self.predictors)
 
     @property
     def explained_by(self) -> tuple[Column, ...]:
         return self.predictors
+
+    @property
+    def told(self) -> list[Side]:
+        return sides_of(self.outcome)
 
     def features(self, table: Table) -> Iterator[Whole]:
         columns = [*(term.of(table) for term in self.terms), table.columns[self.outcome.name]]
@@ -255,15 +196,15 @@ class Logistic(Regression, Stepwise):
 
     @property
     def terms(self) -> list[Term]:
-        return _terms(self.predictors)
+        return terms_of(self.predictors)
 
     @property
     def explained_by(self) -> tuple[Column, ...]:
         return self.predictors
 
     @property
-    def told(self) -> list[tuple[str, Cell]]:
-        return _marks(self.outcome)
+    def told(self) -> list[Side]:
+        return marks_of(self.outcome)
 
     def begin(self) -> Newton:
         return Newton([0.0] * len(self.terms))

@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ..errors import InvalidFile, InvalidParameter, NumericalFailure
 from .agreeing import agree
-from .base import Cell, Row, Statistic, Stepwise, Summed, cells_of
-from .columns import Categories, Numbers
+from .base import Cell, Row, Stepwise, Summed
+from .columns import Numbers
 from .counting import Histogram, Proportion
 from .exact import Whole, exact_sum
-from .hiding import Counts, hidden_in
-from .moments import Sum
+from .groups import Groups, cells_asked
+from .moments import Sum, Variance
 from .overlapping import Binned, told_by_others
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
@@ -67,7 +65,7 @@ async def run_study(
         await agree(study, sums, topic)
         _check_honest(study, sums)
         cells, clipped = await run.counts()
-        groups = _Groups.of(study, cells)
+        groups = Groups.of(study, cells)
         values = await run.values(groups)
         groups = run.without_overlaps(groups, values)
         results = []
@@ -101,58 +99,6 @@ def _check_honest(study: Study, sums: Sums) -> None:
         )
 
 
-def _tables(study: Study) -> dict[tuple[Categories, ...], tuple[Categories, ...] | None]:
-    """The columns of all tables of counts, and of the coarser ones within whose cells they are shown.
-
-    Released tables do not add up, so shares are not counted among them.
-    """
-    tables: dict[tuple[Categories, ...], tuple[Categories, ...] | None] = {(): None}
-    tables |= dict.fromkeys(statistic.by for statistic in study.statistics)
-    if study.release is None:
-        tables |= {s.tabled: s.by for s in study.statistics if s.tabled != s.by}
-    return tables
-
-
-def _cells(study: Study) -> list[Cell]:
-    """All cells whose rows are counted; one of them is that of all rows."""
-    apart = {cell for statistic in study.statistics for cell in statistic.apart()}
-    return sorted({cell for columns in _tables(study) for cell in cells_of(columns)} | apart)
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """Rows of every cell over all parties, and which cells are not shown."""
-
-    counts: Mapping[Cell, int]
-    hidden: frozenset[Cell]
-    refused: Mapping[str, str]
-    """By name, the statistics of which nothing is shown, and why."""
-
-    @classmethod
-    def of(cls, study: Study, counts: Mapping[Cell, int]) -> _Groups:
-        """What one exact table hides must not follow from another."""
-        tables = [_table(columns, within, counts) for columns, within in _tables(study).items()]
-        smallest = study.smallest_group
-        together = study.release is None
-        found = hidden_in(tables, smallest) if together else [hidden_in([each], smallest)[0] for each in tables]
-        cells = [cell for columns in _tables(study) for cell in cells_of(columns)]
-        hidden = [bool(each) for table in found for each in table.ravel()]
-        why = {statistic.name: statistic.refused(counts, smallest) for statistic in study.statistics}
-        refused = {name: each for name, each in why.items() if each is not None}
-        return cls(counts, frozenset(cell for cell, each in zip(cells, hidden, strict=True) if each), refused)
-
-    def shown(self, statistic: Statistic, cell: Cell) -> bool:
-        """Whether a cell of a statistic may be decoded."""
-        return self.counts[cell] > 0 and cell not in self.hidden and statistic.name not in self.refused
-
-
-def _table(columns: Sequence[Categories], within: Sequence[Categories] | None, counts: Mapping[Cell, int]) -> Counts:
-    numbers = np.array([counts[cell] for cell in cells_of(columns)], dtype=np.int64)
-    coarser = None if within is None else tuple(column.name for column in within)
-    shape = [len(column.words) for column in columns]
-    return Counts(tuple(column.name for column in columns), numbers.reshape(shape), coarser)
-
-
 def _clipping(study: Study) -> list[str]:
     """The columns whose numbers may be moved to a bound; in the same order at all parties."""
     return sorted(name for name, column in study.columns.items() if isinstance(column, Numbers) and column.clip)
@@ -171,7 +117,7 @@ def _plan(study: Study, bits: int) -> Plan | None:
     """The noise of a release: for the tables of counts, the clipped numbers and the statistics, in this order."""
     if study.release is None:
         return None
-    tables = [_table_of(cell) for cell in _cells(study)]
+    tables = [_table_of(cell) for cell in cells_asked(study)]
     parts = [Part((1,), tables.count(table), exclusive=True) for table in sorted(set(tables))]
     parts += [Part((1,), 1, exclusive=True) for _ in _clipping(study)]
     parts += [Part(tuple(s.most()), len(s.cells), exclusive=s.exclusive) for s in _summed(study)]
@@ -224,7 +170,7 @@ class _Run:
 
     async def counts(self) -> tuple[dict[Cell, int], dict[str, int]]:
         """Rows of every cell over all parties, and how many numbers were clipped."""
-        cells, clipping = _cells(self.study), _clipping(self.study)
+        cells, clipping = cells_asked(self.study), _clipping(self.study)
         own = [*(self.table.where(cell).num_rows for cell in cells), *(self.table.clipped[name] for name in clipping)]
         tables = sorted({_table_of(cell) for cell in cells})
         places = [*(tables.index(_table_of(cell)) for cell in cells), *range(len(tables), len(tables) + len(clipping))]
@@ -234,7 +180,7 @@ class _Run:
         clipped = dict.fromkeys(sorted(self.table.clipped), 0) | dict(zip(clipping, counts[len(cells) :], strict=True))
         return dict(zip(cells, counts, strict=False)), clipped
 
-    async def values(self, groups: _Groups) -> dict[str, list[list[int]]]:
+    async def values(self, groups: Groups) -> dict[str, list[list[int]]]:
         """For every statistic the sums of each of its cells; zeros where a cell is not shown."""
         own: list[int] = []
         most: list[int] = []
@@ -252,20 +198,22 @@ class _Run:
         asked = [statistic for statistic in self.study.statistics if isinstance(statistic, Summed)]
         return {s.name: [[next(found) for _ in s.most()] for _ in s.cells] for s in asked}
 
-    def without_overlaps(self, groups: _Groups, values: Mapping[str, Sequence[Sequence[int]]]) -> _Groups:
+    def without_overlaps(self, groups: Groups, values: Mapping[str, Sequence[Sequence[int]]]) -> Groups:
         """Refuse what would tell what another statistic of the same column hides; noise hides it anyhow."""
         if self.plan is not None:
             return groups
-        binned = []
+        asked: list[Binned | Sum | Variance] = []
         for statistic in self.study.statistics:
+            if isinstance(statistic, Sum | Variance) and any(groups.shown(statistic, cell) for cell in statistic.cells):
+                asked.append(statistic)
             if isinstance(statistic, Histogram):
                 sums = dict(zip(statistic.cells, values[statistic.name], strict=True))
                 shown = {cell: each for cell, each in sums.items() if groups.shown(statistic, cell)}
-                binned.append(Binned(statistic, shown, not groups.hidden.intersection(sums)))
-        why = told_by_others(binned, self.study.smallest_group)
+                asked.append(Binned(statistic, shown, not groups.hidden.intersection(sums)))
+        why = told_by_others(asked, self.study.smallest_group)
         return replace(groups, refused=dict(groups.refused) | why)
 
-    def decoded(self, statistic: Summed, groups: _Groups, sums: Sequence[Sequence[int]]) -> list[Row]:
+    def decoded(self, statistic: Summed, groups: Groups, sums: Sequence[Sequence[int]]) -> list[Row]:
         """The result for all cells."""
         if statistic.name in groups.refused:
             return statistic.unknown(groups.refused[statistic.name])
@@ -273,7 +221,7 @@ class _Run:
         for cell, own in zip(statistic.cells, sums, strict=True):
             words, count = statistic.words(cell), groups.counts[cell]
             if not groups.shown(statistic, cell):
-                rows.append(words | {"count": None if cell in groups.hidden else 0})
+                rows.append(words | groups.instead(statistic, cell, self.study.smallest_group))
                 continue
             inside = [min(max(number, 0), count * most) for number, most in zip(own, statistic.most(), strict=True)]
             if isinstance(statistic, Proportion) and self.plan is None:
@@ -284,7 +232,7 @@ class _Run:
             rows += [words | row | self._noise(statistic, row) for row in found]
         return rows
 
-    async def steps(self, statistic: Stepwise, groups: _Groups) -> list[Row]:
+    async def steps(self, statistic: Stepwise, groups: Groups) -> list[Row]:
         """Step after step until one is the last."""
         if statistic.name in groups.refused:
             return statistic.unknown(groups.refused[statistic.name])
@@ -312,7 +260,7 @@ class _Run:
     @property
     def _first(self) -> int:
         """The place of the first statistic among the parts of the plan."""
-        return len({_table_of(cell) for cell in _cells(self.study)}) + len(_clipping(self.study))
+        return len({_table_of(cell) for cell in cells_asked(self.study)}) + len(_clipping(self.study))
 
     def _blurs(self, places: Sequence[int]) -> list[Blur] | None:
         """The noise of the sums of these parts, one cell each."""
@@ -327,7 +275,7 @@ class _Run:
         if self.plan is None or None in row.values():
             return {}
         parties = len(self.sums.contributors)
-        tables = sorted({_table_of(cell) for cell in _cells(self.study)})
+        tables = sorted({_table_of(cell) for cell in cells_asked(self.study)})
         table = tables.index(tuple(column.name for column in statistic.by))
         own = self.plan.blurs[self._first + _summed(self.study).index(statistic)] if statistic.most() else ()
         of_count = self.plan.blurs[table][0].deviation(parties)

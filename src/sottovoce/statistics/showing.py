@@ -33,7 +33,7 @@ def _checked(report: Any) -> Mapping[str, Any]:
     release: Any = report.get("release")
     whole = (
         isinstance(report.get("smallest_group"), int)
-        and isinstance(report.get("rows"), int | None)
+        and isinstance(report.get("rows", ""), int | None)
         and isinstance(report.get("clipped"), Mapping)
         and all(isinstance(report.get(key), str) for key in ("study", "digest"))
         and _all_are(report.get("contributors"), str)
