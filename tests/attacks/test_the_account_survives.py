@@ -50,7 +50,9 @@ class Life:
     def p0(self, seed: int, value: Any = None, *, standing: bool = True) -> SeededPeer:
         config = self.town.config("p0", ["p1"])
         store = WitnessedStore(
-            SqliteStore(self.data, Identity("town", "p0", 1, config.unit)), self.folder / "peer.account"
+            SqliteStore(self.data, Identity("town", "p0", 1, config.unit)),
+            self.folder / "peer.account",
+            exact=config.smallest_std is not None,
         )
         self.town.peer("p0")  # makes the observer
         observer = self.town.observers["p0"]
@@ -356,6 +358,22 @@ def test_a_copy_from_before_there_was_a_budget_brings_none_of_it_back(tmp_path: 
         assert loaded is not None
         assert loaded.account.information == state(7, 7, 0.01).account.information
     assert again.went_back
+
+
+def test_a_secret_of_which_nothing_more_is_shown_becomes_exact_too(tmp_path: Path) -> None:
+    """It is when the peer starts with a budget: a copy from before then knows less, and is found out (R86)."""
+    path, inner, record = tmp_path / "peer.account", MemoryStore(), TopicRecord("t", 1, "wait", "pay")
+    store, copies = WitnessedStore(inner, path), []
+    store.topics()
+    store.note_topic(TOPIC, record)
+    for shown in (5, 7):
+        store.topic(TOPIC, 1).save(state(shown, shown, None))
+        copies.append(inner.copy())
+    known = [state(shown, shown, None).account.information for shown in (5, 7)]
+    for content, lost in ((copies[1], 0.0), (copies[0], known[1] - known[0])):
+        with_budget = WitnessedStore(content, path, exact=True)
+        with_budget.topics()
+        assert with_budget.unrecorded("pay") == lost
 
 
 def test_a_witness_from_before_says_by_its_number_whether_it_is_exact(tmp_path: Path) -> None:

@@ -83,6 +83,8 @@ class WitnessedStore:
         The store itself.
     path
         The witness, outside the folder of the store.
+    exact
+        Whether there is a budget: then the witness of topics is exact from now on.
 
     Raises
     ------
@@ -90,8 +92,8 @@ class WitnessedStore:
         The witness is damaged.
     """
 
-    def __init__(self, inner: Store, path: Path) -> None:
-        self._inner, self._path = inner, path
+    def __init__(self, inner: Store, path: Path, *, exact: bool = False) -> None:
+        self._inner, self._path, self._exact = inner, path, exact
         self._last: Account | None = None
         self._secrets: dict[str, tuple[float, bool]] = {}
         self._gone: frozenset[str] = frozenset()
@@ -157,7 +159,16 @@ class WitnessedStore:
         self._totals = {
             secret: known.get(secret, 0.0) + self.unrecorded(secret) for secret in known.keys() | self._secrets
         }
+        if self._exact:
+            self._become_exact()
         return self._records
+
+    def _become_exact(self) -> None:
+        """What was noted in steps, while there was no budget, is now what is known."""
+        rough = [secret for secret, (_, exact) in self._secrets.items() if not exact]
+        if rough:
+            self._secrets |= {secret: (self._totals[secret], True) for secret in rough}
+            self._write(self._mark or Mark(0.0, 0))
 
     def _shown_in(self, topic: bytes, record: TopicRecord) -> float:
         state = None if record.ended else self._inner.topic(topic, record.dimension).load()
