@@ -30,6 +30,7 @@ test_references_lie              vectors to measure from that a liar proposes ke
 test_the_missing_are_named       all members of a topic that cannot finish name who is missing; liars add words only
 test_ledgers_lose_nothing        however a simulated network changes: mass is accounted for, and ledgers lose none
 test_nothing_is_lost             loss, crashes, lost disks, partitions: the average is that of the members
+test_one_set_for_all             whoever has an answer with "drop" has the same, whatever a liar whispers
 test_a_study_keeps_its_budget    no row, and no party, changes a study's sums by more than its noise is made for
 test_small_groups                no value of a group smaller than a study declares is shown, or contributed by anybody
 test_few_set_apart               nor of a small group that the numbers of a column set apart, though nobody asked for it

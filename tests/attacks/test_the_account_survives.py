@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +51,9 @@ class Life:
     def p0(self, seed: int, value: Any = None, *, standing: bool = True) -> SeededPeer:
         config = self.town.config("p0", ["p1"])
         store = WitnessedStore(
-            SqliteStore(self.data, Identity("town", "p0", 1, config.unit)), self.folder / "peer.account"
+            SqliteStore(self.data, Identity("town", "p0", 1, config.unit)),
+            self.folder / "peer.account",
+            exact=config.smallest_std is not None,
         )
         self.town.peer("p0")  # makes the observer
         observer = self.town.observers["p0"]
@@ -230,6 +234,46 @@ def test_a_lost_disk_stays_known_and_an_interrupted_save_does_not(tmp_path: Path
     assert not again.lost("another")
 
 
+def test_topics_that_were_open_before_there_was_a_budget_share_it() -> None:
+    """Three topics of one secret go on with a budget: together they show no more than it pays for (R86)."""
+    names, smallest = ("p0", "p1", "p2"), 0.05
+
+    async def contribute(peers: list[SeededPeer], seconds: float) -> None:
+        calls = (one.average(1.0, topic=topic, secret="pay", timeout=seconds) for one in peers for topic in "xyz")
+        await asyncio.gather(*calls, return_exceptions=True)
+
+    async def story() -> tuple[float, float]:
+        town = Town(3, members=3, diameter=1)
+        configs = {name: town.config(name) for name in names}
+        others = [town.peer(name, config=configs[name]) for name in names[1:]]
+        async with others[0], others[1]:
+            async with town.peer("p0", config=configs["p0"]) as peer:
+                await contribute([peer, others[0]], 5.0)
+                before = peer.accounts()["pay"].information
+            async with town.peer("p0", config=replace(configs["p0"], smallest_std=smallest)) as peer:
+                await contribute([peer, *others], 60.0)
+                return before, peer.accounts()["pay"].information
+
+    before, after = run_virtually(story())
+    assert 0.0 < before < 0.5 * smallest**-2 < after <= smallest**-2 * (1 + 1e-9)
+
+
+def test_a_secret_of_which_all_is_known_can_be_averaged_again(tmp_path: Path) -> None:
+    """Noise that decays fast ends in an account without bound; other topics, and the next start, can read it."""
+
+    async def story() -> list[float]:
+        life, found = Life(tmp_path, members=2, smallest_std=None, noise_decay=1e-200, tolerance=2.0), []
+        async with life.town.peer("p1", config=life.town.config("p1", ["p0"]), value=1.0) as other:
+            for number, topic in enumerate("xyz"):
+                async with life.p0(number, standing=False) as peer:
+                    calls = (one.average(5.0, topic=topic, secret="pay", timeout=200.0) for one in (peer, other))
+                    await asyncio.gather(*calls)
+                    found.append(peer.accounts()["pay"].information)
+        return found
+
+    assert run_virtually(story())[1:] == [math.inf, math.inf]
+
+
 # -- the store itself -------------------------------------------------------------------------------
 
 
@@ -309,6 +353,57 @@ def test_without_a_budget_the_witness_is_written_seldom(tmp_path: Path) -> None:
     loaded = again.load()
     assert loaded is not None
     assert (loaded.account.information, again.went_back) == (account.information, False)
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_copy_from_before_there_was_a_budget_brings_none_of_it_back(tmp_path: Path, later: int) -> None:
+    """Without a budget the witness is rough, and with one it is exact at once: also beside a rough copy (R56, R86)."""
+    path, inner, record = tmp_path / "peer.account", MemoryStore(), TopicRecord("t", 1, "wait", "pay")
+    copies = []
+    for shown, budget in ((5, None), (6, 0.01), (7, 0.01)):
+        store = WitnessedStore(inner, path)
+        store.topics()
+        store.note_topic(TOPIC, record)
+        kept = store.topic(TOPIC, 1)
+        for each in (store, kept):
+            each.load()
+            each.save(state(shown, shown, budget))
+        copies.append(inner.copy())
+    again = WitnessedStore(copies[later], path)
+    again.topics()
+    for each in (again, again.topic(TOPIC, 1)):
+        loaded = each.load()
+        assert loaded is not None
+        assert loaded.account.information == state(7, 7, 0.01).account.information
+    assert again.went_back
+
+
+def test_a_secret_of_which_nothing_more_is_shown_becomes_exact_too(tmp_path: Path) -> None:
+    """It is when the peer starts with a budget: a copy from before then knows less, and is found out (R86)."""
+    path, inner, record = tmp_path / "peer.account", MemoryStore(), TopicRecord("t", 1, "wait", "pay")
+    store, copies = WitnessedStore(inner, path), []
+    store.topics()
+    store.note_topic(TOPIC, record)
+    for shown in (5, 7):
+        store.topic(TOPIC, 1).save(state(shown, shown, None))
+        copies.append(inner.copy())
+    known = [state(shown, shown, None).account.information for shown in (5, 7)]
+    for content, lost in ((copies[1], 0.0), (copies[0], known[1] - known[0])):
+        with_budget = WitnessedStore(content, path, exact=True)
+        with_budget.topics()
+        assert with_budget.unrecorded("pay") == lost
+
+
+def test_a_witness_from_before_says_by_its_number_whether_it_is_exact(tmp_path: Path) -> None:
+    """It did not say so in a word: powers of 256 are rough."""
+    path = tmp_path / "peer.account"
+    for information, back in ((65536.0, False), (9000.0, True)):
+        path.write_text(json.dumps({"information": information, "requests": 0}))
+        inner = MemoryStore()
+        inner.save(state(5, 5, None))
+        store = WitnessedStore(inner, path)
+        store.load()
+        assert store.went_back is back
 
 
 def test_a_damaged_witness_is_refused(tmp_path: Path) -> None:

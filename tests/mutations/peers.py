@@ -423,6 +423,13 @@ PEERS = (
         _TOPICS,
     ),
     Named(
+        "what one neighbour says of the others makes an answer",
+        "sottovoce.peer.protocol.ending.Ending._undisputed",
+        "replace(certificate, declared=False) if said - {certificate.contributors} - allowing else certificate",
+        "certificate",
+        ("tests/attacks/test_one_set_for_all.py",),
+    ),
+    Named(
         "who holds a certificate leaves members out all the same",
         "sottovoce.peer.protocol.members.Membership.drop",
         "if edge is None or self.bound:",

@@ -92,6 +92,7 @@ def at_once(*arguments: Any, **keywords: Any) -> Any:
 def test_the_check_finds_answers_without_a_second_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a certificate were the answer, a member that dies would be in it for one peer and not for another."""
     monkeypatch.setattr(ending, "renewed", at_once)
+    monkeypatch.setattr(ending.Ending, "_undisputed", lambda _self, certificate, allowing: certificate)
     with pytest.raises(Violation, match="share a member"):
         ClosingModel(Limits(rounds=9, deaths=1, drops=1, lost=1), **PATH).explore()
 

@@ -26,18 +26,32 @@ class Ending(Membership):
         ``adopted``: this end had lost its ledger. A set with this peer in it may be counted on by others since then.
         """
         held, found = self.state.certificate, self.rule.agreement()
+        self._links[m.src].held = m.held
+        if m.closed:
+            self.declared_elsewhere = self._links[m.src].closed = m.closed
         if found is not None:
             if self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members:
                 self.rule.tell_early()
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
+            held = self._undisputed(held, allowing=set())
         if m.held and m.held == self._held:  # R91
             self.holders |= m.holders
         self._note_offer(m)
-        if m.closed:
-            self.declared_elsewhere = self._links[m.src].closed = m.closed
         counted_on = m.closed | (m.held if adopted else 0)  # whoever has declared a set has counted on all of it
         self._heed_claim(m.src, counted_on)
         self._hold(held)
+
+    def _undisputed(self, certificate: Certificate | None, *, allowing: set[int]) -> Certificate | None:
+        """R83: an answer only if this peer and all neighbours that answer have said before that this set binds them.
+
+        A member that lies can name others, and say that they are bound, to one neighbour alone and in the last moment.
+        ``allowing``: what they may have said instead.
+        """
+        if certificate is self.state.certificate or certificate is None or self.settings.missing != "drop":
+            return certificate
+        links = (self._links[name] for name in self.state.active)
+        said = {self._held, *(link.closed or link.held for link in links if not link.silent)}
+        return replace(certificate, declared=False) if said - {certificate.contributors} - allowing else certificate
 
     def _heed_claim(self, name: str, counted_on: int) -> None:
         """R83: a neighbour counts on these; if this peer is one of them, it lets nobody in or out any more."""
@@ -60,7 +74,7 @@ class Ending(Membership):
         self._offers.clear()
         self.declared_elsewhere = 0
         for link in self._links.values():
-            link.closed = 0
+            link.closed = link.held = 0
         super().reconfigure(settings)
         self.holders = 1 << settings.index if self._held else 0
         self._heed_certificate()
@@ -73,7 +87,7 @@ class Ending(Membership):
         if m.kind is Kind.NOT_YET or not self.settings.missing or m.roster != self.settings.roster:
             return  # by another roster nobody knows with whom it is over
         self._links[m.src].closed = m.closed
-        self._hold(followed(self.state.certificate, m.closed))
+        self._hold(self._undisputed(followed(self.state.certificate, m.closed), allowing={0}))
         self._note_offer(m)
         if self.has_lost:  # who has not, knows better; R93: who cannot tell believes nobody alone
             self._heed_claim(m.src, m.closed)
@@ -114,7 +128,8 @@ class Ending(Membership):
 
     def follow(self) -> None:
         """R84, R91: the rounds do not go on. The set that this peer is bound to may be final all the same."""
-        self._hold(followed(self.state.certificate, self.declared_elsewhere, self.holders))
+        found = followed(self.state.certificate, self.declared_elsewhere, self.holders)
+        self._hold(self._undisputed(found, allowing={0}))
         if not self.declared:
             self._hold(self._taken_over())
         if not self.declared:

@@ -199,6 +199,8 @@ class Link:
     """R81: it said that it has not contributed, and has not greeted since."""
     closed: int = 0
     """R84: the set that it has declared as this topic's answer; 0: it has not."""
+    held: int = 0
+    """R91: the set that it said last to be bound by; 0: none."""
     turn: int = 0
     """R96: when this edge had its last turn, among those of all edges; 0: it had none yet."""
     delivered: int = -1

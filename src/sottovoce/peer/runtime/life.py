@@ -330,4 +330,6 @@ def _store_for(config: PeerConfig) -> Store:
 
     identity = Identity(config.network, config.name, config.dimension, config.unit)
     store = SqliteStore(config.data_dir, identity)
-    return store if config.account_file is None else WitnessedStore(store, config.account_file)
+    if config.account_file is None:
+        return store
+    return WitnessedStore(store, config.account_file, exact=config.smallest_std is not None)

@@ -147,14 +147,12 @@ class Records(Mapping[bytes, TopicRecord]):
     def shown(self, secret: str) -> float:
         """R56, R86: what all topics that name this secret have shown of it together, as in a privacy account."""
         return self._store.unrecorded(secret) + sum(
-            self._shown_in(topic, record) - record.carried
-            for topic, record in self._kept.items()
-            if record.secret == secret
+            self._shown_in(topic, record) for topic, record in self._kept.items() if record.secret == secret
         )
 
     def _shown_in(self, topic: bytes, record: TopicRecord) -> float:
         so_far = self._information(topic)
-        return record.information if so_far is None else so_far
+        return record.own(record.information if so_far is None else so_far)
 
     def accounts(self) -> Mapping[str, Account]:
         """For each secret: what was shown of it, over all topics."""

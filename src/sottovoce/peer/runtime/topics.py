@@ -101,6 +101,20 @@ class Topics:
         for topic, record in list(self._records.items()):
             if not record.ended and self._begin(topic, record, None) is None and not self._records[topic].ended:
                 self._records.forget(topic)
+        self._divide_budgets()
+
+    def _divide_budgets(self) -> None:
+        """R86: several topics of a secret may be open from before there was a budget. Each has a share of its rest."""
+        config = self._around.config()
+        budget = account_for(config.noise_std, config.noise_decay, config.smallest_std).budget
+        if math.isinf(budget):
+            return
+        secrets = [self._records[topic].secret for topic in self._open]
+        rest = {secret: max(0.0, budget - self._records.shown(secret)) for secret in secrets}
+        for topic, conversation in self._open.items():
+            secret, protocol = self._records[topic].secret, conversation.protocol
+            account = protocol.state.account.allowing(rest[secret] / secrets.count(secret))
+            protocol.state = replace(protocol.state, account=account)
 
     async def stop(self) -> None:
         """End all background work; what is open goes on at the next start."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -67,6 +68,10 @@ class TopicRecord:
     roll: tuple[str, ...] = ()
     shape: str = ""
     declared: int = 0
+
+    def own(self, information: float) -> float:
+        """What this topic itself has shown if its account says so much. Where that is all, so is this."""
+        return information if math.isinf(information) else information - self.carried
 
 
 class StateStore(Protocol):

@@ -13,7 +13,8 @@ What cannot be known is assumed spent:
 So it is with the topics of each secret, together: what the file knows of and their records do not is carried by the one
 that is open, or by the next. If none of their records is left, the disk was lost, and the file says so from then on.
 
-Without a budget the account limits nothing, and the file follows it in steps of :data:`STEP` only.
+Without a budget the account limits nothing, and the file follows it in steps of :data:`STEP` only. It says which of the
+two it does, so that it is exact from the moment on in which there is a budget.
 """
 
 from __future__ import annotations
@@ -48,15 +49,22 @@ class Mark:
         At least as much as was ever shown of the present value; never below what the store holds.
     requests
         The peer's count of own requests when that value was given.
+    exact
+        Whether it is exactly what was shown: with a budget.
     """
 
     information: float
     requests: int
+    exact: bool = True
 
     @classmethod
     def of(cls, account: Account, requests: int) -> Mark:
         """Exactly what the account says if there is a budget, otherwise the next power of :data:`STEP`."""
-        return cls(_noted(account.information, account.budget), requests)
+        return cls(_noted(account.information, account.budget), requests, exact=not math.isinf(account.budget))
+
+    def exceeds(self, account: Account) -> bool:
+        """Whether more was shown than an account knows of."""
+        return self.information > (account.information if self.exact else _noted(account.information, math.inf))
 
 
 def _noted(shown: float, budget: float) -> float:
@@ -75,6 +83,8 @@ class WitnessedStore:
         The store itself.
     path
         The witness, outside the folder of the store.
+    exact
+        Whether there is a budget: then the witness of topics is exact from now on.
 
     Raises
     ------
@@ -82,8 +92,8 @@ class WitnessedStore:
         The witness is damaged.
     """
 
-    def __init__(self, inner: Store, path: Path) -> None:
-        self._inner, self._path = inner, path
+    def __init__(self, inner: Store, path: Path, *, exact: bool = False) -> None:
+        self._inner, self._path, self._exact = inner, path, exact
         self._last: Account | None = None
         self._secrets: dict[str, tuple[float, bool]] = {}
         self._gone: frozenset[str] = frozenset()
@@ -110,7 +120,7 @@ class WitnessedStore:
         account, mark = state.account, self._mark
         if state.requests < mark.requests:
             account = replace(account, information=max(account.information, account.budget, mark.information))
-        elif mark.information > Mark.of(account, 0).information:
+        elif mark.exceeds(account):
             account = replace(account, information=mark.information)
         self.went_back = account is not state.account
         self._last = account
@@ -121,7 +131,8 @@ class WitnessedStore:
         unrelated = self._last is not None and state.account.information < self._last.information
         since = state.requests if unrelated or self._mark is None else self._mark.requests
         mark = Mark.of(state.account, since)
-        if mark.information > self.shown:
+        now_exact = self._last is not None and not unrelated and mark != self._mark
+        if mark.information > self.shown or now_exact:
             self._write(mark)
         self._inner.save(state)
         self._last = state.account
@@ -148,11 +159,20 @@ class WitnessedStore:
         self._totals = {
             secret: known.get(secret, 0.0) + self.unrecorded(secret) for secret in known.keys() | self._secrets
         }
+        if self._exact:
+            self._become_exact()
         return self._records
+
+    def _become_exact(self) -> None:
+        """What was noted in steps, while there was no budget, is now what is known."""
+        rough = [secret for secret, (_, exact) in self._secrets.items() if not exact]
+        if rough:
+            self._secrets |= {secret: (self._totals[secret], True) for secret in rough}
+            self._write(self._mark or Mark(0.0, 0))
 
     def _shown_in(self, topic: bytes, record: TopicRecord) -> float:
         state = None if record.ended else self._inner.topic(topic, record.dimension).load()
-        return (record.information if state is None else state.account.information) - record.carried
+        return record.own(record.information if state is None else state.account.information)
 
     def unrecorded(self, secret: str) -> float:
         """What was shown of a secret beyond what the records of its topics say."""
@@ -181,7 +201,8 @@ class WitnessedStore:
         """So much more is about to be shown of a secret: write that first."""
         total = self._totals[secret] = self._totals.get(secret, 0.0) + more
         noted, exact = _noted(total, budget), not math.isinf(budget)
-        if noted > self._secrets.get(secret, (0.0, True))[0]:
+        before, was_exact = self._secrets.get(secret, (0.0, True))
+        if noted > before or (exact and not was_exact):
             self._secrets[secret] = noted, exact
             self._write(self._mark or Mark(0.0, 0))
 
@@ -194,7 +215,9 @@ class WitnessedStore:
             return None
         try:
             found = json.loads(self._path.read_text(encoding="ascii"))
-            mark = Mark(float(found["information"]), int(found["requests"]))
+            information = float(found["information"])
+            exact = bool(found.get("exact", information != _noted(information, math.inf)))  # it did not always say so
+            mark = Mark(information, int(found["requests"]), exact)
             self._secrets = {
                 str(secret): (float(shown), bool(exact)) for secret, (shown, exact) in found.get("secrets", {}).items()
             }

@@ -234,6 +234,16 @@ class Account:
         """
         return replace(self, messages=0, information=0.0)
 
+    def allowing(self, information: float) -> Account:
+        """A budget for so much more than was shown already.
+
+        Examples
+        --------
+        >>> Account(noise_std=1.0, noise_decay=0.5, information=5.0).allowing(16.0).remaining()
+        2
+        """
+        return replace(self, budget=self.information + information if information > 0.0 else 0.0)
+
     def carrying(self, information: float) -> Account:
         """Composition: add what was shown of the same value elsewhere, under independent noise."""
         return replace(self, information=self.information + information)
