@@ -14,17 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...errors import PeerError, TemporaryFailure, TopicClosed, TopicMismatch, TopicUnfinished
+from ...errors import PeerError, TemporaryFailure, TopicClosed, TopicMismatch
 from ...privacy.gaussian.account import Account
 from ...privacy.releases import ReleaseCost
 from ..membership.config import PeerConfig
 from ..protocol import Protocol
-from ..protocol.absences import Missing
 from ..protocol.closing import Certificate, in_the_order_of
-from ..protocol.closing import named as names_of
-from ..protocol.disclosure import too_noisy
 from ..protocol.messages import Message
-from ..protocol.noise import Draw, account_for, may_draw, noise_in_place
+from ..protocol.noise import Draw, account_for
 from ..protocol.openings import answer_without_topic, asks_for_answer, topic_id
 from ..protocol.settings import TopicSettings
 from ..protocol.status import TopicStatus
@@ -35,10 +32,11 @@ from .asking import check_patience, check_same, check_secret
 from .conversation import Conversation, Surroundings
 from .elsewhere import Elsewhere
 from .keeping import Keeper
+from .reasons import Reasons
 from .records import Answer, Records
 from .retelling import Retelling
 from .talking import nothing_later
-from .waiting import why_alone, why_silent, why_spent, why_waiting
+from .waiting import why_alone
 
 __all__ = ["LINGER", "LINGER_AFTER_A_START", "Sources", "Topics"]
 
@@ -92,6 +90,7 @@ class Topics:
             around.observer.log("error", _WENT_BACK, secret=secret)
         self._neighbours = set(around.config().neighbours)
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
+        self._reasons = Reasons(around.config, self._elsewhere, self._records)
         self._stopped = False
 
     # -- life -----------------------------------------------------------------------------------
@@ -307,7 +306,8 @@ class Topics:
             return self._open.get(topic_id(name)) is not conversation
 
         def ended() -> bool:
-            return over() or protocol.declared or protocol.without_us or self._mismatch(name, protocol) is not None
+            found = over() or protocol.declared or protocol.without_us
+            return found or self._reasons.mismatch(name, protocol) is not None
 
         for _ in range(2 if protocol.settings.missing == "drop" else 1):
             try:
@@ -317,7 +317,7 @@ class Topics:
                 protocol.follow()
                 if protocol.settings.missing == "drop" and not protocol.bound:
                     silent = await conversation.surely_silent()
-                    left_out = why_alone([one for one in self._missing(conversation) if one.name in silent])
+                    left_out = why_alone([one for one in self._reasons.missing(conversation) if one.name in silent])
                     self._leave_out(conversation, silent)
             if ended():
                 break
@@ -332,18 +332,10 @@ class Topics:
             if not protocol.state.active and left_out:
                 raise TopicClosed(f"topic {name!r} has no answer for this peer: {left_out}")
             return
-        mismatch = self._mismatch(name, protocol)
+        mismatch = self._reasons.mismatch(name, protocol)
         if mismatch is not None:
             raise TopicMismatch(f"{mismatch}; agree, and take another topic")
-        raise self._unfinished(name, conversation, self._around.clock.now() - began)
-
-    def _mismatch(self, name: str, protocol: Protocol) -> str | None:
-        """R89: what stands between this peer and a neighbour; with "drop", if it stands between it and all of them."""
-        own, waited = self._around.config().name, protocol.missing
-        found = (protocol.disputes.get(other) or self._elsewhere.disagreement(own, name, other) for other in waited)
-        differ = [why for why in found if why is not None]
-        enough = 1 if protocol.settings.missing == "wait" else max(1, len(protocol.state.active))
-        return differ[0] if len(differ) >= enough else None
+        raise self._reasons.unfinished(name, conversation, self._around.clock.now() - began)
 
     def _leave_out(self, conversation: Conversation, names: list[str]) -> None:
         """R23, R51: these are not in it any more; they are told, again and again, by the conversation."""
@@ -354,43 +346,12 @@ class Topics:
         conversation.keeper.commit()
         conversation.keeper.tell()
 
-    def _missing(self, conversation: Conversation) -> list[Missing]:
-        """R90: who is missing; of a neighbour also what else it has opened (R89)."""
-        return [one if one.witness else replace(one, note=self._busy_with(one.name)) for one in conversation.missing()]
-
-    def _busy_with(self, name: str) -> str:
-        others = self._elsewhere.opened_by(name, set(self._records))
-        return f", has opened {', '.join(map(repr, others))} to which this peer has not contributed" if others else ""
-
-    def _unheard(self, protocol: Protocol, missing: list[Missing]) -> list[str]:
-        """Members of which nothing has been heard yet, besides those that are known to be missing."""
-        roll = self._around.config().numbered
-        named = {*names_of(protocol.present, roll), *(one.name for one in missing), *protocol.ended}
-        return [] if protocol.bound else sorted(set(self._around.config().roll) - named)
-
-    def _unfinished(self, name: str, conversation: Conversation, seconds: float) -> TopicUnfinished:
-        missing = self._missing(conversation)
-        unheard = self._unheard(conversation.protocol, missing)
-        why = self._why(conversation, missing, unheard)
-        names = dict.fromkeys([*(one.name for one in missing), *sorted(conversation.protocol.ended), *unheard])
-        return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(names))
-
-    def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
-        protocol = conversation.protocol
-        return why_waiting(missing, unheard, conversation.age, _held(protocol), sorted(protocol.ended))
-
     def status(self) -> dict[str, TopicStatus]:
         """The topics that are open here: what each waits for, and who is missing."""
-        return {self._records[topic].name: self._status(topic, one) for topic, one in self._open.items()}
-
-    def _status(self, topic: bytes, conversation: Conversation) -> TopicStatus:
-        protocol, missing = conversation.protocol, self._missing(conversation)
-        if protocol.declared:
-            statement = "has its answer; some neighbours do not have it yet"
-        else:
-            why = self._why(conversation, missing, self._unheard(protocol, missing))
-            statement = self._mismatch(self._records[topic].name, protocol) or why
-        return TopicStatus(conversation.age, protocol.declared, statement, missing)
+        return {
+            self._records[topic].name: self._reasons.status(self._records[topic].name, one)
+            for topic, one in self._open.items()
+        }
 
     # -- the end --------------------------------------------------------------------------------
 
@@ -452,16 +413,6 @@ class Topics:
     def names(self) -> dict[str, str]:
         """Every topic this peer knows of, and whether it is ``open`` or ``closed``."""
         return {record.name: "closed" if record.ended else "open" for record in self._records.values()}
-
-
-def _held(protocol: Protocol) -> str:
-    """What keeps this peer from an answer, whoever else is there; empty if nothing does."""
-    state, settings = protocol.state, protocol.settings
-    if not may_draw(state):
-        return why_spent(math.inf, settings.tolerance)
-    if not state.account.affords() and too_noisy(state, settings):
-        return why_spent(noise_in_place(state, settings.units) * settings.units.number, settings.tolerance)
-    return why_silent(len(state.active), settings.min_open_edges)
 
 
 def _settings(config: PeerConfig, record: TopicRecord) -> TopicSettings:
