@@ -83,18 +83,20 @@ def test_a_child_of_a_fork_leaves_the_store_alone(store: SqliteStore, tmp_path: 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_child_that_lives_longer_does_not_hold_the_store(store: SqliteStore) -> None:
     """A worker that was left behind by a killed server kept the next one out."""
-    reading, writing = os.pipe()
+    (reading, writing), (heard, saying) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
         os.close(writing)
+        os.write(saying, b"1")  # it runs: a moment ago it still held what its parent holds
         os.read(reading, 1)
         os._exit(0)
     try:
+        os.read(heard, 1)
         store.close()
         SqliteStore(store.path.parent, WHO).close()
     finally:
-        os.close(writing)
-        os.close(reading)
+        for end in (reading, writing, heard, saying):
+            os.close(end)
         os.waitpid(child, 0)
 
 
