@@ -46,15 +46,15 @@ class Binned:
     def follows_from_sum(self, smallest: int) -> bool:
         """Whether the sum of all values may tell how many are in a bin that is left out.
 
-        Unless all places of values within their bins make up for a value that is moved from one such bin to another.
+        Not if places of values within their bins make up for one that is moved from such a bin to the next, up or down.
         """
         if isinstance(self.statistic, Quantiles | Extremes):
             return False
         edges = self.statistic.edges
         for sums in self.sums.values():
             places = sum(number * (edges[b + 1] - edges[b] - 1) for b, number in enumerate(sums))
-            gone = [b for b, each in enumerate(withheld(sums, smallest)) if each]
-            if gone and places < edges[gone[-1]] - edges[gone[0]]:
+            gone = [edges[b] for b, each in enumerate(withheld(sums, smallest)) if each and sums[b]]
+            if any(places <= 2 * (end - begin) for begin, end in pairwise(gone)):
                 return True
         return False
 
