@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,40 @@ def test_a_sum_that_is_one_persons_is_not_shown_and_does_not_follow(tmp_path, ki
     assert len(gone) == 2
     assert sum(row[1] in gone and row[0] != "0" for row in rows) >= FEW
     assert report["whole"][0]["count"] == 80
+
+
+def unknowns(report: StudyReport, cells: list[tuple[str, str]]) -> np.ndarray:
+    """In which ways the sums of these cells can differ where all that is shown is the same."""
+    shown = [row for result in report.results for row in result.rows if row["count"] is not None]
+    equations = np.array([[row.get("dept", d) == d and row.get("ill", i) == i for d, i in cells] for row in shown])
+    *_, ways = np.linalg.svd(np.vstack([np.zeros(len(cells)), equations]))
+    return ways[np.linalg.matrix_rank(equations) :]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_sum_over_few_of_a_town_is_not_that_of_its_region_less_its_other_towns(tmp_path, order):
+    """Two earn something in a: b is shown, and so were the ill, all of whom are in a or b."""
+    sizes = {("a", "yes"): 2, ("b", "yes"): 20, ("c", "no"): 8, ("d", "no"): 20}
+    rows = [[str(1000 * (k < size)), dept, ill, "0", "0"] for (dept, ill), size in sizes.items() for k in range(40)]
+    statistics = [MEAN.format("towns", "salary", '"dept"'), MEAN.format("regions", "salary", '"ill"')][::order]
+    report = found(tmp_path, "".join(statistics), rows)
+    assert np.abs(unknowns(report, list(sizes))[:, 0]).max(initial=0.0) > 1e-9
+    assert sum(row["count"] is not None for name in ("towns", "regions") for row in report[name]) >= 2
+
+
+def test_no_sum_over_few_follows_from_sums_by_one_column_each(tmp_path):
+    """Random rows of which some cells have none: a department less what is shown of the ill is a group, too."""
+    cells = [(dept, ill) for dept in "abcd" for ill in ("no", "yes")]
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        sizes = {cell: int(rng.choice([0, 0, 20, 60])) for cell in cells}
+        earning = {cell: min(size, int(rng.choice([0, 1, 2, 8, 15, 40]))) for cell, size in sizes.items()}
+        rows = [[str(1000 * (k < earning[cell])), *cell, "0", "0"] for cell in cells for k in range(sizes[cell])]
+        report = found(tmp_path, MEAN.format("x", "salary", '"dept"') + MEAN.format("y", "salary", '"ill"'), rows)
+        free = unknowns(report, some := [cell for cell in cells if earning[cell]])
+        for group in (each for size in range(1, 5) for each in combinations(range(len(some)), size)):
+            few = sum(earning[some[k]] for k in group) < FEW
+            assert not few or np.abs(free[:, group].sum(axis=1)).max(initial=0.0) > 1e-9, (seed, group)
 
 
 def test_nobody_contributes_to_a_sum_that_is_one_persons(tmp_path):
