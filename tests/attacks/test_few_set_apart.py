@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sottovoce.statistics import StudyReport
+from sottovoce.statistics import Study, StudyReport, run_together
 
 from ..statistics import made
-from .test_small_groups import FEW, LINEAR, LOGISTIC, contributions, people, reported
+from .test_small_groups import FEW, HEAD, LINEAR, LOGISTIC, contributions, people, reported
 
 MEAN = '[statistics.{}]\nkind = "mean"\ncolumn = "{}"\nby = [{}]\n'
 TOGETHER = '[statistics.both]\nkind = "correlation"\ncolumns = ["salary", "parent"]\n'
@@ -152,6 +152,53 @@ def test_several_terms_do_not_set_few_apart_together(tmp_path, model, other):
     assert all(row["coefficient"] is None for row in report["model"])
     reason = "fewer than 5 rows: several terms together" if other else "the columns of this regression determine"
     assert report["model"][0]["why"].startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("model", "place", "zero", "few"),
+    [
+        (LINEAR.format('"dept", "parent"'), 0, "0", "salary ≠ 0"),
+        (LINEAR.format('"dept", "parent", "cars"'), 4, "0", "cars ≠ 0"),
+        (LOGISTIC.format('"dept", "parent"'), 2, "no", "ill = yes"),
+    ],
+)
+@pytest.mark.parametrize("other", [False, True])
+def test_several_terms_do_not_set_few_apart_where_a_number_is_not_zero(tmp_path, model, place, zero, few, other):
+    """Who earns is a parent in a and b only, but for one: sums over a and b less the parents are that one's."""
+    rows = people(320)
+    for k, row in enumerate(rows):
+        row[place] = zero if k // 16 % 2 else {0: row[0], 2: "yes", 4: "3"}[place]
+        row[2] = row[2] if place != 0 else ("no", "yes")[k // 32 % 2]
+        row[3] = str(int(row[1] in "ab")) if row[place] != zero else str(k // 8 % 2)
+    if other:
+        rows[6][3] = "01"[rows[6][3] == "0"]
+    report = found(tmp_path, model, rows)
+    assert all(("why" in row) == other for row in report["model"])
+    if other:
+        assert report["model"][0]["why"] == f"fewer than 5 rows: several terms together, {few}"
+
+
+@pytest.mark.parametrize(("by", "other"), [("", False), ("", True), ('"dept"', False), ('"dept"', True)])
+@pytest.mark.parametrize("unpaid", [False, True])
+def test_covariances_with_several_columns_do_not_set_few_apart_together(tmp_path, by, other, unpaid):
+    """x is y + z in all rows, or all of the paid, but one: three covariances with salaries told that one's salary."""
+    flags = "".join(f"[columns.{name}]\nlow = 0\nhigh = 1\nunit = 1\n" for name in "xyz")
+    statistics = f'[statistics.c]\nkind = "correlation"\ncolumns = ["salary", "x", "y", "z"]\nby = [{by}]\n'
+    declared = Study.from_text(HEAD.replace("[columns.parent]", flags + "[columns.parent]") + statistics)
+    lines = ["salary,dept,ill,x,y,z,parent,cars"]
+    for k, row in enumerate(people(960)):
+        y, z = k // 32 % 2, int(k // 32 % 5 == 2)
+        y = y * (1 - z)
+        paid = not unpaid or k // 4 % 3 > 0
+        x = (y + z if paid else k // 4 % 2) ^ (other and k == 5)
+        lines.append(",".join(map(str, (row[0] if paid else 0, row[1], row[2], x, y, z, 0, 0))))
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    table = declared.read(tmp_path / "a.csv")
+    report = run_together(declared, {"ada": table, "bob": table.where([("salary", 1)])})
+    assert report.num_rows == 960
+    assert ("why" in report["c"][0]) == other
+    if other:
+        assert report["c"] == [{"count": None, "why": "fewer than 5 rows: several columns together"}]
 
 
 def test_what_is_about_many_is_shown(tmp_path):

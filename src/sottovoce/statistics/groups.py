@@ -65,7 +65,8 @@ class Groups:
         marked = [bool(each) for table in found[:asked] for each in table.ravel()]
         hidden = frozenset(cell for cell, each in zip(cells, marked, strict=True) if each)
         few = few_in(study.statistics, counts, hidden, smallest) if together else frozenset()
-        why = {statistic.name: statistic.refused(counts, smallest) for statistic in study.statistics}
+        exact = study.statistics if together else ()
+        why = {statistic.name: statistic.refused(counts, smallest) for statistic in exact}
         refused = {name: each for name, each in why.items() if each is not None}
         return cls(counts, hidden, refused, few)
 

@@ -21,15 +21,19 @@ from .columns import Categories, Column
 from .hiding import MOST_AXES, SOLVED, Counts, few_told, hidden_in
 
 __all__ = [
+    "EVERYBODY",
     "apart_together",
     "cells_of_sides",
     "combined",
+    "factors_of",
     "few_in",
     "joint_of",
     "marks_of",
     "sides_of",
     "sides_of_products",
 ]
+
+EVERYBODY = Side("")
 
 
 def marks_of(column: Column) -> list[Side]:
@@ -69,9 +73,16 @@ def combined(columns: Sequence[Column]) -> list[Side]:
     return [reduce(and_, each) for each in product(*marks)]
 
 
-def apart_together(columns: Sequence[Column], counts: Mapping[Cell, int], smallest: int) -> bool:
-    """Whether a sum of multiples of words' indicators is zero for all rows but a few."""
-    groups = [(set(side.have), side.rows(counts)) for side in combined(columns)]
+def factors_of(columns: Sequence[Column]) -> list[Side]:
+    """Whose products with words' indicators are summed: all rows, and those with a number not at a bound, or zero."""
+    return [EVERYBODY, *(side for column in columns for side in sides_of(column) if side.lack)]
+
+
+def apart_together(
+    columns: Sequence[Column], counts: Mapping[Cell, int], smallest: int, factor: Side = EVERYBODY, within: Cell = ()
+) -> bool:
+    """Whether a sum of multiples of words' indicators is zero for all of these rows but a few."""
+    groups = [(set(side.have), (side & factor).rows(counts, within)) for side in combined(columns)]
     groups = [(have, rows) for have, rows in groups if rows]
     words = {word for have, _ in groups for word in have}
     rows = np.array([each for _, each in groups], dtype=np.int64)
