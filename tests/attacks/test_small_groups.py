@@ -460,6 +460,18 @@ def test_a_mean_beside_a_histogram_leaves_open_how_many_are_in_its_bins(tmp_path
     assert shown > 3
 
 
+@pytest.mark.parametrize(("more", "shown"), [([], False), ([-8, -7] * 5, True)])
+def test_a_mean_does_not_tell_how_the_only_bin_of_two_numbers_is_divided(tmp_path, more, shown):
+    """Eighteen bins from -9 to 9: the last one has two numbers, and six values, of which two are the highest."""
+    cars = [9, 9, 8, 8, 8, 8] + [0] * 20 + more
+    bins = 9 if more else 18
+    statistics = BINS.format("h", bins, "").replace("salary", "cars")
+    statistics += '[statistics.m]\nkind = "mean"\ncolumn = "cars"\n'
+    report = reported(tmp_path, statistics, [f"1,a,no,0,{each}" for each in cars])
+    assert all(row["count"] is not None for row in report["h"])
+    assert ("mean" in report["m"][0]) == shown
+
+
 def test_a_histogram_of_wide_bins_is_shown_beside_a_mean(tmp_path):
     """Where in their bins all values are tells the sum, not how many are in two bins that are left out."""
     statistics = BINS.format("h", 10, "") + '[statistics.m]\nkind = "variance"\ncolumn = "salary"\n'

@@ -128,15 +128,17 @@ class Correlation(Summed):
         ]
 
     def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
-        for cell, factor in self._sums_of_marks():
-            large = all(side.rows(counts, cell) not in range(1, smallest) for side in (EVERYBODY, *self.sides))
+        pairs = self._sums_of_marks()
+        sides = [EVERYBODY, *self.sides] if pairs else []
+        for cell, factor in pairs:
+            large = all(side.rows(counts, cell) not in range(1, smallest) for side in sides)
             if large and apart_together(self.columns, counts, smallest, factor, cell):
                 return f"fewer than {smallest} rows: several columns together"
         return None
 
     def _sums_of_marks(self) -> list[tuple[Cell, Side]]:
         """Cells, and rows in them, of which sums of columns of two numbers are made; none if these are too many."""
-        few = len(self.cells) * len(combined(self.columns)) <= SOLVED
+        few = 0 < len(self.cells) * len(combined(self.columns)) <= SOLVED
         return list(product(self.cells, factors_of(self.columns))) if few else []
 
     @property

@@ -44,17 +44,19 @@ class Binned:
         return not self.whole or any(any(withheld(sums, smallest)) for sums in shown)
 
     def follows_from_sum(self, smallest: int) -> bool:
-        """Whether the sum of all values may tell how many are in a bin that is left out.
+        """Whether the sum of all values may tell how many are in a bin that is left out, or have one of two numbers.
 
-        Not if places of values within their bins make up for one that is moved from such a bin to the next, up or down.
+        Not if places of values within their bins make up for one that is moved from such a bin to the next, up or down;
+        and not if two bins with values have more than one number, or one has more than two.
         """
         if isinstance(self.statistic, Quantiles | Extremes):
             return False
         edges = self.statistic.edges
         for sums in self.sums.values():
-            places = sum(number * (edges[b + 1] - edges[b] - 1) for b, number in enumerate(sums))
+            spare = [edges[b + 1] - edges[b] - 1 if number else 0 for b, number in enumerate(sums)]
+            places = sum(number * each for number, each in zip(sums, spare, strict=True))
             gone = [edges[b] for b, each in enumerate(withheld(sums, smallest)) if each and sums[b]]
-            if any(places <= 2 * (end - begin) for begin, end in pairwise(gone)):
+            if sum(spare) == 1 or any(places <= 2 * (end - begin) for begin, end in pairwise(gone)):
                 return True
         return False
 
