@@ -87,6 +87,15 @@ class Binned:
         edges = self.statistic.edges
         return [(edges[b], edges[end]) for cell in cells for b, end in self.statistic.blocks(self.sums[cell], smallest)]
 
+    def gone(self, part: Sequence[tuple[str, int]], smallest: int) -> list[tuple[int, int, int]]:
+        """Where bins of some cells that are left out begin and end, and how many values are in each."""
+        if isinstance(self.statistic, Quantiles | Extremes):
+            return []
+        cells = [self.sums[cell] for cell in self.sums if set(part) <= set(cell)]
+        places = [(b, sums) for sums in cells for b, each in enumerate(withheld(sums, smallest)) if each]
+        edges = self.statistic.edges
+        return [(edges[b], edges[b + 1], sums[b]) for b, sums in places]
+
 
 def told_by_others(asked: Sequence[Binned | Sum | Variance], smallest: int) -> dict[str, str]:
     """The statistics that are not shown, by name, and why; of those of one column the first is shown."""
@@ -112,12 +121,15 @@ def _tell(one: Binned | Sum | Variance, other: Binned | Sum | Variance, smallest
 
 def _overlap(one: Binned, other: Binned, smallest: int) -> bool:
     """Whether the edges of two statistics tell about a small group together."""
-    if one.statistic.column != other.statistic.column or _same(one.statistic, other.statistic):
+    if one.statistic.column != other.statistic.column:
         return False
     common = {column.name for column in one.statistic.by} & {column.name for column in other.statistic.by}
     parts = {tuple(word for word in cell if word[0] in common) for each in (one, other) for cell in each.sums}
     if isinstance(one.statistic, Extremes) or isinstance(other.statistic, Extremes):
-        return _comparable(one.statistic, other.statistic) and any(_cut(one, other, part, smallest) for part in parts)
+        tells = (_cut(one, other, part, smallest) or _all_beyond(one, other, part, smallest) for part in parts)
+        return _comparable(one.statistic, other.statistic) and any(tells)
+    if _same(one.statistic, other.statistic):
+        return False
     if one.hides(smallest) or other.hides(smallest):
         return True
     return any(_differ(one.below(part, smallest), other.below(part, smallest), smallest) for part in parts)
@@ -141,6 +153,17 @@ def _cut(one: Binned, other: Binned, part: Sequence[tuple[str, int]], smallest: 
         if inside and not own and 0 < below[end] - below[begin] < smallest:
             return True
     return False
+
+
+def _all_beyond(one: Binned, other: Binned, part: Sequence[tuple[str, int]], smallest: int) -> bool:
+    """Whether all values that a histogram leaves out are beyond the extremes, and are as many as can be there."""
+    ends = one.ends(part, smallest) + other.ends(part, smallest)
+    gone = one.gone(part, smallest) + other.gone(part, smallest)
+    if not ends or not gone:
+        return False
+    low, high = min(begin for begin, _ in ends), max(end for _, end in ends)
+    beyond = all(end <= low or begin >= high for begin, end, _ in gone)
+    return beyond and sum(number for *_, number in gone) >= len(ends) * (smallest - 1)
 
 
 def _same(one: Histogram, other: Histogram) -> bool:
