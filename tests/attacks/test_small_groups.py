@@ -484,6 +484,17 @@ def test_a_mean_does_not_tell_how_the_only_bin_of_two_numbers_is_divided(tmp_pat
     assert ("mean" in report["m"][0]) == shown
 
 
+@pytest.mark.parametrize(("kind", "shown"), [("mean", True), ("variance", False)])
+def test_a_variance_does_not_tell_how_two_bins_of_two_numbers_are_divided(tmp_path, kind, shown):
+    """Of how many each of four numbers is: two bins, the sum, and the sum of squares are four equations."""
+    cars = [-9] * 3 + [-8] * 12 + [1] * 11 + [2] * 14
+    statistics = BINS.format("h", 9, "").replace("salary", "cars")
+    statistics += f'[statistics.m]\nkind = "{kind}"\ncolumn = "cars"\n'
+    report = reported(tmp_path, statistics, [f"1,a,no,0,{each}" for each in cars])
+    assert all(row["count"] is not None for row in report["h"])
+    assert ("mean" in report["m"][0]) == shown
+
+
 def test_a_histogram_of_wide_bins_is_shown_beside_a_mean(tmp_path):
     """Where in their bins all values are tells the sum, not how many are in two bins that are left out."""
     statistics = BINS.format("h", 10, "") + '[statistics.m]\nkind = "variance"\ncolumn = "salary"\n'

@@ -43,11 +43,12 @@ class Binned:
         shown = self.sums.values() if not isinstance(self.statistic, Quantiles | Extremes) else ()
         return not self.whole or any(any(withheld(sums, smallest)) for sums in shown)
 
-    def follows_from_sum(self, smallest: int) -> bool:
-        """Whether the sum of all values may tell how many are in a bin that is left out, or have one of two numbers.
+    def follows_from_sum(self, smallest: int, sums_known: int) -> bool:
+        """Whether the sum of all values may tell how many are in a bin that is left out, or have one of its numbers.
 
-        Not if places of values within their bins make up for one that is moved from such a bin to the next, up or down;
-        and not if two bins with values have more than one number, or one has more than two.
+        It does not if places of values within their bins make up for one that is moved from such a bin to the next, up
+        or down, and if bins with values have more other numbers than sums are known (two: that of squares, too). That
+        is all for a sum alone; the two sums of few values between few numbers can tell more.
         """
         if isinstance(self.statistic, Quantiles | Extremes):
             return False
@@ -56,7 +57,7 @@ class Binned:
             spare = [edges[b + 1] - edges[b] - 1 if number else 0 for b, number in enumerate(sums)]
             places = sum(number * each for number, each in zip(sums, spare, strict=True))
             gone = [edges[b] for b, each in enumerate(withheld(sums, smallest)) if each and sums[b]]
-            if sum(spare) == 1 or any(places <= 2 * (end - begin) for begin, end in pairwise(gone)):
+            if 0 < sum(spare) <= sums_known or any(places <= 2 * (end - begin) for begin, end in pairwise(gone)):
                 return True
         return False
 
@@ -116,7 +117,8 @@ def _tell(one: Binned | Sum | Variance, other: Binned | Sum | Variance, smallest
         return _overlap(one, other, smallest)
     columns = [each.statistic.column if isinstance(each, Binned) else each.column for each in (one, other)]
     binned = [each for each in (one, other) if isinstance(each, Binned)]
-    return columns[0] == columns[1] and any(each.follows_from_sum(smallest) for each in binned)
+    known = 2 if isinstance(one, Variance) or isinstance(other, Variance) else 1
+    return columns[0] == columns[1] and any(each.follows_from_sum(smallest, known) for each in binned)
 
 
 def _overlap(one: Binned, other: Binned, smallest: int) -> bool:
