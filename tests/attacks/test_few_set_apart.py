@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
-from sottovoce.statistics import StudyReport
+from sottovoce.statistics import Study, StudyReport, run_together
 
 from ..statistics import made
-from .test_small_groups import FEW, LINEAR, LOGISTIC, contributions, people, reported
+from .test_small_groups import FEW, HEAD, LINEAR, LOGISTIC, contributions, people, reported
 
 MEAN = '[statistics.{}]\nkind = "mean"\ncolumn = "{}"\nby = [{}]\n'
 TOGETHER = '[statistics.both]\nkind = "correlation"\ncolumns = ["salary", "parent"]\n'
@@ -55,6 +57,40 @@ def test_a_sum_that_is_one_persons_is_not_shown_and_does_not_follow(tmp_path, ki
     assert len(gone) == 2
     assert sum(row[1] in gone and row[0] != "0" for row in rows) >= FEW
     assert report["whole"][0]["count"] == 80
+
+
+def unknowns(report: StudyReport, cells: list[tuple[str, str]]) -> np.ndarray:
+    """In which ways the sums of these cells can differ where all that is shown is the same."""
+    shown = [row for result in report.results for row in result.rows if row["count"] is not None]
+    equations = np.array([[row.get("dept", d) == d and row.get("ill", i) == i for d, i in cells] for row in shown])
+    *_, ways = np.linalg.svd(np.vstack([np.zeros(len(cells)), equations]))
+    return ways[np.linalg.matrix_rank(equations) :]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_sum_over_few_of_a_town_is_not_that_of_its_region_less_its_other_towns(tmp_path, order):
+    """Two earn something in a: b is shown, and so were the ill, all of whom are in a or b."""
+    sizes = {("a", "yes"): 2, ("b", "yes"): 20, ("c", "no"): 8, ("d", "no"): 20}
+    rows = [[str(1000 * (k < size)), dept, ill, "0", "0"] for (dept, ill), size in sizes.items() for k in range(40)]
+    statistics = [MEAN.format("towns", "salary", '"dept"'), MEAN.format("regions", "salary", '"ill"')][::order]
+    report = found(tmp_path, "".join(statistics), rows)
+    assert np.abs(unknowns(report, list(sizes))[:, 0]).max(initial=0.0) > 1e-9
+    assert sum(row["count"] is not None for name in ("towns", "regions") for row in report[name]) >= 2
+
+
+def test_no_sum_over_few_follows_from_sums_by_one_column_each(tmp_path):
+    """Random rows of which some cells have none: a department less what is shown of the ill is a group, too."""
+    cells = [(dept, ill) for dept in "abcd" for ill in ("no", "yes")]
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        sizes = {cell: int(rng.choice([0, 0, 20, 60])) for cell in cells}
+        earning = {cell: min(size, int(rng.choice([0, 1, 2, 8, 15, 40]))) for cell, size in sizes.items()}
+        rows = [[str(1000 * (k < earning[cell])), *cell, "0", "0"] for cell in cells for k in range(sizes[cell])]
+        report = found(tmp_path, MEAN.format("x", "salary", '"dept"') + MEAN.format("y", "salary", '"ill"'), rows)
+        free = unknowns(report, some := [cell for cell in cells if earning[cell]])
+        for group in (each for size in range(1, 5) for each in combinations(range(len(some)), size)):
+            few = sum(earning[some[k]] for k in group) < FEW
+            assert not few or np.abs(free[:, group].sum(axis=1)).max(initial=0.0) > 1e-9, (seed, group)
 
 
 def test_nobody_contributes_to_a_sum_that_is_one_persons(tmp_path):
@@ -116,6 +152,53 @@ def test_several_terms_do_not_set_few_apart_together(tmp_path, model, other):
     assert all(row["coefficient"] is None for row in report["model"])
     reason = "fewer than 5 rows: several terms together" if other else "the columns of this regression determine"
     assert report["model"][0]["why"].startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("model", "place", "zero", "few"),
+    [
+        (LINEAR.format('"dept", "parent"'), 0, "0", "salary ≠ 0"),
+        (LINEAR.format('"dept", "parent", "cars"'), 4, "0", "cars ≠ 0"),
+        (LOGISTIC.format('"dept", "parent"'), 2, "no", "ill = yes"),
+    ],
+)
+@pytest.mark.parametrize("other", [False, True])
+def test_several_terms_do_not_set_few_apart_where_a_number_is_not_zero(tmp_path, model, place, zero, few, other):
+    """Who earns is a parent in a and b only, but for one: sums over a and b less the parents are that one's."""
+    rows = people(320)
+    for k, row in enumerate(rows):
+        row[place] = zero if k // 16 % 2 else {0: row[0], 2: "yes", 4: "3"}[place]
+        row[2] = row[2] if place != 0 else ("no", "yes")[k // 32 % 2]
+        row[3] = str(int(row[1] in "ab")) if row[place] != zero else str(k // 8 % 2)
+    if other:
+        rows[6][3] = "01"[rows[6][3] == "0"]
+    report = found(tmp_path, model, rows)
+    assert all(("why" in row) == other for row in report["model"])
+    if other:
+        assert report["model"][0]["why"] == f"fewer than 5 rows: several terms together, {few}"
+
+
+@pytest.mark.parametrize(("by", "other"), [("", False), ("", True), ('"dept"', False), ('"dept"', True)])
+@pytest.mark.parametrize("unpaid", [False, True])
+def test_covariances_with_several_columns_do_not_set_few_apart_together(tmp_path, by, other, unpaid):
+    """x is y + z in all rows, or all of the paid, but one: three covariances with salaries told that one's salary."""
+    flags = "".join(f"[columns.{name}]\nlow = 0\nhigh = 1\nunit = 1\n" for name in "xyz")
+    statistics = f'[statistics.c]\nkind = "correlation"\ncolumns = ["salary", "x", "y", "z"]\nby = [{by}]\n'
+    declared = Study.from_text(HEAD.replace("[columns.parent]", flags + "[columns.parent]") + statistics)
+    lines = ["salary,dept,ill,x,y,z,parent,cars"]
+    for k, row in enumerate(people(960)):
+        y, z = k // 32 % 2, int(k // 32 % 5 == 2)
+        y = y * (1 - z)
+        paid = not unpaid or k // 4 % 3 > 0
+        x = (y + z if paid else k // 4 % 2) ^ (other and k == 5)
+        lines.append(",".join(map(str, (row[0] if paid else 0, row[1], row[2], x, y, z, 0, 0))))
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    table = declared.read(tmp_path / "a.csv")
+    report = run_together(declared, {"ada": table, "bob": table.where([("salary", 1)])})
+    assert report.num_rows == 960
+    assert ("why" in report["c"][0]) == other
+    if other:
+        assert report["c"] == [{"count": None, "why": "fewer than 5 rows: several columns together"}]
 
 
 def test_what_is_about_many_is_shown(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -393,6 +393,18 @@ def test_extremes_and_a_histogram_do_not_tell_one_value_together(tmp_path):
     assert report["e"] == [{"count": None, "why": "with h it would tell about fewer than 5 rows"}]
 
 
+@pytest.mark.parametrize("bins", [19, 9])
+@pytest.mark.parametrize(("few", "shown"), [(4, False), (3, True)])
+def test_extremes_do_not_tell_how_many_are_beyond_both(tmp_path, bins, few, shown):
+    """A histogram leaves out eight, and fewer than five are beyond each end: so there are four on both sides."""
+    cars = [-7] * 4 + [-5] * 10 + [-4] * 20 + [3] * 10 + [6] + [7] * (few - 1)
+    statistics = BINS.format("h", 19, "") + ENDS.format("e", bins)
+    report = reported(tmp_path, statistics.replace("salary", "cars"), [f"1,a,no,0,{each}" for each in cars])
+    gone = [int(row["from"]) for row in report["h"] if row["count"] is None]
+    assert gone == [-7, 6, 7]
+    assert ("why" not in report["e"][0]) == shown
+
+
 def test_one_end_in_the_interval_of_the_other_is_not_told_apart(tmp_path):
     """If the lowest are in the first quarter, the highest were in the second, where only one person is."""
     pay = [10_000] * 20 + [100_000] + [200_000] * 4
@@ -420,6 +432,67 @@ def test_a_mean_does_not_tell_how_many_are_in_a_narrow_bin(tmp_path, bins, shown
     why = {"count": None, "why": f"with {names[0]} it would tell about fewer than 5 rows"}
     assert "why" not in report[names[0]][0]
     assert (report[names[1]] == [why]) == (not shown)
+
+
+def possible(rows: list[dict], number: int, total: int) -> list[list[int]]:
+    """Values in each bin, as far as the bins that are shown, their number and their sum leave it open."""
+    gone = [place for place, row in enumerate(rows) if row["count"] is None]
+    known = [row["count"] or 0 for row in rows]
+    spans = [(int(row["from"]), int(row["to"]) - (row is not rows[-1])) for row in rows]
+    found = []
+    for some in product(range(number - sum(known) + 1), repeat=max(0, len(gone) - 1)):
+        counts = list(known)
+        for place, each in zip(gone, (*some, number - sum(known) - sum(some)), strict=False):
+            counts[place] = each
+        low, high = (sum(n * span[end] for n, span in zip(counts, spans, strict=True)) for end in (0, 1))
+        if min(counts) >= 0 and low <= total <= high:
+            found.append(counts)
+    return found
+
+
+def test_a_mean_beside_a_histogram_leaves_open_how_many_are_in_its_bins(tmp_path):
+    """Random cars: all numbers of values per bin that fit the report are tried; no small group has one size only."""
+    shown = 0
+    for seed in range(60, 120):
+        rng = np.random.default_rng(seed)
+        bins = int(rng.choice([3, 6, 9]))
+        first = 18 // bins * np.arange(bins) - 9
+        sizes = rng.choice([0, 0, 1, 2, 5, 6, 7], size=bins)
+        cars = [int(each) for low, size in zip(first, sizes, strict=True)
+                for each in low + rng.integers(0, 18 // bins, size)]  # fmt: skip
+        statistics = BINS.format("h", bins, "").replace("salary", "cars")
+        statistics += '[statistics.m]\nkind = "mean"\ncolumn = "cars"\n'
+        report = reported(tmp_path, statistics, [f"1,a,no,0,{each}" for each in cars])
+        if any(row["count"] is None for row in report["h"]) and "mean" in report["m"][0]:
+            shown += 1
+            open_still = np.array(possible(report["h"], len(cars), sum(cars)))
+            for some in (each for size in range(1, 4) for each in combinations(range(bins), size)):
+                few = 0 < sizes[list(some)].sum() < FEW
+                assert not few or len(np.unique(open_still[:, list(some)].sum(axis=1))) > 1, (seed, cars)
+    assert shown > 3
+
+
+@pytest.mark.parametrize(("more", "shown"), [([], False), ([-8, -7] * 5, True)])
+def test_a_mean_does_not_tell_how_the_only_bin_of_two_numbers_is_divided(tmp_path, more, shown):
+    """Eighteen bins from -9 to 9: the last one has two numbers, and six values, of which two are the highest."""
+    cars = [9, 9, 8, 8, 8, 8] + [0] * 20 + more
+    bins = 9 if more else 18
+    statistics = BINS.format("h", bins, "").replace("salary", "cars")
+    statistics += '[statistics.m]\nkind = "mean"\ncolumn = "cars"\n'
+    report = reported(tmp_path, statistics, [f"1,a,no,0,{each}" for each in cars])
+    assert all(row["count"] is not None for row in report["h"])
+    assert ("mean" in report["m"][0]) == shown
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("mean", True), ("variance", False)])
+def test_a_variance_does_not_tell_how_two_bins_of_two_numbers_are_divided(tmp_path, kind, shown):
+    """Of how many each of four numbers is: two bins, the sum, and the sum of squares are four equations."""
+    cars = [-9] * 3 + [-8] * 12 + [1] * 11 + [2] * 14
+    statistics = BINS.format("h", 9, "").replace("salary", "cars")
+    statistics += f'[statistics.m]\nkind = "{kind}"\ncolumn = "cars"\n'
+    report = reported(tmp_path, statistics, [f"1,a,no,0,{each}" for each in cars])
+    assert all(row["count"] is not None for row in report["h"])
+    assert ("mean" in report["m"][0]) == shown
 
 
 def test_a_histogram_of_wide_bins_is_shown_beside_a_mean(tmp_path):

@@ -100,6 +100,18 @@ def test_noise_keeps_the_one_that_left(companies, monkeypatch):
     assert max(map(abs, off)) > 0.05
 
 
+def test_a_mean_that_is_not_shown_tells_nothing(tmp_path):
+    """Beside a histogram with a bin for each number the report has no row for each cell: nothing to subtract."""
+    histogram = '[statistics.bands]\nkind = "histogram"\ncolumn = "age"\nbins = 65\n'
+    means = '[statistics.ages]\nkind = "mean"\ncolumn = "age"\nby = ["job"]\n'
+    hidden, shown = (made.found(tmp_path, text, 5) for text in (histogram + means, means))
+    assert "why" in hidden["ages"][0]
+    tables = made.tables(hidden.study, tmp_path)
+    assert known_to(["ada"], hidden, tables, "ages", spread=1.0) == []
+    assert known_to(["ada"], shown, tables, "ages", spread=1.0) != []
+    assert difference(hidden, shown, "ages") == difference(shown, hidden, "ages") == []
+
+
 def test_what_cannot_be_asked_is_refused(companies, report):
     """A statistic that is no mean, and strangers."""
     with pytest.raises(InvalidParameter, match="name must be that of a mean, one of pay, got 'wages'"):

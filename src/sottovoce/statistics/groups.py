@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from .base import Cell, Row, Statistic, cells_of
 from .columns import Categories
-from .hiding import MOST_AXES, SOLVED, Counts, hidden_in
-from .sides import few_in
+from .hiding import Counts, hidden_in
+from .sides import cells_of_sides, few_in, joint_of
 from .study import Study
 
 __all__ = ["Groups", "cells_asked"]
@@ -30,22 +29,14 @@ def _tables(study: Study) -> dict[tuple[Categories, ...], tuple[Categories, ...]
 
 
 def _joint(study: Study) -> tuple[Categories, ...]:
-    """The columns of several tables of which none has all of another's; none if there are too many combinations.
-
-    A region less the towns of it that are shown is a town, and counts by two columns each tell sums of groups by three.
-    So rows are counted by all columns, too, and shown to nobody.
-    """
-    tables = {frozenset(columns) for columns in _tables(study)}
-    widest = [one for one in tables if not any(one < other for other in tables)]
-    columns = sorted(frozenset[Categories]().union(*widest), key=lambda column: column.name)
-    few = len(columns) <= MOST_AXES and math.prod(len(column.words) for column in columns) <= SOLVED
-    return tuple(columns) if len(widest) > 1 and few and study.release is None else ()
+    """The columns of several tables that are looked at together."""
+    return joint_of(_tables(study)) if study.release is None else ()
 
 
 def cells_asked(study: Study) -> list[Cell]:
     """All cells whose rows are counted; one of them is that of all rows."""
     exact = study.statistics if study.release is None else ()
-    apart = {cell for statistic in exact for cell in statistic.apart()}
+    apart = {cell for statistic in exact for cell in statistic.apart()} | cells_of_sides(exact)
     tables = {*_tables(study), _joint(study)}
     return sorted({cell for columns in tables for cell in cells_of(columns)} | apart)
 
@@ -74,7 +65,8 @@ class Groups:
         marked = [bool(each) for table in found[:asked] for each in table.ravel()]
         hidden = frozenset(cell for cell, each in zip(cells, marked, strict=True) if each)
         few = few_in(study.statistics, counts, hidden, smallest) if together else frozenset()
-        why = {statistic.name: statistic.refused(counts, smallest) for statistic in study.statistics}
+        exact = study.statistics if together else ()
+        why = {statistic.name: statistic.refused(counts, smallest) for statistic in exact}
         refused = {name: each for name, each in why.items() if each is not None}
         return cls(counts, hidden, refused, few)
 

@@ -51,8 +51,8 @@ def known_to(
     if stranger:
         raise InvalidParameter(f"coalition must be of {', '.join(tables)}, got {', '.join(stranger)}")
     rows: list[Row] = []
-    for cell, shown in zip(statistic.cells, report[name], strict=True):
-        if not shown["count"]:
+    for cell, shown in zip(statistic.cells, _rows(report, statistic), strict=True):
+        if not shown.get("count"):
             continue
         sizes = {party: table.where(cell).num_rows for party, table in tables.items() if party not in coalition}
         squares = sum(size**2 for size in sizes.values())
@@ -79,9 +79,10 @@ def difference(before: StudyReport, after: StudyReport, name: str) -> list[Row]:
         For each cell that both show: its words, ``count`` and ``sum`` of the rows that are missing from the second, and
         their ``mean`` if there are any. If there is noise in the reports, its deviation in the mean is ``noise``.
     """
-    unit = Fraction(_mean(before, name).column.unit)
+    statistic = _mean(before, name)
+    unit = Fraction(statistic.column.unit)
     rows: list[Row] = []
-    for one, other in zip(before[name], after[name], strict=True):
+    for one, other in zip(_rows(before, statistic), _rows(after, statistic), strict=True):
         if one.get("mean") is None or other.get("mean") is None:
             continue
         count = one["count"] - other["count"]
@@ -93,6 +94,12 @@ def difference(before: StudyReport, after: StudyReport, name: str) -> list[Row]:
             row["noise"] = math.hypot(one["count"] * one["noise"], other["count"] * other["noise"]) / count
         rows.append(row)
     return rows
+
+
+def _rows(report: StudyReport, statistic: Mean) -> list[Row]:
+    """A row for each cell; without numbers if the report shows nothing of the statistic."""
+    rows, cells = report[statistic.name], statistic.cells
+    return rows if len(rows) == len(cells) else [{}] * len(cells)
 
 
 def _mean(report: StudyReport, name: str) -> Mean:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, combinations_with_replacement
+from itertools import chain, combinations_with_replacement, product
 from typing import ClassVar
 
-from .base import Row, Side, Summed
+from .base import Cell, Row, Side, Summed
 from .columns import Numbers
 from .exact import Whole, rounded
-from .sides import sides_of, sides_of_products
+from .hiding import SOLVED
+from .sides import EVERYBODY, apart_together, combined, factors_of, sides_of, sides_of_products
 from .table import Table
 
 __all__ = ["Correlation", "Count", "Mean", "Sum", "Variance"]
@@ -117,6 +118,28 @@ class Correlation(Summed):
     @property
     def sides(self) -> list[Side]:
         return sides_of_products(self.columns)
+
+    def apart(self) -> list[Cell]:
+        return super().apart() + [
+            found
+            for cell, factor in self._sums_of_marks()
+            for mark in combined(self.columns)
+            for found in (mark & factor).cells(cell)
+        ]
+
+    def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
+        pairs = self._sums_of_marks()
+        sides = [EVERYBODY, *self.sides] if pairs else []
+        for cell, factor in pairs:
+            large = all(side.rows(counts, cell) not in range(1, smallest) for side in sides)
+            if large and apart_together(self.columns, counts, smallest, factor, cell):
+                return f"fewer than {smallest} rows: several columns together"
+        return None
+
+    def _sums_of_marks(self) -> list[tuple[Cell, Side]]:
+        """Cells, and rows in them, of which sums of columns of two numbers are made; none if these are too many."""
+        few = 0 < len(self.cells) * len(combined(self.columns)) <= SOLVED
+        return list(product(self.cells, factors_of(self.columns))) if few else []
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:

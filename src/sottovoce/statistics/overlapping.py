@@ -43,18 +43,21 @@ class Binned:
         shown = self.sums.values() if not isinstance(self.statistic, Quantiles | Extremes) else ()
         return not self.whole or any(any(withheld(sums, smallest)) for sums in shown)
 
-    def follows_from_sum(self, smallest: int) -> bool:
-        """Whether the sum of all values may tell how many are in a bin that is left out.
+    def follows_from_sum(self, smallest: int, sums_known: int) -> bool:
+        """Whether the sum of all values may tell how many are in a bin that is left out, or have one of its numbers.
 
-        Unless all places of values within their bins make up for a value that is moved from one such bin to another.
+        It does not if places of values within their bins make up for one that is moved from such a bin to the next, up
+        or down, and if bins with values have more other numbers than sums are known (two: that of squares, too). That
+        is all for a sum alone; the two sums of few values between few numbers can tell more.
         """
         if isinstance(self.statistic, Quantiles | Extremes):
             return False
         edges = self.statistic.edges
         for sums in self.sums.values():
-            places = sum(number * (edges[b + 1] - edges[b] - 1) for b, number in enumerate(sums))
-            gone = [b for b, each in enumerate(withheld(sums, smallest)) if each]
-            if gone and places < edges[gone[-1]] - edges[gone[0]]:
+            spare = [edges[b + 1] - edges[b] - 1 if number else 0 for b, number in enumerate(sums)]
+            places = sum(number * each for number, each in zip(sums, spare, strict=True))
+            gone = [edges[b] for b, each in enumerate(withheld(sums, smallest)) if each and sums[b]]
+            if 0 < sum(spare) <= sums_known or any(places <= 2 * (end - begin) for begin, end in pairwise(gone)):
                 return True
         return False
 
@@ -85,6 +88,15 @@ class Binned:
         edges = self.statistic.edges
         return [(edges[b], edges[end]) for cell in cells for b, end in self.statistic.blocks(self.sums[cell], smallest)]
 
+    def gone(self, part: Sequence[tuple[str, int]], smallest: int) -> list[tuple[int, int, int]]:
+        """Where bins of some cells that are left out begin and end, and how many values are in each."""
+        if isinstance(self.statistic, Quantiles | Extremes):
+            return []
+        cells = [self.sums[cell] for cell in self.sums if set(part) <= set(cell)]
+        places = [(b, sums) for sums in cells for b, each in enumerate(withheld(sums, smallest)) if each]
+        edges = self.statistic.edges
+        return [(edges[b], edges[b + 1], sums[b]) for b, sums in places]
+
 
 def told_by_others(asked: Sequence[Binned | Sum | Variance], smallest: int) -> dict[str, str]:
     """The statistics that are not shown, by name, and why; of those of one column the first is shown."""
@@ -105,17 +117,21 @@ def _tell(one: Binned | Sum | Variance, other: Binned | Sum | Variance, smallest
         return _overlap(one, other, smallest)
     columns = [each.statistic.column if isinstance(each, Binned) else each.column for each in (one, other)]
     binned = [each for each in (one, other) if isinstance(each, Binned)]
-    return columns[0] == columns[1] and any(each.follows_from_sum(smallest) for each in binned)
+    known = 2 if isinstance(one, Variance) or isinstance(other, Variance) else 1
+    return columns[0] == columns[1] and any(each.follows_from_sum(smallest, known) for each in binned)
 
 
 def _overlap(one: Binned, other: Binned, smallest: int) -> bool:
     """Whether the edges of two statistics tell about a small group together."""
-    if one.statistic.column != other.statistic.column or _same(one.statistic, other.statistic):
+    if one.statistic.column != other.statistic.column:
         return False
     common = {column.name for column in one.statistic.by} & {column.name for column in other.statistic.by}
     parts = {tuple(word for word in cell if word[0] in common) for each in (one, other) for cell in each.sums}
     if isinstance(one.statistic, Extremes) or isinstance(other.statistic, Extremes):
-        return _comparable(one.statistic, other.statistic) and any(_cut(one, other, part, smallest) for part in parts)
+        tells = (_cut(one, other, part, smallest) or _all_beyond(one, other, part, smallest) for part in parts)
+        return _comparable(one.statistic, other.statistic) and any(tells)
+    if _same(one.statistic, other.statistic):
+        return False
     if one.hides(smallest) or other.hides(smallest):
         return True
     return any(_differ(one.below(part, smallest), other.below(part, smallest), smallest) for part in parts)
@@ -139,6 +155,17 @@ def _cut(one: Binned, other: Binned, part: Sequence[tuple[str, int]], smallest: 
         if inside and not own and 0 < below[end] - below[begin] < smallest:
             return True
     return False
+
+
+def _all_beyond(one: Binned, other: Binned, part: Sequence[tuple[str, int]], smallest: int) -> bool:
+    """Whether all values that a histogram leaves out are beyond the extremes, and are as many as can be there."""
+    ends = one.ends(part, smallest) + other.ends(part, smallest)
+    gone = one.gone(part, smallest) + other.gone(part, smallest)
+    if not ends or not gone:
+        return False
+    low, high = min(begin for begin, _ in ends), max(end for _, end in ends)
+    beyond = all(end <= low or begin >= high for begin, end, _ in gone)
+    return beyond and sum(number for *_, number in gone) >= len(ends) * (smallest - 1)
 
 
 def _same(one: Histogram, other: Histogram) -> bool:

@@ -24,7 +24,7 @@ from ..errors import NumericalFailure
 from .base import Cell, Row, Side, Statistic, Stepwise, Summed
 from .columns import Categories, Column, Numbers
 from .exact import Whole, inverse, rounded
-from .sides import apart_together, combined, marks_of, sides_of
+from .sides import apart_together, combined, factors_of, marks_of, sides_of
 from .table import Table
 from .terms import Term, terms_of
 
@@ -77,8 +77,8 @@ class Regression(Statistic):
         """Rows by their outcome: a result tells how many of each term are among them, or sums over these."""
 
     def apart(self) -> list[Cell]:
-        pairs = [one & other for one, other in self._pairs()]
-        sides = (*self._singles(), *self._shares(), *pairs, *combined(self.explained_by))
+        pairs = [*self._pairs(), *product(combined(self.explained_by), self._factors())]
+        sides = (*self._singles(), *self._shares(), *(one & other for one, other in pairs))
         return [cell for side in sides for cell in side.cells()]
 
     def refused(self, counts: Mapping[Cell, int], smallest: int) -> str | None:
@@ -91,8 +91,9 @@ class Regression(Statistic):
             unlike = one.rows(counts) + other.rows(counts) - 2 * (one & other).rows(counts)
             if 0 < unlike < smallest or 0 < whole - unlike < smallest:
                 few.append(f"{one.label} compared with {other.label}")
-        if not few and apart_together(self.explained_by, counts, smallest):
-            few.append("several terms together")
+        for side in self._factors() if not few else ():
+            if apart_together(self.explained_by, counts, smallest, side):
+                few.append(f"several terms together, {side.label}".removesuffix(", "))
         return f"fewer than {smallest} rows: {'; '.join(few)}" if few else None
 
     def unknown(self, why: str | None = None) -> list[Row]:
@@ -106,6 +107,10 @@ class Regression(Statistic):
 
     def _singles(self) -> list[Side]:
         return [side for column in self.explained_by for side in sides_of(column)] + self.told
+
+    def _factors(self) -> list[Side]:
+        """Rows of which sums of words' indicators are made, or of products with these."""
+        return [*factors_of(self.explained_by), *self.told]
 
     def _shares(self) -> list[Side]:
         """What a result, or the sums that it is made of, tell of the numbers of rows that a term sets apart."""

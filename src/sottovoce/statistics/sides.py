@@ -7,7 +7,8 @@ predictor that few rows have, and for products of two columns. Other numbers tha
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from itertools import combinations, product
@@ -17,9 +18,22 @@ import numpy as np
 
 from .base import Cell, Side, Statistic, cells_of
 from .columns import Categories, Column
-from .hiding import SOLVED, Counts, few_told, hidden_in
+from .hiding import MOST_AXES, SOLVED, Counts, few_told, hidden_in
 
-__all__ = ["apart_together", "combined", "few_in", "marks_of", "sides_of", "sides_of_products"]
+__all__ = [
+    "EVERYBODY",
+    "apart_together",
+    "cells_of_sides",
+    "combined",
+    "factors_of",
+    "few_in",
+    "joint_of",
+    "marks_of",
+    "sides_of",
+    "sides_of_products",
+]
+
+EVERYBODY = Side("")
 
 
 def marks_of(column: Column) -> list[Side]:
@@ -59,14 +73,54 @@ def combined(columns: Sequence[Column]) -> list[Side]:
     return [reduce(and_, each) for each in product(*marks)]
 
 
-def apart_together(columns: Sequence[Column], counts: Mapping[Cell, int], smallest: int) -> bool:
-    """Whether a sum of multiples of words' indicators is zero for all rows but a few."""
-    groups = [(set(side.have), side.rows(counts)) for side in combined(columns)]
+def factors_of(columns: Sequence[Column]) -> list[Side]:
+    """Whose products with words' indicators are summed: all rows, and those with a number not at a bound, or zero."""
+    return [EVERYBODY, *(side for column in columns for side in sides_of(column) if side.lack)]
+
+
+def apart_together(
+    columns: Sequence[Column], counts: Mapping[Cell, int], smallest: int, factor: Side = EVERYBODY, within: Cell = ()
+) -> bool:
+    """Whether a sum of multiples of words' indicators is zero for all of these rows but a few."""
+    groups = [(set(side.have), (side & factor).rows(counts, within)) for side in combined(columns)]
     groups = [(have, rows) for have, rows in groups if rows]
     words = {word for have, _ in groups for word in have}
     rows = np.array([each for _, each in groups], dtype=np.int64)
     terms = [[int(word in have) for have, _ in groups] for word in sorted(words)]
     return few_told(np.array(terms, dtype=np.int64).reshape(len(words), len(rows)), rows, smallest) is not None
+
+
+def joint_of(tables: Iterable[Sequence[Categories]]) -> tuple[Categories, ...]:
+    """The columns of several tables of which none has all of another's; none if there are too many combinations.
+
+    A region less the towns of it that are shown is a town, and counts by two columns each tell sums of groups by three.
+    So rows are counted by all columns, too, and shown to nobody.
+    """
+    every = {frozenset(columns) for columns in tables}
+    widest = [one for one in every if not any(one < other for other in every)]
+    columns = sorted(frozenset[Categories]().union(*widest), key=lambda column: column.name)
+    few = len(columns) <= MOST_AXES and math.prod(len(column.words) for column in columns) <= SOLVED
+    return tuple(columns) if len(widest) > 1 and few else ()
+
+
+def cells_of_sides(statistics: Sequence[Statistic]) -> set[Cell]:
+    """The cells whose rows are counted, to find the rows of each side by the columns of several tables together."""
+    joint = {side: _joint(side, those) for side, those in _asked(statistics).items()}
+    return {found for side, by in joint.items() if by for cell in cells_of(by) for found in side.cells(cell)}
+
+
+def _asked(statistics: Sequence[Statistic]) -> dict[Side, list[Statistic]]:
+    """All sides, and the statistics that set them apart."""
+    asked: dict[Side, list[Statistic]] = {}
+    for statistic in statistics:
+        for side in statistic.sides:
+            asked.setdefault(side, []).append(statistic)
+    return asked
+
+
+def _joint(side: Side, statistics: Sequence[Statistic]) -> tuple[Categories, ...]:
+    """The columns by all of which its rows are counted; none where it is of two columns, of which there are many."""
+    return joint_of(each.by for each in statistics) if len(side.have + side.lack) == 1 else ()
 
 
 def few_in(
@@ -85,27 +139,28 @@ def few_in(
     smallest
         The smallest group that may be shown.
     """
-    asked: dict[Side, list[Statistic]] = {}
-    for statistic in statistics:
-        for side in statistic.sides:
-            asked.setdefault(side, []).append(statistic)
     few: set[tuple[str, Cell]] = set()
-    for side, those in asked.items():
+    for side, those in _asked(statistics).items():
         tables = {each.by: cells_of(each.by) for each in those}
         rows = {by: [side.rows(counts, cell) for cell in cells] for by, cells in tables.items()}
         if all(rows[by] == [counts[cell] for cell in cells] for by, cells in tables.items()):
             continue  # the side is everybody: what is hidden of it is hidden already
-        shapes = {by: tuple(len(column.words) for column in by) for by in tables}
-        of_side = [
-            Counts(tuple(column.name for column in by), np.array(rows[by], dtype=np.int64).reshape(shapes[by]))
-            for by in tables
-        ]
+        of_side = [_table(side, by, counts) for by in tables]
         gone = [
             np.array([cell in hidden and number > 0 for cell, number in zip(cells, rows[by], strict=True)])
             for by, cells in tables.items()
         ]
-        found = hidden_in(of_side, smallest, [each.reshape(shapes[by]) for each, by in zip(gone, tables, strict=True)])
+        joint = _joint(side, those)
+        of_all = [replace(_table(side, joint, counts), shown=False)] if joint else []
+        gone = [each.reshape(table.table.shape) for each, table in zip(gone, of_side, strict=True)]
+        found = hidden_in([*of_side, *of_all], smallest, gone)[: len(of_side)]
         for (by, cells), each in zip(tables.items(), found, strict=True):
             told = [cell for cell, mark in zip(cells, each.ravel(), strict=True) if mark]
             few |= {(one.name, cell) for one in those if one.by == by for cell in told}
     return frozenset(few)
+
+
+def _table(side: Side, by: Sequence[Categories], counts: Mapping[Cell, int]) -> Counts:
+    """How many rows of each cell are in it."""
+    rows = np.array([side.rows(counts, cell) for cell in cells_of(by)], dtype=np.int64)
+    return Counts(tuple(column.name for column in by), rows.reshape([len(column.words) for column in by]))
