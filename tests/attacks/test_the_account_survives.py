@@ -339,6 +339,29 @@ def test_a_copy_from_just_before_an_unrelated_value_is_known(tmp_path: Path) -> 
     assert not back.account.affords()
 
 
+def test_a_disk_that_is_lost_after_an_unrelated_value_leaves_the_rest_of_the_budget(tmp_path: Path) -> None:
+    """A new one counted requests from zero, and was taken at its next start for a copy from before that value (R56)."""
+    path, shown = tmp_path / "peer.account", state(2, 0).account.information
+    before = MemoryStore()
+    store = WitnessedStore(before, path)
+    store.save(state(3, 500))
+    store.save(state(0, 501))
+    for _ in range(2):
+        inner = MemoryStore()
+        store = WitnessedStore(inner, path)
+        assert store.load() is None
+        store.save(state(2, 0))
+        again = WitnessedStore(inner, path)
+        loaded = again.load()
+        assert loaded is not None
+        assert (loaded.account.information, again.went_back) == (shown, False)
+        again.save(state(0, 1))  # another unrelated value: copies from before the first one stay known
+    before.save(state(3, 500))
+    back = WitnessedStore(before, path).load()
+    assert back is not None
+    assert not back.account.affords()
+
+
 def test_without_a_budget_the_witness_is_written_seldom(tmp_path: Path) -> None:
     """In steps of 256: four hundred draws cost some twenty writes, and a normal restart raises no alarm."""
     path, inner = tmp_path / "peer.account", MemoryStore()

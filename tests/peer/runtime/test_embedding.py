@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from sottovoce.errors import InvalidParameter, PeerError, TopicClosed, TopicUnfi
 from sottovoce.peer import Average, BlockingPeer, Peer
 from sottovoce.peer.runtime import blocking, records
 from sottovoce.peer.runtime.releasing import released_name
+from sottovoce.peer.store import Identity
+from sottovoce.peer.store.sqlite import SqliteStore
 from sottovoce.privacy import Release
-from sottovoce.testing import LocalNetwork, VirtualClock
+from sottovoce.testing import LocalNetwork, VirtualClock, run_virtually
 
-from .town import virtually
+from .town import Town, virtually
 
 THREE = ["ada", "bob", "cyd"]
 
@@ -338,6 +341,43 @@ async def test_a_child_of_a_fork_does_not_close_its_parents_peer() -> None:
         assert _closed_in_a_child(net["ada"])
         answers = await asyncio.gather(*(net[name].average(1.0, topic="t") for name in THREE))
         assert {answer.number for answer in answers} == {3}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_peer_that_was_made_before_a_fork_is_closed_where_it_is_used(tmp_path: Path) -> None:
+    """A server makes its peers and forks a worker for each: closing one did nothing there, and kept its store."""
+    peer = Town(2, folder=tmp_path).peer("p0")
+
+    async def use() -> None:
+        async with peer:
+            pass
+
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            run_virtually(use())
+            SqliteStore(tmp_path / "p0", Identity("town", "p0", 1, peer.config.unit)).close()
+            code = 0
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_blocking_peer_that_was_made_before_a_fork_does_not_start_after_it() -> None:
+    """Its loop is the other process's: it began there, refused every call, and was never closed."""
+    peer = a_blocking_ada()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            try:
+                peer.__enter__()
+            except PeerError as error:
+                code = int("in the process that made it" not in str(error))
+        os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+    peer._loop.close()
 
 
 def _closed_in_a_child(peer: Peer) -> bool:

@@ -57,6 +57,7 @@ class BlockingPeer:
         """Those under way, in any thread; the lock is held while one is added, and from the end on there is no more."""
 
     def __enter__(self) -> Self:
+        self._check_process()
         if self._thread.ident is not None:
             raise PeerError("a BlockingPeer is used in one `with` only, once: make another one")
         self._thread.start()
@@ -105,10 +106,13 @@ class BlockingPeer:
         """As :meth:`Peer.released`."""
         return self._run(_asked(self._running.released))
 
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:  # the loop is the other one's, and its thread is not here to answer
+            raise PeerError("a BlockingPeer is used in the process that made it: after a fork make another one")
+
     @property
     def _running(self) -> Peer:
-        if os.getpid() != self._process:  # the loop's thread is not here, so nothing would ever answer
-            raise PeerError("a BlockingPeer is used in the process that made it: after a fork make another one")
+        self._check_process()
         if self._peer is None:
             raise PeerError("the peer does not run: use `with`")
         return self._peer

@@ -69,7 +69,8 @@ class Living:
         self._follower: Follower | None = None
         self._started = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._process = os.getpid()
+        self._process: int | None = None
+        """In which it was started: it may have been made before a fork."""
 
     def __repr__(self) -> str:
         return f"<Peer {self.config.name} of {self.config.network}>"
@@ -79,7 +80,7 @@ class Living:
     async def __aenter__(self) -> Self:
         if self._loop is not None:
             raise PeerError("a Peer is used in one `async with` only, once: make another one")
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._process = asyncio.get_running_loop(), os.getpid()
         try:
             self._begin()
             await self._reach_out()
@@ -219,7 +220,7 @@ class Living:
 
     async def close(self) -> None:
         """Stop cleanly: show the neighbours the ledger once more (R22), store, close."""
-        if os.getpid() != self._process:  # a fork: the store and all connections are the other process's
+        if self._process not in (None, os.getpid()):  # a fork: the store and all connections are the other process's
             return
         if self._standing is not None and self._kept.failure is None:
             names = [name for name in self._protocol.state.active if not self._contacts.unreachable(name)]

@@ -129,15 +129,21 @@ class WitnessedStore:
     def save(self, state: PeerState) -> None:
         """Write the account to the witness, where it has grown, and then the state to the store."""
         unrelated = self._last is not None and state.account.information < self._last.information
-        since = state.requests if unrelated or self._mark is None else self._mark.requests
+        since = self._since(state, unrelated=unrelated)
         mark = Mark.of(state.account, since)
         now_exact = self._last is not None and not unrelated and mark != self._mark
         if mark.information > self.shown or now_exact:
             self._write(mark)
-        self._inner.save(state)
+        self._inner.save(state if state.requests >= since else replace(state, requests=since))  # after a lost disk
         self._last = state.account
         if mark != self._mark:  # less was shown, of an unrelated value: not before that value is stored
             self._write(mark)
+
+    def _since(self, state: PeerState, *, unrelated: bool) -> int:
+        """The number of requests by which copies from before this value are known."""
+        if self._mark is None:
+            return state.requests
+        return max(state.requests, self._mark.requests + 1) if unrelated else self._mark.requests
 
     # -- topics ---------------------------------------------------------------------------------
 
