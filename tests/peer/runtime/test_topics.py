@@ -1,12 +1,9 @@
-"""Topics between running peers, in virtual time: one answer for all, late refused, the missing left out or named."""
+"""Topics between running peers, in virtual time: one answer for all, late refused, the missing left out."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,37 +20,15 @@ from sottovoce.errors import (
     TopicMismatch,
     TopicUnfinished,
 )
-from sottovoce.peer import Average, Peer
-from sottovoce.peer.protocol import Protocol
+from sottovoce.peer import Average
 from sottovoce.peer.protocol.messages import Kind, Message
 from sottovoce.peer.protocol.openings import topic_id
 from sottovoce.peer.store import MemoryStore
 from sottovoce.testing import LocalNetwork, run_virtually
-from sottovoce.testing.memory_transport import Faults, MemoryTransport
+from sottovoce.testing.memory_transport import Faults
 
-from .town import Town, virtually
-
-
-def town(size: int = 5, **fields: Any) -> Town:
-    """A ring whose peers take part in topics only."""
-    return Town(size, members=size, **fields)
-
-
-@contextlib.asynccontextmanager
-async def open_town(here: Town, *names: str, standing: bool = False) -> AsyncIterator[dict[str, Peer]]:
-    async with contextlib.AsyncExitStack() as stack:
-        chosen = names or here.names
-        peers = {name: here.peer(name, value=... if standing else None) for name in chosen}
-        for peer in peers.values():
-            peer._takes_part = standing
-            await stack.enter_async_context(peer)
-        yield peers
-
-
-async def all_average(peers: dict[str, Peer], topic: str, values: dict[str, Any], **how: Any) -> dict[str, Average]:
-    names = [name for name in peers if name in values]
-    found = await asyncio.gather(*(peers[name].average(values[name], topic=topic, **how) for name in names))
-    return dict(zip(names, found, strict=True))
+from .topic_town import all_average, open_town, protocols_of, town
+from .town import virtually
 
 
 @virtually
@@ -89,42 +64,6 @@ async def test_topics_run_side_by_side_and_do_not_mix() -> None:
         assert abs(three["p3"].mean["b"] + 2.0) < 1e-3
         await asyncio.gather(*(peer.settled(2000) for peer in peers.values()))
         assert all(abs(peer.estimate - here.mean[0]) < 1e-3 for peer in peers.values())
-
-
-@virtually
-async def test_waiting_names_who_has_not_contributed() -> None:
-    """With "wait" there is no answer without the fifth; the error names it; when it comes the same call goes on."""
-    here = town()
-    async with open_town(here) as peers:
-        values = {name: float(k) for k, name in enumerate(here.names)}
-        first = {name: value for name, value in values.items() if name != "p4"}
-        waiting = [asyncio.ensure_future(peers[name].average(first[name], topic="t", timeout=30)) for name in first]
-        ended = await asyncio.gather(*waiting, return_exceptions=True)
-        assert all(isinstance(error, TopicUnfinished) for error in ended)
-        assert ended[0].missing == ("p4",)  # type: ignore[union-attr]
-        assert re.search(
-            r"after 30 s: waiting for p4 \(not contributed for 30 s, last heard \d+ s ago\)", str(ended[3])
-        )
-        found = await all_average(peers, "t", values, timeout=100)
-        assert {answer.number for answer in found.values()} == {5}
-
-
-@virtually
-async def test_the_status_says_what_each_open_topic_waits_for() -> None:
-    """Who is missing, as this peer sees it and as others say, as plain data; nothing when the topic has ended."""
-    here = town(6)
-    async with open_town(here) as peers:
-        waiting = [asyncio.ensure_future(peers[name].average(1.0, topic="t")) for name in here.names[1:]]
-        await asyncio.sleep(20.0)
-        near, far = (json.loads(json.dumps(peers[name].status().to_dict()))["topics"]["t"] for name in ("p1", "p3"))
-        assert near["statement"].startswith("waiting for p0 (not contributed for 20 s, last heard")
-        assert near["missing"][0]["witness"] == ""
-        assert far["statement"].startswith("others say they wait for p0 (not contributed for 20 s, p")
-        assert far["missing"][0]["witness"] in ("p1", "p5")
-        assert 19.0 <= far["missing"][0]["seconds"] <= 20.0 == round(far["seconds"])
-        await asyncio.gather(peers["p0"].average(1.0, topic="t"), *waiting)
-        await asyncio.sleep(20.0)
-        assert peers["p3"].status().topics == {}
 
 
 @virtually
@@ -324,109 +263,6 @@ async def test_loss_and_repetition_change_nothing() -> None:
 
 
 @virtually
-async def test_an_ended_topic_costs_nothing() -> None:
-    """An hour after the last answer no task of a topic runs, and not one message was sent about it."""
-    here = town(3)
-    async with open_town(here) as peers:
-        await all_average(peers, "t", dict.fromkeys(here.names, 1.0))
-        await asyncio.sleep(60.0)
-        carried = []
-        for name in here.names:
-            transport, call = here.medium.members[name], here.medium.members[name].call
-            transport.call = lambda *a, _call=call: carried.append(a) or _call(*a)  # type: ignore[method-assign]
-        assert len(asyncio.all_tasks()) == 1  # this one
-        await asyncio.sleep(3600.0)
-        assert carried == []
-
-
-@virtually
-async def test_closed_topics_cost_nothing() -> None:
-    """A day after three topics have ended: no message, no timer, no task, and not a row more than one for each."""
-    here = town(4)
-    async with open_town(here) as peers:
-        before = len(asyncio.all_tasks())
-        for name in ("one", "two", "three"):
-            await all_average(peers, name, dict.fromkeys(here.names, 1.0))
-        await asyncio.sleep(60.0)
-        kept = {name: (here.stores[name]._state, dict(here.stores[name]._records)) for name in here.names}
-        heard = []
-        for transport in here.medium.members.values():
-            transport.receive = lambda *message: heard.append(message)  # type: ignore[method-assign,assignment]
-        loop: Any = asyncio.get_running_loop()
-        assert [timer for timer in loop._scheduled if not timer.cancelled()] == []
-        await asyncio.sleep(86_400.0)
-        assert heard == []
-        assert len(asyncio.all_tasks()) == before
-        for name in here.names:
-            assert kept[name] == (here.stores[name]._state, here.stores[name]._records)
-            assert here.stores[name]._topics == {}
-            assert len(here.stores[name]._records) == 3
-
-
-@virtually
-async def test_a_topic_that_waits_for_a_member_sends_little() -> None:
-    """Three of four agree and wait: heartbeats and no values, for as long as it takes; then the fourth ends it soon."""
-    here = town(4, sync_interval=5.0)
-    sent: list[Message] = []
-    encode = here.medium.codec.encode
-
-    def counting(message: Message | None) -> bytes:
-        if message is not None:
-            sent.append(message)
-        return encode(message)
-
-    async with open_town(here) as peers:
-        calls = [asyncio.ensure_future(peers[name].average(1.0, topic="t")) for name in here.names[1:]]
-        await asyncio.sleep(300.0)
-        here.medium.codec.encode = counting  # type: ignore[method-assign]
-        await asyncio.sleep(1000.0)
-        assert [message for message in sent if message.x is not None] == []
-        assert len(sent) < 1000.0 / 5.0 * 2 * 4 * 2  # one call and its answer over each edge and way in five seconds
-        began = asyncio.get_running_loop().time()
-        answer = await peers["p0"].average(5.0, topic="t")
-        assert [one.mean for one in await asyncio.gather(*calls)] == [answer.mean] * 3
-        assert asyncio.get_running_loop().time() - began < 100.0
-    assert abs(answer.mean - 2.0) < 1e-3
-
-
-@pytest.mark.parametrize("came", [False, True], ids=["never came", "came and died"])
-def test_peers_that_may_show_nothing_send_little(monkeypatch: pytest.MonkeyPatch, *, came: bool) -> None:
-    """Of three, one is missing, and each needs two neighbours: they greeted each other at the full rate, for ever."""
-    sent: list[str] = []
-    call = MemoryTransport.call
-
-    async def counted(self: MemoryTransport, dst: str, message: Message, timeout: float) -> Message | None:  # noqa: ASYNC109
-        sent.append(dst)
-        return await call(self, dst, message, timeout)
-
-    async def scenario() -> None:
-        async with LocalNetwork(["ada", "bob", "cyd"], min_open_edges=2, rate=10.0, sync_interval=5.0) as net:
-            calls = [asyncio.ensure_future(net[name].average(1.0, topic="t")) for name in ("ada", "bob")]
-            if came:
-                with pytest.raises(TopicUnfinished):
-                    await net["cyd"].average(4.0, topic="t", timeout=0.2)
-                await net.kill("cyd")
-            await asyncio.sleep(60.0)
-            monkeypatch.setattr(MemoryTransport, "call", counted)
-            await asyncio.sleep(1000.0)
-            assert len(sent) < 1000.0 / 5.0 * 2 * 2 * 2  # twice one call over each edge and way in five seconds
-            if came:
-                await net.start("cyd")
-            async with asyncio.timeout(20.0):
-                answer = await net["cyd"].average(4.0, topic="t")
-                assert [one.number for one in await asyncio.gather(*calls)] == [3, 3]
-            assert abs(answer.mean - 2.0) <= answer.plus_minus
-
-    run_virtually(scenario())
-
-
-def protocols_of(net: LocalNetwork, topic: str) -> dict[str, Protocol]:
-    """The protocols of an open topic, by name."""
-    found = {name: peer._known_topics._open.get(topic_id(topic)) for name, peer in net._peers.items()}
-    return {name: conversation.protocol for name, conversation in found.items() if conversation is not None}
-
-
-@virtually
 async def test_a_member_that_dies_after_it_said_that_it_is_bound_keeps_nobody_from_the_answer() -> None:
     """R91: all are bound to the same set and know it, nobody has declared it: the answer is there, with the dead one.
 
@@ -570,17 +406,6 @@ async def test_who_lost_its_disk_and_the_answer_on_the_way_gets_it_all_the_same(
 
 
 @virtually
-async def test_who_is_alone_is_told_whom_it_left_out() -> None:
-    """With "drop" and no neighbour that contributes: no answer, and the error says who was missing."""
-    async with LocalNetwork(["ada", "bob", "cyd"], [("ada", "bob"), ("bob", "cyd")]) as net:
-        why = r"nobody is left to average with; it left out bob \(not contributed for 10 s, last heard 10 s ago\)"
-        with pytest.raises(TopicClosed, match=why):
-            await net["ada"].average(1.0, topic="t", missing="drop", timeout=10.0)
-        with pytest.raises(TopicClosed, match="has ended with nobody left to average with"):
-            await net["ada"].average(1.0, topic="t", missing="drop", timeout=10.0)
-
-
-@virtually
 async def test_one_lost_message_leaves_nobody_out() -> None:
     """With "drop", a neighbour whose last heartbeat was lost is greeted again at the time-out, and stays in it."""
     here = town()
@@ -630,89 +455,3 @@ async def test_who_is_just_starting_says_nothing_about_its_topics() -> None:
         assert await topics.hear("p1", replace(greeting, src="p1", dst="p0")) is None
         topics._open[topic_id("t")] = early
         waiting.cancel()
-
-
-@virtually
-async def test_a_member_that_dies_while_others_count_on_it_is_named_and_the_next_topic_goes_on() -> None:
-    """With "drop" and nobody declared there is no answer, for nobody; the error says who and since when.
-
-    Another topic has its answer without the dead one. If it comes back after all, so does the first answer, with it.
-    """
-    names = ["ada", "bob", "cyd", "dan"]
-    ring = [("ada", "bob"), ("bob", "cyd"), ("cyd", "dan"), ("dan", "ada")]
-    async with LocalNetwork(names, ring, faults=Faults(distance=0.01)) as net:
-        calls = {
-            name: asyncio.ensure_future(net[name].average(1.0 * k, topic="t", missing="drop", timeout=30.0))
-            for k, name in enumerate(names)
-        }
-        while not any(protocol.bound for protocol in protocols_of(net, "t").values()):
-            await asyncio.sleep(0.001)
-        assert not any(protocol.declared for protocol in protocols_of(net, "t").values())
-        await net.kill("dan")
-        with contextlib.suppress(PeerError):
-            await calls.pop("dan")
-        for call in calls.values():
-            seen = "waiting for dan .not answering for 5[0-9] s, last heard 5[0-9] s ago"
-            told = "others say they wait for dan .not answering for 5[0-9] s, (ada|cyd) said [0-9]+ s ago"
-            with pytest.raises(TopicUnfinished, match=f"no answer after 60 s: ({seen}|{told})") as error:
-                await call
-            assert error.value.missing == ("dan",)
-        assert not any(protocol.declared for protocol in protocols_of(net, "t").values())
-        again = (
-            net[name].average(1.0 * k, topic="t/2", missing="drop", timeout=30.0) for k, name in enumerate(names[:3])
-        )
-        assert {(one.contributors, round(one.mean, 3)) for one in await asyncio.gather(*again)} == {
-            (tuple(names[:3]), 1.0)
-        }
-        await net.start("dan")
-        late = (net[name].average(1.0 * k, topic="t", missing="drop", timeout=90.0) for k, name in enumerate(names))
-        assert {(one.contributors, round(one.mean, 3)) for one in await asyncio.gather(*late)} == {(tuple(names), 1.5)}
-
-
-@pytest.mark.parametrize(
-    ("before", "why"),
-    [
-        (0.5, "is spent: noise of deviation 0.8 stays for good, too much to agree to 0.001"),
-        (None, "is spent, and it shows nothing"),
-    ],
-)
-def test_a_spent_budget_is_the_reason(before: float | None, why: str) -> None:
-    """All are there, and there will be no answer: it was said that agreement takes longer, for ever."""
-
-    async def ask() -> None:
-        async with LocalNetwork(["ada", "bob", "cyd"]) as net:  # without a budget: it shows more than one pays for
-            if before is None:
-                await asyncio.gather(*(net[name].average(61.77, topic="first") for name in net))
-                await asyncio.gather(*(net[name].quiet(60.0) for name in net))
-        limited = LocalNetwork(["ada", "bob", "cyd"], smallest_std=0.5)
-        limited._stores |= {name: store.copy() for name, store in net._stores.items()}
-        async with limited as net:
-            calls = (net[name].average(61.77, topic="t", timeout=60.0) for name in net)
-            for found in await asyncio.gather(*calls, return_exceptions=True):
-                assert isinstance(found, TopicUnfinished)
-                assert f"after 60 s: this peer's privacy budget for this secret (smallest_std) {why}" in str(found)
-                assert "61" not in str(found)
-            assert why in net["ada"].status().topics["t"].statement
-
-    run_virtually(ask())
-
-
-@pytest.mark.parametrize("needed", [1, 2])
-def test_too_few_neighbours_left_are_the_reason(needed: int) -> None:
-    """Three members, of whom one never comes: with two needed the others have no answer, and the error says why."""
-    why = "this peer needs 2 open neighbours (min_open_edges) to go on and has 1"
-
-    async def ask() -> None:
-        async with LocalNetwork(["ada", "bob", "cyd"], min_open_edges=needed) as net:
-            calls = [net[name].average(1.0, topic="t", timeout=20.0, missing="drop") for name in ("ada", "bob")]
-            waiting = asyncio.gather(*calls, return_exceptions=True)
-            await asyncio.sleep(10.0)
-            assert "min_open_edges" not in net["ada"].status().topics["t"].statement
-            await asyncio.sleep(20.0)
-            if needed == 2:
-                assert net["ada"].status().topics["t"].statement.startswith(why)
-            for found in await waiting:
-                assert isinstance(found, Average if needed == 1 else TopicUnfinished)
-                assert needed == 1 or f"no answer after 40 s: {why}; others say they wait for cyd" in str(found)
-
-    run_virtually(ask())
