@@ -101,8 +101,8 @@ def test_noise_keeps_the_one_that_left(companies, monkeypatch):
 
 
 def test_a_mean_that_is_not_shown_tells_nothing(tmp_path):
-    """Beside a histogram with a bin for each number the report has no row for each cell: nothing to subtract."""
-    histogram = '[statistics.bands]\nkind = "histogram"\ncolumn = "age"\nbins = 65\n'
+    """Beside bins that are all left out but for a few the report has no row for each cell: nothing to subtract."""
+    histogram = '[statistics.bands]\nkind = "histogram"\ncolumn = "age"\nbins = 65\nby = ["job"]\n'
     means = '[statistics.ages]\nkind = "mean"\ncolumn = "age"\nby = ["job"]\n'
     hidden, shown = (made.found(tmp_path, text, 5) for text in (histogram + means, means))
     assert "why" in hidden["ages"][0]

@@ -63,8 +63,20 @@ class Histogram(Summed):
         low, high = self.edges[b], min(self.edges[b + 1 if end is None else end], self.column.span)
         return {"from": rounded(self.column.value(Fraction(low))), "to": rounded(self.column.value(Fraction(high)))}
 
-    def blocks_around(self, bins: Sequence[int], below: Sequence[int], smallest: int) -> list[tuple[int, int]]:
+    def places(self, sums: Sequence[int], smallest: int) -> list[int]:
+        """The bins in which what is shown lies, if that is all that is shown."""
+        return []
+
+    def cuts(self, sums: Sequence[int], smallest: int) -> set[int]:
+        """Bins with which parts begin: as long as each has as many values, the same blocks are shown."""
+        below = [0, *accumulate(sums)]
+        found = [self._block(b, below, smallest) for b in self.places(sums, smallest)]
+        halves = [first + (1 << (end - first - 1).bit_length() >> 1) for first, end in found]
+        return {cut for block, half in zip(found, halves, strict=True) for cut in (*block, half)}
+
+    def blocks_around(self, bins: Sequence[int], sums: Sequence[int], smallest: int) -> list[tuple[int, int]]:
         """The blocks of some bins; where one lies in another, the other stands for both."""
+        below = [0, *accumulate(sums)]
         found = [self._block(b, below, smallest) for b in bins]
         around = [[each for each in found if each[0] <= b < each[1]] for b in bins]
         return [max(those, key=lambda each: each[1] - each[0]) for those in around]
@@ -99,13 +111,18 @@ class Quantiles(Histogram):
 
     def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int] | None]:
         """The first bin and one past the last for each probability; ``None``: there are too few values."""
+        if not self.places(sums, smallest):
+            return [None] * len(self.probabilities)
+        return [*self.blocks_around(self.places(sums, smallest), sums, smallest)]
+
+    def places(self, sums: Sequence[int], smallest: int) -> list[int]:
+        """The bins in which they lie; none if there are too few values."""
         below = [0, *accumulate(sums)]
         whole = below[-1]
         if not whole or whole < smallest:  # noise may have left less than was counted
-            return [None] * len(self.probabilities)
+            return []
         ranks = [min(max(math.ceil(p * whole), smallest), whole - smallest + 1) for p in self.probabilities]
-        bins = [bisect_left(below, max(rank, 1)) - 1 for rank in ranks]
-        return [*self.blocks_around(bins, below, smallest)]
+        return [bisect_left(below, max(rank, 1)) - 1 for rank in ranks]
 
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return None
@@ -128,10 +145,13 @@ class Extremes(Histogram):
 
     def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int]]:
         """The first bin and one past the last for both ends."""
+        return self.blocks_around(self.places(sums, smallest), sums, max(1, smallest))
+
+    def places(self, sums: Sequence[int], smallest: int) -> list[int]:
+        """The bins in which both ends lie."""
         enough, below = max(1, smallest), [0, *accumulate(sums)]
-        low = bisect_left(below, enough) - 1
         high = next(b for b in reversed(range(self.bins)) if below[-1] - below[b] >= enough)
-        return self.blocks_around([low, high], below, enough)
+        return [bisect_left(below, enough) - 1, high]
 
 
 @dataclass(frozen=True)

@@ -268,10 +268,22 @@ def _part(columns: Sequence[str], places: Sequence[int], finer: Sequence[str]) -
 
 
 def _complete(rows: Whole, hidden: Hidden, smallest: int) -> None:
-    """Hide more of a line until what is hidden does not follow from its total."""
-    while hidden.any() and (hidden.sum() == 1 or rows[hidden].sum() < smallest):
+    """Hide more of a line until what is hidden does not follow from its total and from the rule by which it is."""
+    while hidden.any() and _follows(rows[hidden], rows[~hidden], smallest):
         if not _hide_smallest(rows, hidden) and (rows.sum() < smallest or not _hide_empty(rows, hidden)):
             return
+
+
+def _follows(own: Whole, others: Whole, smallest: int) -> bool:
+    """Whether the rows of hidden groups follow: from their total, or because all are as few or as many as can be.
+
+    If one that is not small is hidden with them, it tells something that another as large is shown.
+    """
+    if len(own) == 1 or own.sum() < smallest or (own == 1).all() or (own == smallest - 1).all():
+        return True
+    small, most = own[own < smallest], own.max()
+    no_fewer = most == smallest or (small == smallest - 1).all() or (len(small) > 1 and small.sum() >= smallest - 1)
+    return bool(most >= smallest and most in others and no_fewer)
 
 
 def _hide_smallest(rows: Whole, hidden: Hidden) -> bool:

@@ -1,23 +1,26 @@
-"""Histograms and quantiles of one column in a study: whether one of them tells what another hides.
+"""Histograms, quantiles and sums of one column in a study: whether one of them tells what another hides.
 
 The differences of two histograms with other bins are counts of further, narrower ones. If a small group is hidden in
 one of them, or is among these differences, only the first of them that the study names is shown. An extreme lies in an
-interval of each of them: what these have in common must not be a small group. And the sum of all values tells how they
-are divided between two bins that are left out, if the others are narrow.
+interval of each of them: what these have in common must not be a small group. And sums of the column must leave open
+how many values are where (:mod:`.alternatives`). For that, statistics by the same columns are looked at together, with
+the totals that sums by other columns have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .base import Cell
+from .alternatives import Told, few_follow
+from .base import Cell, cells_of
+from .columns import Categories
 from .counting import Extremes, Histogram, Quantiles
 from .hiding import withheld
 from .moments import Sum, Variance
 
-__all__ = ["Binned", "told_by_others"]
+__all__ = ["Added", "Binned", "told_by_others"]
 
 
 @dataclass(frozen=True)
@@ -42,24 +45,6 @@ class Binned:
         """Whether something is left out."""
         shown = self.sums.values() if not isinstance(self.statistic, Quantiles | Extremes) else ()
         return not self.whole or any(any(withheld(sums, smallest)) for sums in shown)
-
-    def follows_from_sum(self, smallest: int, sums_known: int) -> bool:
-        """Whether the sum of all values may tell how many are in a bin that is left out, or have one of its numbers.
-
-        It does not if places of values within their bins make up for one that is moved from such a bin to the next, up
-        or down, and if bins with values have more other numbers than sums are known (two: that of squares, too). That
-        is all for a sum alone; the two sums of few values between few numbers can tell more.
-        """
-        if isinstance(self.statistic, Quantiles | Extremes):
-            return False
-        edges = self.statistic.edges
-        for sums in self.sums.values():
-            spare = [edges[b + 1] - edges[b] - 1 if number else 0 for b, number in enumerate(sums)]
-            places = sum(number * each for number, each in zip(sums, spare, strict=True))
-            gone = [edges[b] for b, each in enumerate(withheld(sums, smallest)) if each and sums[b]]
-            if 0 < sum(spare) <= sums_known or any(places <= 2 * (end - begin) for begin, end in pairwise(gone)):
-                return True
-        return False
 
     @property
     def name(self) -> str:
@@ -98,27 +83,120 @@ class Binned:
         return [(edges[b], edges[b + 1], sums[b]) for b, sums in places]
 
 
-def told_by_others(asked: Sequence[Binned | Sum | Variance], smallest: int) -> dict[str, str]:
-    """The statistics that are not shown, by name, and why; of those of one column the first is shown."""
-    shown: list[Binned | Sum | Variance] = []
+@dataclass(frozen=True)
+class Added:
+    """A sum, mean or variance, and what was summed.
+
+    Parameters
+    ----------
+    statistic
+        Which one.
+    sums
+        Of those cells that may be shown.
+    """
+
+    statistic: Sum | Variance
+    sums: Mapping[Cell, Sequence[int]]
+
+    @property
+    def name(self) -> str:
+        """Of the statistic."""
+        return self.statistic.name
+
+
+def told_by_others(asked: Sequence[Binned | Added], counts: Mapping[Cell, int], smallest: int) -> dict[str, str]:
+    """The statistics that are not shown, by name, and why; of those of one column the first is shown.
+
+    Parameters
+    ----------
+    asked
+        Of all columns.
+    counts
+        Rows of every cell.
+    smallest
+        The smallest group that may be shown.
+    """
+    shown: list[Binned | Added] = []
     why: dict[str, str] = {}
     for each in asked:
-        earlier = next((one.name for one in shown if _tell(one, each, smallest)), None)
-        if earlier is None:
+        others = [one for one in shown if one.statistic.column == each.statistic.column]
+        beside = _tells(others, each, counts, smallest)
+        if beside is None:
             shown.append(each)
         else:
-            why[each.name] = f"with {earlier} it would tell about fewer than {smallest} rows"
+            why[each.name] = f"{beside}it would tell about fewer than {smallest} rows"
     return why
 
 
-def _tell(one: Binned | Sum | Variance, other: Binned | Sum | Variance, smallest: int) -> bool:
-    """Whether two statistics tell about a small group together."""
-    if isinstance(one, Binned) and isinstance(other, Binned):
-        return _overlap(one, other, smallest)
-    columns = [each.statistic.column if isinstance(each, Binned) else each.column for each in (one, other)]
-    binned = [each for each in (one, other) if isinstance(each, Binned)]
-    known = 2 if isinstance(one, Variance) or isinstance(other, Variance) else 1
-    return columns[0] == columns[1] and any(each.follows_from_sum(smallest, known) for each in binned)
+def _tells(
+    others: Sequence[Binned | Added], each: Binned | Added, counts: Mapping[Cell, int], smallest: int
+) -> str | None:
+    """Beside which others of its column it would tell about a small group; ``None``: it does not."""
+    if isinstance(each, Binned):
+        for one in others:
+            if isinstance(one, Binned) and _overlap(one, each, smallest):
+                return f"with {one.name} "
+    if not _sums_tell([*others, each], each, counts, smallest):
+        return None
+    if _sums_tell([each], each, counts, smallest):
+        return ""
+    alone = (one.name for one in others if _sums_tell([one, each], each, counts, smallest))
+    return f"with {next(alone, ', '.join(one.name for one in others))} "
+
+
+def _sums_tell(
+    asked: Sequence[Binned | Added], latest: Binned | Added, counts: Mapping[Cell, int], smallest: int
+) -> bool:
+    """Whether sums tell, with what is shown by the same columns, how many values are where; the latest is new."""
+    added = [each for each in asked if isinstance(each, Added)]
+    binned = [each for each in asked if isinstance(each, Binned)]
+    by = {frozenset(each.statistic.by): each.statistic.by for each in reversed(asked)}
+    if isinstance(latest, Binned):
+        by = {frozenset(latest.statistic.by): latest.statistic.by}
+    return any(
+        few_follow(told)
+        for columns, order in by.items()
+        for told in _told(
+            order, [each for each in binned if set(each.statistic.by) == columns], added, counts, smallest
+        )
+    )
+
+
+def _told(
+    by: Sequence[Categories],
+    binned: Sequence[Binned],
+    added: Sequence[Added],
+    counts: Mapping[Cell, int],
+    smallest: int,
+) -> Iterator[Told]:
+    """What sums tell of the cells by some columns: of each, or of those together whose total is known."""
+    cells = [cell for cell in cells_of(by) if counts[cell]]
+    sums = [{frozenset(cell): own for cell, own in each.sums.items()} for each in binned]
+    parts = [(counts[cell], tuple(own[frozenset(cell)] for own in sums if frozenset(cell) in own)) for cell in cells]
+    for common in {frozenset(each.statistic.by).intersection(by) for each in added}:
+        names = {column.name for column in common}
+        within = [frozenset(word for word in cell if word[0] in names) for cell in cells]
+        for whole in dict.fromkeys(within):
+            known = [total for each in added if (total := _total(each, whole, counts)) is not None]
+            if known:
+                yield Told(
+                    added[0].statistic.column.span,
+                    tuple(each.statistic for each in binned),
+                    tuple(part for part, each in zip(parts, within, strict=True) if each == whole),
+                    known[0][0],
+                    next((own[1] for own in known if len(own) > 1), None),
+                    smallest,
+                )
+
+
+def _total(added: Added, whole: frozenset[tuple[str, int]], counts: Mapping[Cell, int]) -> list[int] | None:
+    """The sums of a group, if those of all its parts are shown."""
+    if not {name for name, _ in whole} <= {column.name for column in added.statistic.by}:
+        return None
+    parts = [cell for cell in added.statistic.cells if whole <= set(cell) and counts[cell]]
+    if any(cell not in added.sums for cell in parts):
+        return None
+    return [sum(own) for own in zip(*(added.sums[cell] for cell in parts), strict=True)]
 
 
 def _overlap(one: Binned, other: Binned, smallest: int) -> bool:

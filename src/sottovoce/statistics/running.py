@@ -18,7 +18,7 @@ from .counting import Histogram, Proportion
 from .exact import Whole, exact_sum
 from .groups import Groups, cells_asked
 from .moments import Sum, Variance
-from .overlapping import Binned, told_by_others
+from .overlapping import Added, Binned, told_by_others
 from .releasing import Blur, Part, Plan
 from .report import Released, Result, StudyReport
 from .resuming import same_rows
@@ -202,15 +202,17 @@ class _Run:
         """Refuse what would tell what another statistic of the same column hides; noise hides it anyhow."""
         if self.plan is not None:
             return groups
-        asked: list[Binned | Sum | Variance] = []
+        asked: list[Binned | Added] = []
         for statistic in self.study.statistics:
-            if isinstance(statistic, Sum | Variance) and any(groups.shown(statistic, cell) for cell in statistic.cells):
-                asked.append(statistic)
+            if not isinstance(statistic, Sum | Variance | Histogram):
+                continue
+            sums = dict(zip(statistic.cells, values[statistic.name], strict=True))
+            shown = {cell: each for cell, each in sums.items() if groups.shown(statistic, cell)}
             if isinstance(statistic, Histogram):
-                sums = dict(zip(statistic.cells, values[statistic.name], strict=True))
-                shown = {cell: each for cell, each in sums.items() if groups.shown(statistic, cell)}
                 asked.append(Binned(statistic, shown, not groups.hidden.intersection(sums)))
-        why = told_by_others(asked, self.study.smallest_group)
+            elif shown:
+                asked.append(Added(statistic, shown))
+        why = told_by_others(asked, groups.counts, self.study.smallest_group)
         return replace(groups, refused=dict(groups.refused) | why)
 
     def decoded(self, statistic: Summed, groups: Groups, sums: Sequence[Sequence[int]]) -> list[Row]:

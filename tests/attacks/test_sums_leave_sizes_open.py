@@ -1,0 +1,171 @@
+"""Sums of a column beside its histograms, quantiles or extremes: all values that give a report are tried.
+
+For columns of a few numbers and few rows that is possible. Whatever is shown, no group of neighbouring numbers, and of
+any four, may have one and the same small size in all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, combinations
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.statistics import Study, StudyReport, run_together
+
+SMALLEST = 4
+KINDS = ("none", "histogram", "quantiles", "extremes")
+HEAD = f'[study]\nname = "x"\nsmallest_group = {SMALLEST}\nmost_rows = 2000\n'
+COLUMNS = '[columns.answer]\nlow = 0\nhigh = {top}\nunit = 1\n[columns.job]\ncategories = ["a", "b"]\n'
+BINNED = '[statistics.bins]\nkind = "{kind}"\ncolumn = "answer"\nbins = {bins}\nby = [{by}]\n'
+ADDED = '[statistics.sums]\nkind = "{kind}"\ncolumn = "answer"\nby = [{by}]\n'
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is shown of a column from 0 to ``top`` in bins, then the sums: of all rows, or of those of each job."""
+
+    top: int
+    bins: int
+    kind: str
+    sums: str
+    binned_by: str
+    added_by: str
+
+    @property
+    def study(self) -> Study:
+        binned = BINNED.format(kind=self.kind, bins=self.bins, by=self.binned_by) if self.kind != "none" else ""
+        extra = "probabilities = [0.25, 0.5, 0.75]\n" if self.kind == "quantiles" else ""
+        added = ADDED.format(kind=self.sums, by=self.added_by)
+        return Study.from_text(HEAD + COLUMNS.format(top=self.top) + binned + extra + added)
+
+    def report(self, folder: Path, jobs: Sequence[np.ndarray]) -> StudyReport:
+        """Over so many values of each number in each job, at two parties."""
+        jobs_of = zip("ab", jobs, strict=False)
+        rows = [f"{number},{job}" for job, own in jobs_of for number in np.repeat(range(len(own)), own)]
+        study, tables = self.study, {}
+        for name, own in (("ada", rows[::2]), ("bob", rows[1::2])):
+            (folder / f"{name}.csv").write_text("\n".join(["answer,job", *own]) + "\n")
+            tables[name] = study.read(folder / f"{name}.csv")
+        return run_together(study, tables)
+
+    def possible(self, jobs: Sequence[np.ndarray], *, added: bool) -> np.ndarray:
+        """``(jobs, possibilities, numbers)`` what has the same report; of the sums too if they are ``added``."""
+        every = [all_counts(int(own.sum()), self.top + 1) for own in jobs]
+        places = np.indices([len(each) for each in every]).reshape(len(jobs), -1)
+        values = np.array([each[place] for each, place in zip(every, places, strict=True)])
+        own = np.array(jobs)[:, None]
+        if added:
+            powers = np.arange(self.top + 1)[:, None] ** ([1, 2] if self.sums == "variance" else [1])
+            alike = together(values, self.added_by) @ powers == together(own, self.added_by) @ powers
+            values = values[:, alike.all(axis=(0, 2))]
+        for job, shown in enumerate(together(own, self.binned_by) if self.kind != "none" else ()):
+            values = values[:, self._binned_alike(together(values, self.binned_by)[job], shown[0])]
+        return values
+
+    def _binned_alike(self, values: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Which of these counts are shown in bins as the last ones are."""
+        binned = next(each for each in self.study.statistics if each.name == "bins")
+        place = np.searchsorted(np.array(binned.edges[1:]), np.arange(self.top + 1), side="right")
+
+        def shown(counts):
+            sums = np.bincount(place, counts, minlength=binned.bins).astype(int).tolist()
+            return binned.decode(sum(sums), sums, SMALLEST)
+
+        different, which = np.unique(values, axis=0, return_inverse=True)
+        return np.array([shown(each) == shown(own) for each in different])[which.ravel()]
+
+
+def together(values: np.ndarray, by: str) -> np.ndarray:
+    """Of each job, or of all."""
+    return values if by else values.sum(axis=0, keepdims=True)
+
+
+@lru_cache
+def all_counts(rows: int, numbers: int) -> np.ndarray:
+    """Every way to have so many rows of so many numbers."""
+    places = np.array(list(combinations(range(rows + numbers - 1), numbers - 1)))
+    edges = np.column_stack([np.full(len(places), -1), places, np.full(len(places), rows + numbers - 1)])
+    return np.diff(edges, axis=1) - 1
+
+
+def few(values: np.ndarray) -> set[tuple[int, tuple[int, ...]]]:
+    """Groups of neighbours, and of up to four numbers, that have the same small size in all: of a job, and of all."""
+    numbers = range(values.shape[2])
+    neighbours = (tuple(numbers)[low:high] for low, high in combinations(range(len(numbers) + 1), 2))
+    sets = dict.fromkeys(chain(neighbours, *(combinations(numbers, size) for size in (1, 2, 3, 4))))
+    sizes = {
+        (job, group): own[:, group].sum(axis=1)
+        for job, own in enumerate([*values, values.sum(axis=0)])
+        for group in sets
+        if len(group) < len(numbers)
+    }
+    return {secret for secret, own in sizes.items() if 0 < own[0] < SMALLEST and (own == own[0]).all()}
+
+
+def drawn(seed: int, jobs: int, largest: int) -> tuple[Case, list[np.ndarray]]:
+    """A case and its values; not more than so many are possible."""
+    rng = np.random.default_rng([jobs, seed])
+    top, rows = 6, np.full(jobs, 24)
+    while np.prod([comb(own + top, top) for own in rows.tolist()]) > largest:
+        top, rows = int(rng.integers(2, 7)), rng.integers(SMALLEST if jobs > 1 else 2 * SMALLEST, 24, jobs)
+    by = [str(rng.choice(["", '"job"'])) if jobs > 1 else "" for _ in range(2)]
+    case = Case(top, int(rng.integers(2, top + 2)), rng.choice(KINDS), rng.choice(["mean", "variance"]), *by)
+    shares = rng.dirichlet(np.ones(top + 1), jobs)
+    values = [rng.choice(top + 1, n, p=p) for n, p in zip(rows, shares, strict=True)]
+    return case, [np.bincount(each, minlength=top + 1) for each in values]
+
+
+def tried(seed: int, jobs: int, largest: int, folder: Path) -> tuple[bool, bool]:
+    """Whether sums are shown, and whether they would tell; that they are shown and tell is an error."""
+    case, own = drawn(seed, jobs, largest)
+    found = json.loads(case.report(folder, own).to_json())
+    shown = all("why" not in row for each in found["results"] if each["name"] == "sums" for row in each["rows"])
+    told = few(case.possible(own, added=True)) - few(case.possible(own, added=False))
+    assert not (shown and told), (seed, case, [each.tolist() for each in own], told)
+    return shown, bool(told)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_sums_are_shown_that_tell_how_large_a_small_group_is(tmp_path, jobs):
+    """Some are shown, and some would tell: neither everything is refused, nor nothing to be found."""
+    found = [tried(seed, jobs, 4000, tmp_path) for seed in range(40)]
+    assert sum(shown for shown, _ in found) >= 8
+    assert sum(told for _, told in found) >= 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("jobs", "largest", "seeds"), [(1, 4000, 1500), (1, 100_000, 60), (2, 40_000, 1000)])
+def test_no_sums_of_many_studies_tell(tmp_path, jobs, largest, seeds):
+    found = [tried(seed, jobs, largest, tmp_path) for seed in range(1000, 1000 + seeds)]
+    assert sum(shown for shown, _ in found) >= seeds / 10
+    assert sum(told for _, told in found) >= seeds / 10
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+@pytest.mark.parametrize("sums", ["mean", "variance"])
+def test_of_hundreds_of_rows_everything_is_shown(tmp_path, kind, sums):
+    """Ages of 600 people in ten bins, or a salary in any: what people ask for is not refused."""
+    rng = np.random.default_rng(7)
+    ages = np.bincount(np.clip(rng.normal(45, 14, 600), 0, 100).astype(int), minlength=101)
+    report = Case(100, 10, kind, sums, "", "").report(tmp_path, [ages])
+    assert "mean" in report["sums"][0]
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(4, True), (3, False)])
+def test_a_variance_of_three_rows_tells_them_all(tmp_path, rows, shown):
+    """Their sum and the sum of their squares: of wide bounds too few threes have both. A mean alone is shown."""
+    text = HEAD.replace(f"= {SMALLEST}", "= 3") + "[columns.pay]\nlow = 0\nhigh = 250000\nunit = 1\n"
+    paid = ["pay", "41250", "67800", "90017", "12001"][: rows + 1]
+    for kind in ("mean", "variance"):
+        study = Study.from_text(text + f'[statistics.x]\nkind = "{kind}"\ncolumn = "pay"\n')
+        (tmp_path / "ada.csv").write_text("\n".join(paid[:2]) + "\n")
+        (tmp_path / "bob.csv").write_text("\n".join([paid[0], *paid[2:]]) + "\n")
+        report = run_together(study, {name: study.read(tmp_path / f"{name}.csv") for name in ("ada", "bob")})
+        assert ("mean" in report["x"][0]) == (shown or kind == "mean")
