@@ -115,7 +115,7 @@ def drawn(seed: int, jobs: int, largest: int) -> tuple[Case, list[np.ndarray]]:
     top, rows = 6, np.full(jobs, 24)
     while np.prod([comb(own + top, top) for own in rows.tolist()]) > largest:
         top, rows = int(rng.integers(2, 7)), rng.integers(SMALLEST if jobs > 1 else 2 * SMALLEST, 24, jobs)
-    by = [str(rng.choice(["", '"job"'])) if jobs > 1 else "" for _ in range(2)]
+    by = rng.choice([("", ""), ('"job"', ""), ('"job"', '"job"')]).tolist() if jobs > 1 else ("", "")
     case = Case(top, int(rng.integers(2, top + 2)), rng.choice(KINDS), rng.choice(["mean", "variance"]), *by)
     shares = rng.dirichlet(np.ones(top + 1), jobs)
     values = [rng.choice(top + 1, n, p=p) for n, p in zip(rows, shares, strict=True)]

@@ -73,6 +73,17 @@ class Binned:
         edges = self.statistic.edges
         return [(edges[b], edges[end]) for cell in cells for b, end in self.statistic.blocks(self.sums[cell], smallest)]
 
+    def empty(self, cell: frozenset[tuple[str, int]], smallest: int) -> list[tuple[int, int]]:
+        """Between which numbers it shows that a part of one of its cells has no values: from, and to below."""
+        own, edges = next((sums for whole, sums in self.sums.items() if set(whole) <= cell), None), self.statistic.edges
+        if own is None or isinstance(self.statistic, Quantiles):
+            return []
+        if isinstance(self.statistic, Extremes):
+            blocks = self.statistic.blocks(own, smallest)
+            return [(0, min(edges[b] for b, _ in blocks)), (max(edges[end] for _, end in blocks), edges[-1])]
+        shown = zip(own, withheld(own, smallest), pairwise(edges), strict=True)
+        return [ends for number, hidden, ends in shown if not number and not hidden]
+
     def gone(self, part: Sequence[tuple[str, int]], smallest: int) -> list[tuple[int, int, int]]:
         """Where bins of some cells that are left out begin and end, and how many values are in each."""
         if isinstance(self.statistic, Quantiles | Extremes):
@@ -152,14 +163,8 @@ def _sums_tell(
     binned = [each for each in asked if isinstance(each, Binned)]
     by = {frozenset(each.statistic.by): each.statistic.by for each in reversed(asked)}
     if isinstance(latest, Binned):
-        by = {frozenset(latest.statistic.by): latest.statistic.by}
-    return any(
-        few_follow(told)
-        for columns, order in by.items()
-        for told in _told(
-            order, [each for each in binned if set(each.statistic.by) == columns], added, counts, smallest
-        )
-    )
+        by = {columns: order for columns, order in by.items() if columns >= set(latest.statistic.by)}
+    return any(few_follow(told) for order in by.values() for told in _told(order, binned, added, counts, smallest))
 
 
 def _told(
@@ -171,8 +176,17 @@ def _told(
 ) -> Iterator[Told]:
     """What sums tell of the cells by some columns: of each, or of those together whose total is known."""
     cells = [cell for cell in cells_of(by) if counts[cell]]
-    sums = [{frozenset(cell): own for cell, own in each.sums.items()} for each in binned]
-    parts = [(counts[cell], tuple(own[frozenset(cell)] for own in sums if frozenset(cell) in own)) for cell in cells]
+    alike = [each for each in binned if set(each.statistic.by) == set(by)]
+    coarser = [each for each in binned if set(each.statistic.by) < set(by)]
+    sums = [{frozenset(cell): own for cell, own in each.sums.items()} for each in alike]
+    parts = [
+        (
+            counts[cell],
+            tuple(own[frozenset(cell)] for own in sums if frozenset(cell) in own),
+            tuple(ends for each in coarser for ends in each.empty(frozenset(cell), smallest)),
+        )
+        for cell in cells
+    ]
     for common in {frozenset(each.statistic.by).intersection(by) for each in added}:
         names = {column.name for column in common}
         within = [frozenset(word for word in cell if word[0] in names) for cell in cells]
@@ -181,7 +195,7 @@ def _told(
             if known:
                 yield Told(
                     added[0].statistic.column.span,
-                    tuple(each.statistic for each in binned),
+                    tuple(each.statistic for each in alike),
                     tuple(part for part, each in zip(parts, within, strict=True) if each == whole),
                     known[0][0],
                     next((own[1] for own in known if len(own) > 1), None),

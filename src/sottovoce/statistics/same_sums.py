@@ -11,10 +11,12 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from math import comb
 
-__all__ = ["Interval", "counts_with", "many", "moved", "scattered", "surely_possible"]
+__all__ = ["Interval", "Sums", "added", "counts_with", "many", "moved", "scattered", "shared", "surely_possible"]
 
 Interval = tuple[int, int, int]
 """The lowest and the highest place of some values, and how many there are."""
+Sums = tuple[int, int | None]
+"""A sum, and a sum of squares if that is known."""
 Counts = list[dict[int, int]]
 """For each interval how many of its values are at each place."""
 Row = tuple[int, Sequence[int]]
@@ -76,6 +78,56 @@ def many(intervals: Sequence[Interval], *, squared: bool) -> bool:
         if choices >= needed:
             return True
     return False
+
+
+def shared(groups: Sequence[Sequence[Interval]], total: int, squares: int | None) -> list[Sums] | None:
+    """Sums that the real numbers of each group may have so that those of all are these; ``None``: none were found.
+
+    Both sums of a group are even, or both are odd, as those of whole numbers are if those of all are.
+
+    Examples
+    --------
+    >>> shared([[(0, 10, 2)], [(0, 10, 6)]], 40, None)
+    [(10, None), (30, None)]
+    >>> shared([[(0, 10, 2)], [(0, 10, 6)]], 40, 280)
+    [(10, 70), (30, 210)]
+    >>> shared([[(0, 10, 2)], [(0, 10, 6)]], 40, 282)
+    [(10, 70), (30, 212)]
+    """
+    if squares is None:
+        low, high = ([sum(n * part[end] for *part, n in group) for group in groups] for end in (0, 1))
+        room = [most - least for least, most in zip(low, high, strict=True)]
+        return [(own, None) for own in _divided(low, room, total)]
+    counts = iter(_even([each for group in groups for each in group], total))
+    even = [[next(counts) for _ in group] for group in groups]
+    totals = [sum(n * place for each in own for place, n in each.items()) for own in even]
+    least = [_squares(own) for own in even]
+    most = [_most_squares(group, own) for group, own in zip(groups, totals, strict=True)]
+    if not sum(least) <= squares <= sum(most):
+        return None
+    room = [high - low for low, high in zip(least, most, strict=True)]
+    own = [each - (each - least[k]) % 2 for k, each in enumerate(_divided(least, room, squares))]
+    own[room.index(max(room))] += squares - sum(own)
+    return list(zip(totals, own, strict=True))
+
+
+def _divided(least: Sequence[int], room: Sequence[int], total: int) -> list[int]:
+    """As much for each as it needs, and what is left in proportion to its room."""
+    below = [0, *accumulate(room)]
+    given = [(total - sum(least)) * each // max(1, below[-1]) for each in below]
+    return [low + after - before for low, before, after in zip(least, given, given[1:], strict=False)]
+
+
+def added(sums: Iterable[Sums]) -> Sums:
+    """All of these together.
+
+    Examples
+    --------
+    >>> added([(1, 1), (4, 8)]), added([(1, None), (4, None)])
+    ((5, 9), (5, None))
+    """
+    totals, squares = zip(*sums, strict=True)
+    return sum(totals), None if None in squares else sum(squares)
 
 
 def _squares(counts: Counts) -> int:
