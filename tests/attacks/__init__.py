@@ -34,6 +34,7 @@ test_one_set_for_all             whoever has an answer with "drop" has the same,
 test_a_study_keeps_its_budget    no row, and no party, changes a study's sums by more than its noise is made for
 test_small_groups                no value of a group smaller than a study declares is shown, or contributed by anybody
 test_few_set_apart               nor of a small group that the numbers of a column set apart, though nobody asked for it
+test_sums_leave_sizes_open       sums of a column tell no size of a small group, with its bins or by themselves
 test_what_a_wire_tap_sees        whoever is on the path sees the called peer's name, sizes and times, no number
 test_chaos_endures               a million exchanges among crashes and losses: nothing grows, nothing is lost
 ===============================  =========================================================================

@@ -75,6 +75,8 @@ TARGETS = (
 )
 
 _CHANGING = ("tests/agreement/test_changing_networks.py", "tests/simulation/changing")
+_SUMS = ("tests/attacks/test_sums_leave_sizes_open.py",)
+_HIDING = ("tests/statistics/test_hiding.py",)
 NAMED = (
     *PEERS,
     Named(
@@ -160,6 +162,27 @@ NAMED = (
         "self.cost_of(num_messages) <=",
         "self.cost_of(num_messages - 1) <=",
         _ACCOUNT,
+    ),
+    Named(
+        "other values need not give the same report of what is shown in bins",
+        "sottovoce.statistics.alternatives._Values._same_report",
+        "changed = np.flatnonzero((before != found).any(axis=1))",
+        "changed = np.flatnonzero((before != found).any(axis=1))[:0]",
+        _SUMS,
+    ),
+    Named(
+        "groups over several cells together are not looked at",
+        "sottovoce.statistics.alternatives.few_follow",
+        "[every] * (len(every) > 1)",
+        "[every] * (len(every) > 2)",
+        _SUMS,
+    ),
+    Named(
+        "hidden groups that are all of one row may follow from that",
+        "sottovoce.statistics.hiding._follows",
+        "(own == 1).all() or ",
+        "",
+        _HIDING,
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import combinations
 
 import numpy as np
@@ -65,6 +66,44 @@ def test_what_two_lines_tell_together_is_hidden():
     lines_only = np.array([[1, 1, 0], [0, 1, 1], [0, 1, 1], [0, 0, 0]], dtype=bool)
     hidden = np.array(withheld(table.ravel().tolist(), SMALLEST, table.shape)).reshape(table.shape)
     assert hidden.sum() > lines_only.sum()
+
+
+def lists(groups: int, rows: int) -> np.ndarray:
+    """All ways to have so many rows in so many groups."""
+    places = np.array(list(combinations(range(rows + groups - 1), groups - 1)))
+    ends = np.column_stack([np.full(len(places), -1), places, np.full(len(places), rows + groups - 1)])
+    return np.diff(ends, axis=1) - 1
+
+
+def check_lists(groups: int, rows: int, smallest: int) -> None:
+    """Of all lists that are shown alike, none but all groups together have one and the same small size."""
+    every = lists(groups, rows)
+    alike = defaultdict(list)
+    for own in every.tolist():
+        hidden = withheld(own, smallest)
+        alike[tuple(None if gone else n for gone, n in zip(hidden, own, strict=True))].append(own)
+    some = [list(each) for size in range(1, groups) for each in combinations(range(groups), size)]
+    assert len(alike) > 1
+    for shown, those in alike.items():
+        sizes = np.array([np.array(those)[:, each].sum(axis=1) for each in some])
+        follows = (sizes == sizes[:, :1]).all(axis=1) & (sizes[:, 0] > 0) & (sizes[:, 0] < smallest)
+        assert not follows.any(), (shown, those[0], [each for each, told in zip(some, follows, strict=True) if told])
+
+
+@pytest.mark.parametrize("groups", [2, 3, 4])
+@pytest.mark.parametrize("smallest", [3, 4])
+def test_hidden_groups_of_a_list_do_not_follow_from_the_rule_by_which_they_are_hidden(groups, smallest):
+    """All lists are tried, of twice as many rows as the smallest group, or more."""
+    for rows in range(2 * smallest, 2 * smallest + 5):
+        check_lists(groups, rows, smallest)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("groups", [3, 4, 5])
+@pytest.mark.parametrize("smallest", [3, 4, 5])
+def test_hidden_groups_of_longer_lists_do_not_follow_either(groups, smallest):
+    for rows in range(2 * smallest, 4 * smallest + 1):
+        check_lists(groups, rows, smallest)
 
 
 def told(tables: dict[tuple[int, ...], Counts], found: list[np.ndarray]) -> int | None:

@@ -37,7 +37,7 @@ LARGEST = 8
 
 Mask = npt.NDArray[np.bool_]
 Secret = tuple[int, Mask]
-"""A cell, and which of its slots."""
+"""A cell in which a value is moved, and of every cell which slots are of the group."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class _Values:
 
     def _exchanged(self, own: Whole, secret: Secret) -> list[Whole]:
         """The values of a cell if two bins that are left out, one of a group, have each other's number."""
-        cell, group = secret
+        cell, group = secret[0], secret[1][secret[0]]
         found = []
         for bins in self.left_out[cell]:
             counts, starts = np.bincount(bins, own).astype(np.int64), np.searchsorted(bins, np.arange(bins[-1] + 1))
@@ -255,7 +255,7 @@ class _Values:
 
     def _moves(self, own: Whole, secret: Secret) -> list[tuple[int, int]]:
         """From which slot to which other one value may be moved so that a group grows or shrinks: near and far ones."""
-        cell, group = secret
+        cell, group = secret[0], secret[1][secret[0]]
         full = np.flatnonzero(own)
         sources, targets = np.nonzero([(group[one] != group) & self._fit(own, cell, int(one)) for one in full])
         order = np.argsort(np.abs(full[sources] - targets), kind="stable")
@@ -281,7 +281,7 @@ class _Values:
         values[secret[0]] = own
         parts = []
         for cell in cells:
-            ways = [self.parts[cell], *self.left_out[cell], secret[1]]
+            ways = [self.parts[cell], *self.left_out[cell], secret[1][cell]]
             starts = np.flatnonzero([True, *np.any([way[1:] != way[:-1] for way in ways], axis=0)])
             numbers = np.add.reduceat(values[cell], starts).tolist()
             ends = pairwise([*edges[starts].tolist(), int(edges[-1])])
@@ -300,7 +300,7 @@ class _Values:
         found[secret[0], source] -= 1
         kinds = [(cell, int(place)) for cell in cells for place in np.flatnonzero(found[cell])]
         chosen = scattered(kinds, [int(found[kind]) for kind in kinds], turn)
-        rows = [(place, self._allowed(found[cell], cell, place, secret[1])) for cell, place in chosen]
+        rows = [(place, self._allowed(found[cell], cell, place, secret[1][cell])) for cell, place in chosen]
         squares = None if self.told.squares is None else source**2 - target**2
         places = moved(rows, source - target, squares)
         if places is None:
@@ -350,9 +350,9 @@ def _tells(values: _Values, first: Whole, cells: Sequence[int]) -> bool:
     below, last = _below(first[cells])[edges], first
     left = [each[_small(_sizes(below, each), below[-1], values.told.smallest)] for each in _groups(below, values.told)]
     while any(map(len, left)):
-        group = np.zeros(values.slots, dtype=bool)
+        group = np.zeros((len(first), values.slots), dtype=bool)
         for low, high in next(each for each in left if len(each))[0]:
-            group[edges[low] : edges[high]] = True
+            group[cells, edges[low] : edges[high]] = True
         tried = (values.other(one, (cell, group)) for one in (first, last) for cell in _largest(values.told, cells))
         found = next((each for each in tried if each is not None), None)
         if found is None:
