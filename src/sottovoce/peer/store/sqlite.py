@@ -27,7 +27,7 @@ from ..protocol.messages import DEFAULT_TOPIC
 from ..protocol.state import PeerState
 from ..protocol.units import LONG
 from .base import AS_AFTER_A_LOST_DISK, Identity, TopicRecord, unchanged
-from .rows import Rows, SqlTable, note_topic, topic_records
+from .rows import Rows, SqlTable, check_rows, note_topic, topic_records
 from .sheets import FORMER, SHEET, Sheet, read_former, remove_others
 
 __all__ = ["SCHEMA_VERSION", "SqliteStore", "read_identity", "read_state"]
@@ -124,6 +124,7 @@ class SqliteStore:
         if answer != "ok":
             raise UnusableStore(f"{str(self.path)!r} is damaged ({answer}); {AS_AFTER_A_LOST_DISK}")
         migrate(db, self.path)
+        check_rows(db)
         row = db.execute("SELECT network, name, dimension, unit FROM identity").fetchone()
         if row is None:
             db.execute("INSERT INTO identity VALUES (?, ?, ?, ?)", tuple(vars(self._identity).values()))
