@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import PeerError, TopicUnfinished
-from sottovoce.peer import Peer
+from sottovoce.peer import Average, Peer
 from sottovoce.peer.protocol import Protocol
 from sottovoce.peer.protocol.intervals import ends
 from sottovoce.peer.protocol.messages import Kind, Message
@@ -152,17 +152,20 @@ def is_far_ahead(_net: Network, m: Message) -> Message:
     return m if m.stop is None else replace(m, stop=m.stop._replace(round=2**40))
 
 
+async def averages(net: Network, who: list[str], topic: str) -> dict[str, Average | BaseException]:
+    """Answers, and errors."""
+    calls = [net[name].average(VALUE, topic=topic, missing="drop", timeout=25.0) for name in who]
+    return dict(zip(who, await asyncio.gather(*calls, return_exceptions=True), strict=True))
+
+
 async def errors_of(net: Network) -> dict[str, Exception]:
     """Why honest members have no answer."""
     async with net:
         await net[LIAR].drop_neighbour(ABSENT)
-        calls = {
-            name: asyncio.ensure_future(net[name].average(VALUE, topic="t", missing="drop", timeout=25.0))
-            for name in [*HONEST, LIAR]
-        }
-        found = dict(zip(HONEST, await asyncio.gather(*map(calls.get, HONEST), return_exceptions=True), strict=True))  # type: ignore[arg-type]
-        calls[LIAR].cancel()
-        await asyncio.gather(calls[LIAR], return_exceptions=True)
+        lying = asyncio.ensure_future(averages(net, [LIAR], "t"))
+        found = await averages(net, HONEST, "t")
+        lying.cancel()
+        await asyncio.gather(lying, return_exceptions=True)
         answers = {one.contributors for one in found.values() if not isinstance(one, BaseException)}
         assert len(answers) <= 1
         return {name: error for name, error in found.items() if isinstance(error, Exception)}
@@ -224,3 +227,33 @@ def test_a_line_that_answers_with_nothing_is_no_member_that_is_there() -> None:
     assert all(LIAR in error.missing for error in errors.values() if isinstance(error, TopicUnfinished))
     assert re.search(r"waiting for z \(not answering for 4\d s", str(errors["p0"]))
     assert re.search(r"others say they wait for z \(not answering for 4\d s, p0 said \d+ s ago\)", str(errors["p2"]))
+
+
+@pytest.mark.parametrize("lie", [stays_in_its_round, declares_another_set, names_somebody_else])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_once_the_liar_is_dropped_nobody_has_another_answer_and_the_next_topic_has_its_own(
+    graph: str, lie: Callable[[Network, Message], Message | None]
+) -> None:
+    """Who is not bound gets its answer by that; who is has the others' or an error that names somebody, still."""
+
+    async def drop_it() -> None:
+        async with Network(GRAPHS[graph], 1, lie) as net:
+            await net[LIAR].drop_neighbour(ABSENT)
+            lying = asyncio.ensure_future(averages(net, [LIAR], "t"))
+            before = await averages(net, HONEST, "t")
+            assert any(isinstance(one, TopicUnfinished) for one in before.values())
+            around = {name for name in HONEST if (name, LIAR) in net.edges}
+            await asyncio.gather(*(net[name].drop_neighbour(LIAR) for name in around))
+            after = await averages(net, HONEST, "t")
+            found = {one.contributors for one in [*before.values(), *after.values()] if isinstance(one, Average)}
+            assert len(found) <= 1
+            assert lie is not stays_in_its_round or found == {tuple(HONEST)}
+            for one in after.values():
+                assert isinstance(one, Average) or (isinstance(one, TopicUnfinished) and one.missing), str(one)
+            following = await averages(net, HONEST, "t/2")
+            assert {one.contributors for one in following.values() if isinstance(one, Average)} == {tuple(HONEST)}
+            assert all(isinstance(one, Average) for one in following.values())
+            lying.cancel()
+            await asyncio.gather(lying, return_exceptions=True)
+
+    run_virtually(drop_it())
