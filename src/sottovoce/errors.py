@@ -123,7 +123,8 @@ class TopicUnfinished(PeerError, TimeoutError):
     def __init__(self, message: str, missing: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.missing = missing
-        """The members that it waits for, as far as this peer knows."""
+        """The members that it waits for, as far as this peer knows or others say; also those that some count on and
+        others do not. Empty if all are there: then the message says who keeps it waiting."""
 
 
 class TopicClosed(PeerError):

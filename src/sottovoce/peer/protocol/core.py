@@ -82,6 +82,9 @@ class Core:
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
+        self.unready = 0
+        """R90: members of the last agreement of which no word has come that this set binds them, and it was the second
+        one on this set."""
         self._offers: dict[str, Certificate] = {}
         """R92, R93: the answers that neighbours have told."""
         self._claims: set[str] = set()

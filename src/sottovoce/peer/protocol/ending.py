@@ -30,6 +30,8 @@ class Ending(Membership):
         if m.closed:
             self.declared_elsewhere = self._links[m.src].closed = m.closed
         if found is not None:
+            again = held is not None and held.contributors == found.contributors
+            self.unready = found.contributors & ~found.ready if again else 0
             if self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members:
                 self.rule.tell_early()
             held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
@@ -125,6 +127,16 @@ class Ending(Membership):
             return True
         roll, absent = self.settings.order, [name for name in self.state.active if self._links[name].not_yet]
         return any(name not in roll or told.contributors >> roll.index(name) & 1 for name in absent)
+
+    @property
+    def sets_told(self) -> dict[str, int]:
+        """R83, R90: the set of members that each neighbour has said last to be bound by, or to have as its answer."""
+        told = {name: self._links[name].closed or self._links[name].held for name in self.state.active}
+        return {name: members for name, members in told.items() if members}
+
+    def has_answer(self, name: str) -> bool:
+        """R84: whether a neighbour has said that it has the answer."""
+        return self._links[name].closed != 0
 
     def follow(self) -> None:
         """R84, R91: the rounds do not go on. The set that this peer is bound to may be final all the same."""

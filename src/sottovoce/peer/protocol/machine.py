@@ -170,6 +170,13 @@ class Protocol(Ending):
         return young and self._links[name].delivered == self.rule.round and not self.declared
 
     @property
+    def waits_in_round(self) -> list[str]:
+        """R90: the neighbours that keep this peer in its round, if it has called twenty times in it."""
+        if self._still[0] != self.rule.round or self._still[1] < WAITS_AFTER:
+            return []
+        return [name for name in self.state.active if self.rule.waits_for(name)]
+
+    @property
     def quiet(self) -> bool:
         """R36, R88: whether nobody needs this peer to hurry: all is done, or it only waits for others."""
         if not self.rule.restless:

@@ -139,6 +139,8 @@ class RangeRule:
         end in agreement no interval is told then: nobody would make use of it, and long vectors are dear."""
         self._ready, self._ready_before = 0, 0
         self._agreement: Agreement | None = None
+        self.hindered_by, self._spoiler = "", ""
+        """R90: by whose word the last epoch ended without agreement; empty if it did not, or by this peer's own."""
         self.early = True
         """R87: whether intervals are told in the first half of an epoch, too."""
         self._version, self._previous_version = versions, 0
@@ -234,6 +236,7 @@ class RangeRule:
             return True
         self._seen[name] = max(self._seen.get(name, -1), stop.round if possible else self.round)
         self._allowed &= declared or -1
+        bounded = self._interval is not None
         their_epoch = stop.round // self.epoch_rounds
         if not possible:
             self._interval = None
@@ -244,6 +247,8 @@ class RangeRule:
         elif their_epoch == self.epoch + 1:
             interval = self._told_by(stop.previous_low, stop.previous_high, stop.previous_around)
             self._gather(name, interval, stop.previous_version, stop.previous_contributors, stop.previous_ready)
+        if bounded and self._interval is None:
+            self._spoiler = name
         self._advance(neighbours)
         return possible
 
@@ -299,6 +304,10 @@ class RangeRule:
         return self._told.get(name, -1) < self._news_round and not (
             self.settled and not self.restless and self._seen.get(name, -1) >= self._settled_round
         )
+
+    def waits_for(self, name: str) -> bool:
+        """R90: whether ``name`` keeps this peer in its round, or from entering one."""
+        return not self.has_heard(name) if self.joined else name not in self._entrances
 
     def has_heard(self, name: str) -> bool:
         """R94: whether ``name`` was heard in the present round."""
@@ -436,6 +445,7 @@ class RangeRule:
         agreed = self._interval is not None and self._measure(self._interval) <= self.tolerance
         in_vain = self._could_tell and not agreed and self.references.held is not None
         self._could_tell = False
+        self.hindered_by, self._spoiler = "" if agreed else self._spoiler, ""
         if self._interval is not None:
             self.certified, self.contributors = ends(self._interval), self._gathered
             if agreed:

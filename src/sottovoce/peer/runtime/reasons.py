@@ -19,7 +19,7 @@ from ..protocol.noise import may_draw, noise_in_place
 from ..protocol.status import TopicStatus
 from .conversation import Conversation
 from .elsewhere import Elsewhere
-from .waiting import why_silent, why_spent, why_waiting
+from .waiting import why_divided, why_silent, why_spent, why_stuck, why_waiting
 
 __all__ = ["Reasons"]
 
@@ -67,12 +67,43 @@ class Reasons:
         missing = self.missing(conversation)
         unheard = self._unheard(conversation.protocol, missing)
         why = self._why(conversation, missing, unheard)
-        names = dict.fromkeys([*(one.name for one in missing), *sorted(conversation.protocol.ended), *unheard])
+        protocol = conversation.protocol
+        named = [*(one.name for one in missing), *sorted(protocol.ended), *unheard, *self._doubtful(protocol)]
+        names = dict.fromkeys(named)
         return TopicUnfinished(f"topic {name!r} has no answer after {seconds:.3g} s: {why}", tuple(names))
 
     def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
         protocol = conversation.protocol
-        return why_waiting(missing, unheard, conversation.age, _held(protocol), sorted(protocol.ended))
+        held = "; ".join(filter(None, [_held(protocol), why_divided(self._sets(protocol))]))
+        stuck = [] if any(not one.witness for one in missing) else self._stuck(protocol)
+        return why_waiting(missing, unheard, conversation.age, held, sorted(protocol.ended), stuck)
+
+    def _stuck(self, protocol: Protocol) -> list[str]:
+        """Why it does not end although this peer misses nobody itself."""
+        rounds = [name for name in protocol.waits_in_round if name not in protocol.ended]
+        return why_stuck(rounds, self._unready(protocol), "" if rounds else protocol.rule.hindered_by)
+
+    def _unready(self, protocol: Protocol) -> list[str]:
+        roll = self._config().numbered
+        return names_of(protocol.unready, roll) if roll and not protocol.waits_in_round else []
+
+    def _sets(self, protocol: Protocol) -> dict[str, list[str]]:
+        """Which set of members each end names, as far as they do."""
+        roll, held = self._config().numbered, protocol.state.certificate
+        if not roll or protocol.settings.missing != "drop":
+            return {}
+        told = {
+            f"{name} (as its answer)" if protocol.has_answer(name) else name: names_of(members, roll)
+            for name, members in protocol.sets_told.items()
+        }
+        return told if held is None else {"this peer": names_of(held.contributors, roll), **told}
+
+    def _doubtful(self, protocol: Protocol) -> list[str]:
+        """Members that some of the ends count on and others do not, or of which no word comes; none that answers."""
+        sets = self._sets(protocol).values()
+        disputed = {name for members in sets for name in members if not all(name in other for other in sets)}
+        answering = {self._config().name, *protocol.state.active} - set(protocol.missing)
+        return sorted({*disputed, *self._unready(protocol)} - answering)
 
     def status(self, name: str, conversation: Conversation) -> TopicStatus:
         """What the topic of this name waits for, and who is missing."""

@@ -55,6 +55,8 @@ class Talker:
         self._noticed = noticed
         self._worth_saying = Quiet()
         self._greetings, self._requests = HeldAnswers(), HeldAnswers()
+        self.last_word: dict[str, float] = {}
+        """R90: when each neighbour has last said something that could be believed; an empty answer says nothing."""
         self._silent: set[str] = set()
         """Neighbours of which it was said that they do not answer requests."""
 
@@ -204,6 +206,7 @@ class Talker:
             self._keeper.tell()
             return None
         self._heard(name)
+        self.last_word[name] = self._clock.now()
         if reply is not None:
             self._keeper.commit()
             self._protocol.answered(reply)

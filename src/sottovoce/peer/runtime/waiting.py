@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ..protocol.absences import Missing
 
-__all__ = ["why_alone", "why_silent", "why_spent", "why_waiting"]
+__all__ = ["why_alone", "why_divided", "why_silent", "why_spent", "why_stuck", "why_waiting"]
 
 _NAMED = 8
 """Members that one part of the sentence names; the others are counted."""
 
 
 def why_waiting(
-    missing: Sequence[Missing], unheard: Sequence[str], waited: float, held: str = "", ended: Sequence[str] = ()
+    missing: Sequence[Missing],
+    unheard: Sequence[str],
+    waited: float,
+    held: str = "",
+    ended: Sequence[str] = (),
+    stuck: Sequence[str] = (),
 ) -> str:
     """Why there is no answer yet.
 
@@ -27,9 +32,11 @@ def why_waiting(
     waited
         Seconds since this peer takes part.
     held
-        What :func:`why_silent` or :func:`why_spent` says.
+        What :func:`why_silent`, :func:`why_spent` or :func:`why_divided` says.
     ended
         Neighbours at which the topic has ended: they hold nothing by which it could go on.
+    stuck
+        What :func:`why_stuck` says.
 
     Examples
     --------
@@ -42,6 +49,8 @@ s, cyd said 3 s ago); no word of eve in 30 s
     all were heard of and nobody is known to be missing; agreement takes longer
     >>> print(why_waiting([], [], 30.0, ended=["bob", "cyd"]))
     it has ended at bob, cyd, and cannot go on without them
+    >>> print(why_waiting([], [], 30.0, stuck=why_stuck(["bob"], [], "")))
+    its rounds wait for bob
     """
     own = [str(one) for one in missing if not one.witness]
     told = [str(one) for one in missing if one.witness]
@@ -51,9 +60,63 @@ s, cyd said 3 s ago); no word of eve in 30 s
         f"waiting for {_list(own)}" if own else "",
         f"others say they wait for {_list(told)}" if told else "",
         f"no word of {_list(unheard)} in {waited:.0f} s" if unheard else "",
+        *stuck,
     ]
     said = "; ".join(filter(None, parts))
     return said or "all were heard of and nobody is known to be missing; agreement takes longer"
+
+
+def why_divided(told: Mapping[str, Collection[str]]) -> str:
+    """Which sets of members are named, where they are not the same: no answer is made then (R83).
+
+    Parameters
+    ----------
+    told
+        Who says so, and the members of the set.
+
+    Examples
+    --------
+    >>> print(why_divided({"this peer": ["ada", "bob"], "bob": ["ada", "bob"], "cyd": ["ada", "bob", "eve"]}))
+    different sets are named: 2 members by this peer, bob; 3 members with eve by cyd
+    >>> why_divided({"this peer": ["ada", "bob"], "bob": ["ada", "bob"]})
+    ''
+    """
+    groups: dict[frozenset[str], list[str]] = {}
+    for name, members in told.items():
+        groups.setdefault(frozenset(members), []).append(name)
+    if len(groups) < 2:
+        return ""
+    common = frozenset.intersection(*groups)
+    parts = []
+    for members, who in groups.items():
+        more = f" with {_list(sorted(members - common))}" if members > common else ""
+        parts.append(f"{len(members)} members{more} by {_list(who)}")
+    return f"different sets are named: {'; '.join(parts)}"
+
+
+def why_stuck(rounds: Sequence[str], unready: Sequence[str], hindered: str) -> list[str]:
+    """What keeps a topic from its end although all answer, in parts of a sentence: who is named may wait for others.
+
+    Parameters
+    ----------
+    rounds
+        Neighbours that keep this peer in its round.
+    unready
+        Members of the set that was found of which no word has come that it binds them.
+    hindered
+        The neighbour by whose word the last epoch ended without agreement.
+
+    Examples
+    --------
+    >>> why_stuck([], ["eve"], "bob")
+    ['no word of eve that the set of members is final', 'by what bob told last, values do not agree yet']
+    """
+    parts = [
+        f"its rounds wait for {_list(rounds)}" if rounds else "",
+        f"no word of {_list(unready)} that the set of members is final" if unready else "",
+        f"by what {hindered} told last, values do not agree yet" if hindered else "",
+    ]
+    return [part for part in parts if part]
 
 
 def why_silent(neighbours: int, needed: int) -> str:
