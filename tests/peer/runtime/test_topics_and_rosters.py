@@ -82,19 +82,19 @@ def test_one_who_has_left_is_still_named(ended: bool) -> None:
     run_virtually(scenario())
 
 
-def test_a_roster_may_change_while_an_answer_is_being_told() -> None:
+@pytest.mark.parametrize("seed", range(3, 13))
+def test_a_roster_may_change_while_an_answer_is_being_told(seed: int) -> None:
     """In running peers, at once after the answer: what they hold is numbered anew, and the topic ends everywhere."""
 
     async def scenario() -> None:
-        async with LocalNetwork(FIRST, seed=3, roster=1) as net:
-            later = LocalNetwork(["abe", *FIRST], seed=3, roster=2)
+        async with LocalNetwork(FIRST, seed=seed, roster=1) as net:
+            later = LocalNetwork(["abe", *FIRST], seed=seed, roster=2)
             net.medium.codec = Codec.from_config(later.config("bob"))
             await answers(net)
             assert any(net[name].topics()["may"] == "open" for name in net)
             for name in net:
-                kept = net[name]._known_topics
-                object.__setattr__(kept._around, "config", lambda name=name: later.config(name))
-                kept.reconfigure(later.config(name))
+                net[name].config = later.config(name)
+                net[name]._known_topics.reconfigure(later.config(name))
             await asyncio.gather(*(net[name].quiet(600.0) for name in net))
             assert await answers(net) == dict.fromkeys(FIRST, (MEAN, FIRST))
 
@@ -117,9 +117,8 @@ def test_who_waits_for_a_topic_that_a_roster_ends_is_told_at_once() -> None:
             await net.kill("bob")
             net.medium.codec = Codec.from_config(later.config("cyd"))
             for name in later:
-                kept = net[name]._known_topics
-                object.__setattr__(kept._around, "config", lambda name=name: later.config(name))
-                kept.reconfigure(later.config(name))
+                net[name].config = later.config(name)
+                net[name]._known_topics.reconfigure(later.config(name))
             for name in later:
                 with pytest.raises(TopicClosed, match="without an answer for this peer"):
                     await asyncio.wait_for(waiting[name], 1.0)
