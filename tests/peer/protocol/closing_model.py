@@ -5,9 +5,9 @@ in agreement, and nothing is exchanged; intervals are told in full. The search b
 has begun that can end in agreement. Everything else is the peers' own code: greetings, ledgers that open, rounds,
 certificates, drops and partings. Two neighbours tell each other at once, in any order of pairs; some messages go one
 way only, and one can be kept back and comes later, once, whatever has happened since. Peers contribute late, lose
-patience with a neighbour that is dead or has not contributed (or, ``suspicious``, with any), are restarted, die for
-good, follow a neighbour that has declared, or (where a peer is away; ``hasty``: always) the word of all that they are
-bound, and close.
+patience with a neighbour that is dead or has not contributed (or, ``suspicious``, with any), are told that they came
+too late, are restarted, die for good, follow a neighbour that has declared, or (where a peer is away; ``hasty``:
+always) the word of all that they are bound, and close.
 
 In every state that can be reached within the limits:
 
@@ -61,11 +61,12 @@ class Limits(NamedTuple):
 
 
 class Node(NamedTuple):
-    """One peer: its protocol while it runs, and the set it has closed with afterwards."""
+    """One peer: its protocol while it runs, and the set it has closed with afterwards, its own or that of others."""
 
     protocol: Protocol | None = None
     dead: bool = False
     closed: int | None = None
+    late: bool = False
 
 
 class World(NamedTuple):
@@ -194,6 +195,8 @@ class ClosingModel:
             yield self.changed(world, f"{name} restarts", self.putting(k, again), restarts=1)
         if left.deaths:
             yield self.changed(world, f"{name} dies", self.killing(k), deaths=1)
+        if protocol.closed_without_us:
+            yield self.changed(world, f"{name} is too late", self.refusing(k, protocol.closed_without_us))
         if protocol.over:
             assert held is not None
             yield self.changed(world, f"{name} closes", self.closing(k, held))
@@ -232,6 +235,13 @@ class ClosingModel:
     def closing(k: int, held: Certificate) -> Callable[..., None]:
         def act(nodes: list[Node]) -> None:
             nodes[k] = Node(closed=held.contributors)
+
+        return act
+
+    @staticmethod
+    def refusing(k: int, without: int) -> Callable[..., None]:
+        def act(nodes: list[Node]) -> None:
+            nodes[k] = Node(closed=without, late=True)
 
         return act
 
@@ -287,7 +297,7 @@ class ClosingModel:
 
 
 def _declared_in(there: Any) -> bool:
-    return any(part[1] for part in there[0])
+    return any(answer and not late for _, late, answer, _ in there[0])
 
 
 def way(ways: dict[Any, tuple[Any, str] | None], there: Any) -> list[str]:
@@ -326,6 +336,8 @@ def broken(world: World) -> str:
     """What is wrong with a state, or nothing."""
     sets = {}
     for k, node in enumerate(world.nodes):
+        if node.late:
+            continue
         held = None if node.protocol is None else node.protocol.state.certificate
         found = node.closed if node.closed is not None else held.contributors if held and held.declared else 0
         if found:
@@ -371,7 +383,7 @@ def forgetful(state: PeerState) -> PeerState:
 
 def key(world: World) -> Any:
     """What distinguishes one state from another."""
-    nodes = tuple((node.dead, _answer(node), _key(node.protocol)) for node in world.nodes)
+    nodes = tuple((node.dead, node.late, _answer(node), _key(node.protocol)) for node in world.nodes)
     kept = world.kept
     said = kept and (
         kept.src,

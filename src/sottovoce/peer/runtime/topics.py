@@ -379,9 +379,8 @@ class Topics:
         if topic not in self._open:  # somebody else has ended it meanwhile
             return
         held = protocol.state.certificate
-        heard = Certificate(
-            next(iter(protocol.ended.values()), 0), protocol.state.value, 0, roll=protocol.settings.order
-        )
+        without_us = protocol.closed_without_us or next(iter(protocol.ended.values()), 0)
+        heard = Certificate(without_us, protocol.state.value, 0, roll=protocol.settings.order)
         conversation.keeper.commit()
         found = held if held is not None and held.declared else heard
         self._end_record(topic, found, protocol.state.account.information)
