@@ -88,6 +88,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, folder, monkeypatch, 
     [
         ('"kind": "histogram"', '"kind": null', "is not a report of a study"),
         ('"kind": "histogram"', '"kind": ["histogram"]', "is not a report of a study"),
+        ('"about": "', '"about": 1, "was": "', "is not a report of a study"),
         ('"rows": 160', '"was": 160', "is not a report of a study"),
         ('"mean": ', '"mean": "x", "was": ', "is not a report of a study"),
         ('"mean": ', '"mean": [1], "was": ', "is not a report of a study"),

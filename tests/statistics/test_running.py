@@ -111,6 +111,25 @@ def test_a_report_is_read_again(tmp_path):
         text_of({"format": "other"})
 
 
+def test_a_report_says_of_which_column_each_statistic_is(tmp_path):
+    """Its reader may not have the study: names of statistics are the author's. Reports from before are shown, too."""
+    asked = [
+        ("n", 'kind = "count"'), ("pay", 'kind = "mean"\ncolumn = "salary"'),
+        ("both", 'kind = "correlation"\ncolumns = ["salary", "age"]'),
+        ("line", 'kind = "linear"\noutcome = "salary"\npredictors = ["age"]'),
+        ("odds", 'kind = "logistic"\noutcome = "gender"\npredictors = ["age"]\nrounds = 3'),
+    ]  # fmt: skip
+    report = made.found(tmp_path, "\n".join(f"[statistics.{name}]\n{what}" for name, what in asked))
+    said = ["n (count)", "pay (mean of salary)", "both (correlation)", "line (linear of salary)"]
+    said.append("odds (logistic of gender = m)")
+    assert [line for line in report.to_text().splitlines() if line.endswith(")")] == said
+    assert "pay <small>mean of salary</small>" in report.to_html()
+    before = json.loads(report.to_json())
+    for result in before["results"]:
+        del result["about"]
+    assert "pay (mean)\n" in text_of(before)
+
+
 def test_bars_begin_at_zero_and_go_to_the_left_if_negative(tmp_path):
     """A mean of −30 is drawn on the other side of zero than one of 10; a row that is not shown has no width."""
     report = json.loads(made.found(tmp_path, '[statistics.pay]\nkind = "mean"\ncolumn = "age"\n').to_json())

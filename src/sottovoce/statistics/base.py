@@ -79,6 +79,12 @@ class Statistic(ABC):
     """How a study names it."""
 
     @property
+    def about(self) -> str:
+        """The column that it is of, for people; empty where there is none, or where its rows name several."""
+        column = getattr(self, "column", getattr(self, "outcome", None))
+        return "" if column is None else column.name
+
+    @property
     def cells(self) -> list[Cell]:
         """All combinations of words."""
         return cells_of(self.by)

@@ -75,7 +75,7 @@ async def run_study(
             else:
                 assert isinstance(statistic, Summed)
                 rows = run.decoded(statistic, groups, values[statistic.name])
-            results.append(Result(statistic.name, statistic.kind, tuple(rows)))
+            results.append(Result(statistic.name, statistic.kind, tuple(rows), statistic.about))
         return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results), run.released())
 
 

@@ -81,6 +81,27 @@ async def test_the_missing_are_left_out_and_a_late_contribution_is_refused() -> 
         assert again.mean == found["p0"].mean
 
 
+@pytest.mark.parametrize("ring", [False, True])
+def test_those_who_come_late_together_get_no_answer_of_their_own(ring: bool) -> None:
+    """Three have an answer; the other five are all told that they came too late, also those between late neighbours."""
+    names = [f"p{k}" for k in range(8)]
+    around = [(one, names[k - 1]) for k, one in enumerate(names)] if ring else None
+
+    async def late() -> list[Any]:
+        async with LocalNetwork(names, around) as net:
+
+            async def all_of(some: list[str]) -> list[Any]:
+                calls = [net[name].average(1.0, topic="t", missing="drop", timeout=9) for name in some]
+                return await asyncio.gather(*calls, return_exceptions=True)
+
+            assert {found.contributors for found in await all_of(names[:3])} == {("p0", "p1", "p2")}
+            return await all_of(names[3:])
+
+    for error in run_virtually(late()):
+        assert isinstance(error, TopicClosed)
+        assert str(error) == "topic 't' was closed with p0, p1, p2, without an answer for this peer"
+
+
 @virtually
 async def test_one_that_falls_silent_is_left_out_with_its_whole_contribution() -> None:
     """It contributed, exchanged and died: the others agree on the mean without it."""

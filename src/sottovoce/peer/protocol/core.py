@@ -218,8 +218,24 @@ class Core:
 
     @property
     def without_us(self) -> bool:
-        """R85: whether nobody is left to average with: the topic has ended at all neighbours, or they have parted."""
-        return not self.declared and all(name in self.ended for name in self.state.active)
+        """R85: whether nobody is left to average with: the topic has ended at all neighbours, or they have parted.
+
+        With "drop" one neighbour is enough that has closed the topic, or lets nobody in any more, without this peer.
+        """
+        if self.declared:
+            return False
+        return self.closed_without_us != 0 or all(name in self.ended for name in self.state.active)
+
+    @property
+    def closed_without_us(self) -> int:
+        """R85: the set with which a neighbour has closed the topic, where this peer came too late for it; 0: none.
+
+        It does not go on with others who came late: there would be two answers under one name.
+        """
+        if self.settings.missing != "drop" or self.bound:
+            return 0
+        sets = (self.ended[name] for name in self.state.active if name in self.ended)
+        return next((one for one in sets if one and not one >> self.settings.index & 1), 0)
 
     @property
     def missing(self) -> list[str]:

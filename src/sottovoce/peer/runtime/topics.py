@@ -92,6 +92,7 @@ class Topics:
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
         self._reasons = Reasons(around.config, self._elsewhere, self._records)
         self._stopped = False
+        self._failure: PeerError | None = None
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -129,6 +130,12 @@ class Topics:
         self._stopped = True
         for conversation in list(self._open.values()):
             await conversation.halt()
+
+    def fail(self, reason: PeerError) -> None:
+        """The peer works no more: whoever waits for an answer, or will ask for a new one, is told why."""
+        self._failure = self._failure or reason
+        for conversation in self._open.values():
+            conversation.keeper.end(reason)
 
     def reconfigure(self, config: PeerConfig) -> None:
         """R49: another roster. Those who are bound stay with whom they have; not with whom the roster has no more."""
@@ -219,6 +226,8 @@ class Topics:
             await self._until_free(topic, secret, patience)
         record = self._records.get(topic)
         if record is None or not record.ended:
+            if self._failure is not None:
+                raise self._failure
             conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
             begun, given = self._records[topic], conversation.protocol.state.value
             check_same(begun, given, value, shape=shape, missing=missing, secret=secret)
@@ -379,9 +388,8 @@ class Topics:
         if topic not in self._open:  # somebody else has ended it meanwhile
             return
         held = protocol.state.certificate
-        heard = Certificate(
-            next(iter(protocol.ended.values()), 0), protocol.state.value, 0, roll=protocol.settings.order
-        )
+        without_us = protocol.closed_without_us or next(iter(protocol.ended.values()), 0)
+        heard = Certificate(without_us, protocol.state.value, 0, roll=protocol.settings.order)
         conversation.keeper.commit()
         found = held if held is not None and held.declared else heard
         self._end_record(topic, found, protocol.state.account.information)
