@@ -30,6 +30,7 @@ class Topic:
         self.net = SimulatedNetwork(
             pairs, values, noise_std=1.0, noise_decay=0.6, seed=seed, members=len(self.names), diameter=5,
             max_degree=int(graph.degrees.max()), missing=missing, conditions=conditions,
+            order=tuple(self.names),
         )  # fmt: skip
         self.late = self.random.sample(self.names, late)
         for name in self.late:
@@ -91,13 +92,19 @@ def disturbed(graph: Graph, missing: str, seed: int, *, late: int) -> Topic:
 GRAPHS = [graphs.cycle(6), graphs.complete(5), graphs.random_geometric(9, seed=2), graphs.barbell(4)]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_whoever_declares_declares_the_same(seed: int) -> None:
-    """Loss, repetition, kills, lost disks, late members, lost patience: no two answers share a member."""
-    topic = disturbed(GRAPHS[seed % len(GRAPHS)], "drop", seed, late=2)
-    topic.net.heal()
-    topic.net.run(60.0, until=topic.check)
-    assert topic.declared
+def test_whoever_declares_declares_the_same() -> None:
+    """Loss, repetition, kills, lost disks, late members, lost patience: one answer, and nearly always there is one.
+
+    There is none where two groups have left each other out before they met.
+    """
+    answered = 0
+    for seed in range(8):
+        topic = disturbed(GRAPHS[seed % len(GRAPHS)], "drop", seed, late=2)
+        topic.net.heal()
+        topic.net.run(60.0, until=topic.check)
+        assert len(set(topic.declared.values())) <= 1
+        answered += bool(topic.declared)
+    assert answered >= 7
 
 
 @pytest.mark.slow

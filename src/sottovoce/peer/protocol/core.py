@@ -80,6 +80,8 @@ class Core:
         self.rule.references.wanted = wants_references(settings)
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
+        self._refusals: dict[str, int] = {}
+        """R85: neighbours that go on without this peer, and with which set they have closed the topic; 0: not known."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
         self.unready = 0
@@ -218,24 +220,8 @@ class Core:
 
     @property
     def without_us(self) -> bool:
-        """R85: whether nobody is left to average with: the topic has ended at all neighbours, or they have parted.
-
-        With "drop" one neighbour is enough that has closed the topic, or lets nobody in any more, without this peer.
-        """
-        if self.declared:
-            return False
-        return self.closed_without_us != 0 or all(name in self.ended for name in self.state.active)
-
-    @property
-    def closed_without_us(self) -> int:
-        """R85: the set with which a neighbour has closed the topic, where this peer came too late for it; 0: none.
-
-        It does not go on with others who came late: there would be two answers under one name.
-        """
-        if self.settings.missing != "drop" or self.bound:
-            return 0
-        sets = (self.ended[name] for name in self.state.active if name in self.ended)
-        return next((one for one in sets if one and not one >> self.settings.index & 1), 0)
+        """R85: whether nobody is left to average with: the topic has ended at all neighbours, or they have parted."""
+        return not self.declared and all(name in self.ended for name in self.state.active)
 
     @property
     def missing(self) -> list[str]:
@@ -329,7 +315,11 @@ class Core:
             self._alarmed.clear()
 
     def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
-        return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)
+        held, settings = self.state.certificate, self.settings
+        told = held.contributors if held is not None and settings.missing == "drop" else 0  # R85
+        return farewell(
+            settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=settings.roster, closed=told
+        )
 
     def _seal(self) -> Vector:
         return draw_seal(self.settings, self._draw)

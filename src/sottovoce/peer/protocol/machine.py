@@ -241,6 +241,7 @@ class Protocol(Ending):
         self.reached(m.src)
         self._links[m.src].not_yet = m.kind is Kind.NOT_YET
         self.ended.pop(m.src, None)
+        self._heed_refusal(m)
         if m.kind in (Kind.NOT_YET, Kind.CLOSED):
             self._heed_end(m)
             return None

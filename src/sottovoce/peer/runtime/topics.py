@@ -326,6 +326,8 @@ class Topics:
                 protocol.follow()
                 if protocol.settings.missing == "drop" and not protocol.bound:
                     silent = await conversation.surely_silent()
+                    if protocol.refused_by(protocol.present):  # R85: whoever else is there came late, too
+                        break
                     left_out = why_alone([one for one in self._reasons.missing(conversation) if one.name in silent])
                     self._leave_out(conversation, silent)
             if ended():
@@ -388,8 +390,9 @@ class Topics:
         if topic not in self._open:  # somebody else has ended it meanwhile
             return
         held = protocol.state.certificate
-        without_us = protocol.closed_without_us or next(iter(protocol.ended.values()), 0)
-        heard = Certificate(without_us, protocol.state.value, 0, roll=protocol.settings.order)
+        heard = Certificate(
+            next(iter(protocol.ended.values()), 0), protocol.state.value, 0, roll=protocol.settings.order
+        )
         conversation.keeper.commit()
         found = held if held is not None and held.declared else heard
         self._end_record(topic, found, protocol.state.account.information)
