@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import contextlib
+import re
 from dataclasses import replace
 from typing import Any
 

@@ -81,7 +81,9 @@ class Core:
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
         self._refusals: dict[str, int] = {}
-        """R85: neighbours that go on without this peer, and with which set they have closed the topic; 0: not known."""
+        """R85: neighbours that let nobody in any more, and the sets, without this peer, that they are bound to."""
+        self._left_out: set[str] = set()
+        """R83: neighbours that were dropped because they were silent: who has not met them here may come in late."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
         self.unready = 0

@@ -86,18 +86,14 @@ class Ending(Membership):
         self._heed_certificate()
 
     def _heed_refusal(self, m: Message) -> None:
-        """R85: with "drop", whether a neighbour says that it goes on without this peer, which came too late for it."""
-        edge = self.state.edges[m.src]
-        came_late = edge.blank and not edge.parted and not m.closed
-        left_out = m.closed != 0 and not m.closed >> self.settings.index & 1
+        """R85: with "drop", whether a neighbour lets nobody in any more, and this peer is not among its members."""
         if m.kind not in (Kind.BYE, Kind.CLOSED) or self.settings.missing != "drop":
             self._refusals.pop(m.src, None)
-        elif left_out or (came_late and m.kind is Kind.BYE):
-            self._refusals.setdefault(m.src, 0)
-            self._refusals[m.src] = m.closed or self._refusals[m.src]
+        elif m.closed and not m.closed >> self.settings.index & 1:
+            self._refusals[m.src] = m.closed
 
     def refused_by(self, members: int) -> dict[str, int]:
-        """R85: those that go on without this peer and are not among these members, and with which set.
+        """R85: neighbours that have closed the topic without this peer and are not among these members, and their sets.
 
         These members came late, too, and have no answer of their own: there would be two under one name. Nor does the
         topic end here for what one neighbour says: it may lie.

@@ -236,6 +236,7 @@ class Protocol(Ending):
         same = m.roster == self.settings.roster
         m = m if same else without_sets(m)
         check_arrived(m, dimension=self.settings.dimension, members=self.settings.members)
+        self._let_in(m)
         if m.src not in self.state.edges:
             return self._without_record(m)
         self.reached(m.src)

@@ -162,7 +162,9 @@ class Topics:
         self._neighbours.discard(name)
         for conversation in self._open.values():
             conversation.protocol.forget_claims(name)
-            self._leave_out(conversation, [name])
+            conversation.protocol.drop(name)
+            conversation.keeper.commit()
+            conversation.keeper.tell()
 
     def knows(self, name: str) -> bool:
         """Whether it is a neighbour, for topics that begin from now on."""
@@ -325,11 +327,7 @@ class Topics:
             except TimeoutError:
                 protocol.follow()
                 if protocol.settings.missing == "drop" and not protocol.bound:
-                    silent = await conversation.surely_silent()
-                    if protocol.refused_by(protocol.present):  # R85: whoever else is there came late, too
-                        break
-                    left_out = why_alone([one for one in self._reasons.missing(conversation) if one.name in silent])
-                    self._leave_out(conversation, silent)
+                    left_out = await self._leave_out_the_silent(conversation)
             if ended():
                 break
         if over():
@@ -348,14 +346,22 @@ class Topics:
             raise TopicMismatch(f"{mismatch}; agree, and take another topic")
         raise self._reasons.unfinished(name, conversation, self._around.clock.now() - began)
 
-    def _leave_out(self, conversation: Conversation, names: list[str]) -> None:
-        """R23, R51: these are not in it any more; they are told, again and again, by the conversation."""
+    async def _leave_out_the_silent(self, conversation: Conversation) -> str:
+        """R23, R51: these are not in it any more; they are told, again and again, by the conversation. Returns why.
+
+        Nobody is left out where the topic was closed without this peer (R85): whoever else is there came late, too.
+        """
+        protocol, silent = conversation.protocol, await conversation.surely_silent()
         if conversation not in self._open.values():  # ended meanwhile: nothing may be stored for it any more
-            return
-        for name in names:
-            conversation.protocol.drop(name)
+            return ""
+        if protocol.refused_by(protocol.present):
+            return ""
+        why = why_alone([one for one in self._reasons.missing(conversation) if one.name in silent])
+        for name in silent:
+            protocol.leave_out(name)
         conversation.keeper.commit()
         conversation.keeper.tell()
+        return why
 
     def status(self) -> dict[str, TopicStatus]:
         """The topics that are open here: what each waits for, and who is missing."""

@@ -95,24 +95,20 @@ def why_divided(told: Mapping[str, Collection[str]]) -> str:
 
 
 def why_late(told: Mapping[str, Collection[str]]) -> str:
-    """Which neighbours go on without this peer (R85).
+    """Which neighbours say that the topic was closed without this peer (R85).
 
     Parameters
     ----------
     told
-        Who says so, and with whom it has closed the topic, if it has.
+        Who says so, and with whom it was closed.
 
     Examples
     --------
-    >>> print(why_late({"bob": ["ada", "bob"], "eve": []}))
-    bob says that it was closed without this peer, with ada, bob; eve goes on without this peer, which came late
+    >>> print(why_late({"bob": ["ada", "bob"]}))
+    bob says that it was closed without this peer, with ada, bob
     """
-    return "; ".join(
-        f"{name} says that it was closed without this peer, with {_list(sorted(members))}"
-        if members
-        else f"{name} goes on without this peer, which came late"
-        for name, members in told.items()
-    )
+    parts = ((name, _list(sorted(members))) for name, members in told.items())
+    return "; ".join(f"{name} says that it was closed without this peer, with {members}" for name, members in parts)
 
 
 def why_stuck(rounds: Sequence[str], unready: Sequence[str], hindered: str) -> list[str]:
