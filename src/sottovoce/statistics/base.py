@@ -138,6 +138,10 @@ class Summed(Statistic):
     def most(self) -> list[int]:
         """The largest number that a row can add to each sum."""
 
+    def possible(self, count: int, sums: Sequence[int]) -> list[int]:
+        """Sums that ``count`` rows can have, from sums with noise; without noise they are what they were."""
+        return [min(max(number, 0), count * most) for number, most in zip(sums, self.most(), strict=True)]
+
     @abstractmethod
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         """The result for a cell of ``count`` rows, at least as many as ``smallest``."""

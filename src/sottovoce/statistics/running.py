@@ -225,7 +225,7 @@ class _Run:
             if not groups.shown(statistic, cell):
                 rows.append(words | groups.instead(statistic, cell, self.study.smallest_group))
                 continue
-            inside = [min(max(number, 0), count * most) for number, most in zip(own, statistic.most(), strict=True)]
+            inside = statistic.possible(count, own)
             if isinstance(statistic, Proportion) and self.plan is None:
                 hidden = [part in groups.hidden for part in statistic.parts(cell)]
                 found = statistic.decode(count, inside, self.study.smallest_group, hidden)
