@@ -55,7 +55,7 @@ def test_small_networks_carry_large_sums(tmp_path, high):
 
 
 def test_peers_answer_while_a_study_decides_what_is_shown(tmp_path, monkeypatch):
-    """Other values are looked for in a thread: that may take half a minute, in which others would take it for dead."""
+    """Other values are looked for in a thread: that may take a minute, in which others would take it for dead."""
     answered = threading.Event()
     monkeypatch.setattr(running, "told_by_others", lambda *_: {} if answered.wait(30) else pytest.fail("blocked"))
     declared = made.study()
