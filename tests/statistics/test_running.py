@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 import tracemalloc
 from types import SimpleNamespace
 
@@ -12,8 +13,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidFile, InvalidParameter
-from sottovoce.statistics import Study, Table, run_study, run_together
+from sottovoce.statistics import Study, Table, run_study, run_together, running
 from sottovoce.statistics.showing import page_of, text_of
+from sottovoce.statistics.trying import PlainSum
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made
@@ -50,6 +52,23 @@ def test_small_networks_carry_large_sums(tmp_path, high):
     declared = made.study()
     rows = made.tables(declared, tmp_path)
     assert run_together(declared, rows, high=high).to_json() == run_together(declared, rows).to_json()
+
+
+def test_peers_answer_while_a_study_decides_what_is_shown(tmp_path, monkeypatch):
+    """Other values are looked for in a thread: that may take a minute, in which others would take it for dead."""
+    answered = threading.Event()
+    monkeypatch.setattr(running, "told_by_others", lambda *_: {} if answered.wait(30) else pytest.fail("blocked"))
+    declared = made.study()
+    party = PlainSum(["ada"]).parties()[0]
+
+    async def both():
+        own = asyncio.ensure_future(run_study(declared, made.tables(declared, tmp_path)["ada"], party, topic="2026"))
+        while not own.done():
+            await asyncio.sleep(0.01)
+            answered.set()
+        return await own
+
+    assert asyncio.run(both()).contributors == ("ada",)
 
 
 class Answering:

@@ -49,8 +49,12 @@ class Histogram(Summed):
         return [1] * self.bins
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        return [self._bounds(b) | {"count": number} for b, number in enumerate(self.shown(sums, smallest))]
+
+    def shown(self, sums: Sequence[int], smallest: int) -> Sequence[object]:
+        """What is told of these counts: that of each bin, or that it is left out."""
         hidden = withheld(sums, smallest)
-        return [self._bounds(b) | {"count": None if hidden[b] else sums[b]} for b in range(self.bins)]
+        return [None if gone else number for gone, number in zip(hidden, sums, strict=True)]
 
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return of_sums[0]
@@ -120,6 +124,10 @@ class Quantiles(Histogram):
         ends = [{"from": None, "to": None} if each is None else self._bounds(*each) for each in found]
         return [{"probability": float(p)} | each for p, each in zip(self.probabilities, ends, strict=True)]
 
+    def shown(self, sums: Sequence[int], smallest: int) -> Sequence[object]:
+        """The blocks are all that is told."""
+        return self.blocks(sums, smallest)
+
     def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int] | None]:
         """The first bin and one past the last for each probability; ``None``: there are too few values."""
         if not self.places(sums, smallest):
@@ -153,6 +161,10 @@ class Extremes(Histogram):
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         ends = zip(("lowest", "highest"), self.blocks(sums, smallest), strict=True)
         return [{"end": end, "values": max(1, smallest)} | self._bounds(*block) for end, block in ends]
+
+    def shown(self, sums: Sequence[int], smallest: int) -> Sequence[object]:
+        """The blocks are all that is told."""
+        return self.blocks(sums, smallest)
 
     def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int]]:
         """The first bin and one past the last for both ends."""

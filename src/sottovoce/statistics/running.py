@@ -7,6 +7,7 @@ made, and the steps of statistics that need several. With a release every sum ca
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -67,7 +68,7 @@ async def run_study(
         cells, clipped = await run.counts()
         groups = Groups.of(study, cells)
         values = await run.values(groups)
-        groups = run.without_overlaps(groups, values)
+        groups = await asyncio.to_thread(run.without_overlaps, groups, values)  # seconds, while others call
         results = []
         for statistic in study.statistics:
             if isinstance(statistic, Stepwise):
