@@ -106,11 +106,11 @@ class Membership(Arrivals):
         self.rule.disturbed()
 
     def _let_in(self, m: Message) -> None:
-        """R83: the sender was left out, has never met this peer in this topic, and comes before anybody is bound."""
+        """R83: who was left out and has never met this peer in this topic comes late, unless this peer is bound."""
         own, late = self.settings, m.src in self._left_out and m.kind is Kind.HELLO and m.blank
-        if not late or self.bound or self.declared or (m.roster, m.digest) != (own.roster, own.roster_digest):
+        if not late or m.terms is None or (m.roster, m.digest) != (own.roster, own.roster_digest):
             return
-        if m.terms is not None and dispute(own.name, own.terms, m.src, m.terms, same_roster=True) is None:
+        if dispute(own.name, own.terms, m.src, m.terms, same_roster=True) is None:
             self.add(m.src)
 
     def _without_record(self, m: Message) -> Message | None:
