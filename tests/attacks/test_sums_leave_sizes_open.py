@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, combinations
 from math import comb
@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.statistics import Study, StudyReport, run_together
+from sottovoce.statistics import Study, StudyReport, alternatives, run_together
 
 SMALLEST = 4
+WHY = f"it would tell about fewer than {SMALLEST} rows"
 KINDS = ("none", "histogram", "quantiles", "extremes")
 HEAD = f'[study]\nname = "x"\nsmallest_group = {SMALLEST}\nmost_rows = 2000\n'
 COLUMNS = '[columns.answer]\nlow = 0\nhigh = {top}\nunit = 1\n[columns.job]\ncategories = ["a", "b"]\n'
@@ -126,6 +127,8 @@ def tried(case: Case, own: list[np.ndarray], folder: Path) -> tuple[bool, bool]:
     """Whether sums are shown, and whether they would tell; that they are shown and tell is an error."""
     found = json.loads(case.report(folder, own).to_json())
     shown = all("why" not in row for each in found["results"] if each["name"] == "sums" for row in each["rows"])
+    if any("why" in row for each in found["results"] if each["name"] == "bins" for row in each["rows"]):
+        case = replace(case, kind="none")
     told = few(case.possible(own, added=True)) - few(case.possible(own, added=False))
     assert not (shown and told), (case, [each.tolist() for each in own], told)
     return shown, bool(told)
@@ -145,6 +148,25 @@ def test_a_group_over_all_jobs_follows_where_none_of_one_job_does(tmp_path):
     assert tried(case, [np.array([0, 13, 2]), np.array([5, 10, 0])], tmp_path) == (False, True)
 
 
+def test_sums_of_some_jobs_and_of_all_do_not_tell_of_the_others(tmp_path):
+    """The mean of job b is shown, those of a and c are not: that of all, less b, is of a and c together."""
+    text = HEAD.replace(f"= {SMALLEST}", "= 3") + COLUMNS.format(top=3).replace('"b"', '"b", "c"')
+    text += BINNED.format(kind="histogram", bins=3, by='"job"') + ADDED.format(kind="mean", by='"job"')
+    study = Study.from_text(text + ADDED.format(kind="mean", by="").replace("sums", "all"))
+    jobs = {"a": [0, 1, 1, 16], "b": [3, 3, 16, 0], "c": [5, 1, 2, 1]}
+    rows = [f"{number},{job}\n" * n for job, own in jobs.items() for number, n in enumerate(own)]
+    (tmp_path / "all.csv").write_text("answer,job\n" + "".join(rows))
+    report = run_together(study, {"ada": study.read(tmp_path / "all.csv")})
+    assert ["mean" in row for row in report["sums"]] == [False, True, False]
+    assert "mean" not in report["all"][0]
+
+
+def test_a_few_may_be_beyond_an_extreme(tmp_path):
+    """Extremes of all rows do not tell that nobody has less, or more: means by job are not left out for that."""
+    values = [np.array([0, 0, 0, 1, 4, 1, 1]), np.array([0, 0, 2, 1, 0, 1, 0])]
+    assert tried(Case(6, 7, "extremes", "mean", "", '"job"'), values, tmp_path) == (True, False)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("jobs", "largest", "seeds"), [(1, 4000, 1500), (1, 100_000, 60), (2, 40_000, 1000)])
 def test_no_sums_of_many_studies_tell(tmp_path, jobs, largest, seeds):
@@ -153,13 +175,17 @@ def test_no_sums_of_many_studies_tell(tmp_path, jobs, largest, seeds):
     assert sum(told for _, told in found) >= seeds / 10
 
 
+def ages() -> np.ndarray:
+    """How many of 600 people have each age."""
+    rng = np.random.default_rng(7)
+    return np.bincount(np.clip(rng.normal(45, 14, 600), 0, 100).astype(int), minlength=101)
+
+
 @pytest.mark.parametrize("kind", KINDS[1:])
 @pytest.mark.parametrize("sums", ["mean", "variance"])
 def test_of_hundreds_of_rows_everything_is_shown(tmp_path, kind, sums):
     """Ages of 600 people in ten bins, or a salary in any: what people ask for is not refused."""
-    rng = np.random.default_rng(7)
-    ages = np.bincount(np.clip(rng.normal(45, 14, 600), 0, 100).astype(int), minlength=101)
-    report = Case(100, 10, kind, sums, "", "").report(tmp_path, [ages])
+    report = Case(100, 10, kind, sums, "", "").report(tmp_path, [ages()])
     assert "mean" in report["sums"][0]
 
 
@@ -174,3 +200,44 @@ def test_a_variance_of_three_rows_tells_them_all(tmp_path, rows, shown):
         (tmp_path / "bob.csv").write_text("\n".join([paid[0], *paid[2:]]) + "\n")
         report = run_together(study, {name: study.read(tmp_path / f"{name}.csv") for name in ("ada", "bob")})
         assert ("mean" in report["x"][0]) == (shown or kind == "mean")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("numbers", [[4, 1, 11, 5], [3, 3, 0]])
+def test_extremes_do_not_tell_how_a_histogram_divides_what_it_leaves_out(tmp_path, numbers, order):
+    """Five are in two bins that are left out, and the lowest four in the first of them: one is in the second."""
+    text, bins = HEAD + COLUMNS.format(top=len(numbers) - 1), len(numbers) - 1
+    for kind in ("histogram", "extremes")[::order]:
+        text += BINNED.format(kind=kind, bins=bins, by="").replace("bins]", f"{kind}]")
+    (tmp_path / "all.csv").write_text("answer,job\n" + "".join(f"{k},a\n" * n for k, n in enumerate(numbers)))
+    study = Study.from_text(text)
+    report = run_together(study, {"ada": study.read(tmp_path / "all.csv")})
+    values = all_counts(sum(numbers), len(numbers))
+    for kind in ("histogram", "extremes"):
+        if "why" not in report[kind][0]:
+            case = Case(bins, bins, kind, "mean", "", "")
+            values = values[case._binned_alike(values, np.array(numbers))]
+    assert not few(values[None])
+
+
+def test_an_extreme_of_two_halves_does_not_tell_both(tmp_path):
+    """Neither of two bins has four of six values: they have three each, which extremes alone would tell."""
+    case = Case(1, 2, "extremes", "mean", "", "")
+    assert case.report(tmp_path, [np.array([3, 3])])["bins"] == [{"count": None, "why": WHY}]
+    assert "why" not in case.report(tmp_path, [np.array([4, 3])])["bins"][0]
+
+
+def test_bins_are_many_more_than_are_looked_at(tmp_path):
+    """With 10 000 bins nobody looks for hours, or with gigabytes, for other values: there is no mean beside them."""
+    values = np.bincount(np.random.default_rng(3).integers(0, 20_001, 3000), minlength=20_001)
+    report = Case(20_000, 10_000, "histogram", "mean", "", "").report(tmp_path, [values])
+    assert len(report["bins"]) == 10_000
+    assert report["sums"] == [{"count": None, "why": f"with bins {WHY}"}]
+
+
+def test_other_values_are_looked_for_only_so_long(tmp_path, monkeypatch):
+    """What is not found by then is taken to tell of sums, and not of bins alone: the same at all parties."""
+    monkeypatch.setattr(alternatives, "WORK", 10)
+    report = Case(100, 10, "histogram", "mean", "", "").report(tmp_path, [ages()])
+    assert "why" not in report["bins"][0]
+    assert report["sums"] == [{"count": None, "why": f"with bins {WHY}"}]

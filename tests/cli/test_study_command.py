@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from sottovoce.cli.main import main
 from sottovoce.errors import InvalidFile
+from sottovoce.peer.protocol.absences import Missing
+from sottovoce.peer.protocol.status import TopicStatus
 from sottovoce.statistics import run_together
 
 from ..statistics import made
@@ -88,6 +92,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(capsys, folder, monkeypatch, 
     [
         ('"kind": "histogram"', '"kind": null', "is not a report of a study"),
         ('"kind": "histogram"', '"kind": ["histogram"]', "is not a report of a study"),
+        ('"about": "', '"about": 1, "was": "', "is not a report of a study"),
         ('"rows": 160', '"was": 160', "is not a report of a study"),
         ('"mean": ', '"mean": "x", "was": ', "is not a report of a study"),
         ('"mean": ', '"mean": [1], "was": ', "is not a report of a study"),
@@ -135,6 +140,45 @@ def test_several_reports_have_no_page(capsys, folder):
     code, _, err = sottovoce(capsys, "study", "report", *twice)
     assert code == 2
     assert "a report without a release is exact" in err
+
+
+def test_whoever_waits_for_a_party_is_told_meanwhile(capsys, folder, monkeypatch):
+    """On standard error, and once; it was silent until its time-out, or for ever without one."""
+    report, looks = run_together(made.study(smallest=5), {"ada": made.study().read(folder / "ada.csv")}), []
+    missing = Missing("bob", contributed=False, seconds=20.0, last_heard=None)
+
+    class Member:
+        """What the command uses of a peer."""
+
+        def __init__(self, config, *, standing):
+            assert not standing
+
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *_):
+            pass
+
+        async def quiet(self, seconds):
+            pass
+
+        def status(self):
+            looks.append(missing)
+            return SimpleNamespace(topics={"t": TopicStatus(20.0, False, "waiting for bob", [missing])})
+
+    async def run_study(*_, **__):
+        while len(looks) < 3:
+            await asyncio.sleep(0.001)
+        return report
+
+    monkeypatch.setattr("sottovoce.cli.study.NEWS", 0.001)
+    monkeypatch.setattr("sottovoce.peer.Peer", Member)
+    monkeypatch.setattr("sottovoce.peer.PeerConfig.load", lambda path: path)
+    monkeypatch.setattr("sottovoce.statistics.run_study", run_study)
+    where = ["--peer", folder / "peer.toml", "--topic", "t"]
+    code, out, error = sottovoce(capsys, "study", "run", folder / "pay.toml", folder / "ada.csv", *where)
+    assert (code, error) == (0, "waiting for bob\n")
+    assert out == report.to_text()
 
 
 @pytest.mark.parametrize("ending", [None, InvalidFile("the parties have different studies: here and there")])

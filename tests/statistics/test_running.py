@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 import tracemalloc
 from types import SimpleNamespace
 
@@ -12,8 +13,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InvalidFile, InvalidParameter
-from sottovoce.statistics import Study, Table, run_study, run_together
+from sottovoce.statistics import Study, Table, run_study, run_together, running
 from sottovoce.statistics.showing import page_of, text_of
+from sottovoce.statistics.trying import PlainSum
 from sottovoce.testing import LocalNetwork, run_virtually
 
 from . import made
@@ -50,6 +52,23 @@ def test_small_networks_carry_large_sums(tmp_path, high):
     declared = made.study()
     rows = made.tables(declared, tmp_path)
     assert run_together(declared, rows, high=high).to_json() == run_together(declared, rows).to_json()
+
+
+def test_peers_answer_while_a_study_decides_what_is_shown(tmp_path, monkeypatch):
+    """Other values are looked for in a thread: that may take a minute, in which others would take it for dead."""
+    answered = threading.Event()
+    monkeypatch.setattr(running, "told_by_others", lambda *_: {} if answered.wait(30) else pytest.fail("blocked"))
+    declared = made.study()
+    party = PlainSum(["ada"]).parties()[0]
+
+    async def both():
+        own = asyncio.ensure_future(run_study(declared, made.tables(declared, tmp_path)["ada"], party, topic="2026"))
+        while not own.done():
+            await asyncio.sleep(0.01)
+            answered.set()
+        return await own
+
+    assert asyncio.run(both()).contributors == ("ada",)
 
 
 class Answering:
@@ -109,6 +128,25 @@ def test_a_report_is_read_again(tmp_path):
     assert page.count("<rect") == 8 + 6 + 2 + 6
     with pytest.raises(InvalidFile, match="a report must be a JSON object with format"):
         text_of({"format": "other"})
+
+
+def test_a_report_says_of_which_column_each_statistic_is(tmp_path):
+    """Its reader may not have the study: names of statistics are the author's. Reports from before are shown, too."""
+    asked = [
+        ("n", 'kind = "count"'), ("pay", 'kind = "mean"\ncolumn = "salary"'),
+        ("both", 'kind = "correlation"\ncolumns = ["salary", "age"]'),
+        ("line", 'kind = "linear"\noutcome = "salary"\npredictors = ["age"]'),
+        ("odds", 'kind = "logistic"\noutcome = "gender"\npredictors = ["age"]\nrounds = 3'),
+    ]  # fmt: skip
+    report = made.found(tmp_path, "\n".join(f"[statistics.{name}]\n{what}" for name, what in asked))
+    said = ["n (count)", "pay (mean of salary)", "both (correlation)", "line (linear of salary)"]
+    said.append("odds (logistic of gender = m)")
+    assert [line for line in report.to_text().splitlines() if line.endswith(")")] == said
+    assert "pay <small>mean of salary</small>" in report.to_html()
+    before = json.loads(report.to_json())
+    for result in before["results"]:
+        del result["about"]
+    assert "pay (mean)\n" in text_of(before)
 
 
 def test_bars_begin_at_zero_and_go_to_the_left_if_negative(tmp_path):

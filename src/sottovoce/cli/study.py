@@ -30,6 +30,9 @@ HTML = click.option("--html", "page", type=FileName(dir_okay=False), help="Also 
 LINGER = 60.0
 """Seconds to stay for neighbours that do not have the last answer yet."""
 
+NEWS = 20.0
+"""Seconds between two looks at who is missing."""
+
 
 @click.group(cls=Group)
 def command() -> None:
@@ -212,13 +215,28 @@ async def _with_peer(
     from ..statistics import run_study
 
     async with Peer(PeerConfig.load(path), standing=False) as peer:
+        watching = asyncio.create_task(_say_who_is_missing(peer))
         try:
             found = await run_study(study, table, peer, topic=topic, timeout=timeout)
         except InvalidFile:  # the answers say so, and a neighbour may not have them yet
             await _linger(peer)
             raise
+        finally:
+            watching.cancel()
         show(found)
         await _linger(peer)
+
+
+async def _say_who_is_missing(peer: Peer) -> None:
+    """On standard error, whenever these are others than before: a study may wait for hours."""
+    said: set[str] = set()
+    while True:
+        await asyncio.sleep(NEWS)
+        waiting = [topic for topic in peer.status().topics.values() if topic.missing]
+        names = {one.name for topic in waiting for one in topic.missing}
+        if names and names != said:
+            click.echo(waiting[0].statement, err=True)
+        said = names
 
 
 async def _linger(peer: Peer) -> None:

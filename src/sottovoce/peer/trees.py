@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..errors import InvalidValues
 
-__all__ = ["Flat", "Rebuild", "flatten"]
+__all__ = ["Flat", "Rebuild", "flatten", "place_of"]
 
 Floats = npt.NDArray[np.float64]
 Rebuild = Callable[[Floats], Any]
@@ -80,6 +80,35 @@ def flatten(value: Any) -> Flat:
     if not parts or sum(part.size for part in parts) == 0:
         raise InvalidValues("the value must hold at least one number")
     return Flat(np.concatenate(parts), rebuild, _text(shape))
+
+
+def place_of(value: Any, coordinate: int) -> str:
+    """Where a coordinate of the vector of :func:`flatten` is in the tree, for errors.
+
+    Examples
+    --------
+    >>> place_of({"b": [1.0, 2.0], "a": np.ones((2, 2))}, 2), place_of({"b": 1.0}, 0), place_of([1.0, 2.0], 1)
+    ("value['a'][1, 0]", "value['b']", 'coordinate 1 of the private value')
+    """
+    left = coordinate
+    for where, array in _leaves(value, "value"):
+        if left < array.size and (where != "value" or array.ndim > 1):
+            index = ", ".join(str(int(k)) for k in np.unravel_index(left, array.shape))
+            return f"{where}[{index}]" if index else where
+        left -= array.size
+    return f"coordinate {coordinate} of the private value"
+
+
+def _leaves(value: Any, where: str) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """The arrays of a tree that can be flattened, in that order, and where they are."""
+    if isinstance(value, Mapping):
+        for key in sorted(value):
+            yield from _leaves(value[key], f"{where}[{key!r}]")
+    elif isinstance(value, list | tuple) and not _flat(value):
+        for index, item in enumerate(value):
+            yield from _leaves(item, f"{where}[{index}]")
+    else:
+        yield where, np.asarray(value)
 
 
 def _walk(value: Any, where: str, parts: list[Floats]) -> tuple[Rebuild, Shape]:

@@ -1,4 +1,4 @@
-"""Whether sums of a column tell, with its histograms, quantiles and extremes, how large a small group is.
+"""Whether histograms, quantiles and extremes of a column, and its sums, tell together how large a small group is.
 
 They do not if other values give the same report, and have another number in the group. So such values are looked for,
 for every group of neighbouring numbers, and of any four, until each small one has had two sizes. A report for which
@@ -34,6 +34,10 @@ TURNS = 2
 """How often others are chosen to make up for it."""
 LARGEST = 8
 """So many other cells make up for it first."""
+MOST_EDGES = 2001
+"""Edges up to which groups between them are looked at; memory grows with their square."""
+WORK = 2_000_000
+"""Slots of all values that are tried, up to which others are looked for: a minute at most."""
 
 Mask = npt.NDArray[np.bool_]
 Secret = tuple[int, Mask]
@@ -54,7 +58,7 @@ class Told:
         Of each cell how many rows it has; the values in each bin of each of them, none if nothing is shown of it; and
         between which numbers it is known to have none: from the first to below the second.
     total, squares
-        Of all these cells together; ``squares`` may be unknown.
+        Of all these cells together; ``squares``, or both, may be unknown.
     smallest
         The smallest group that may be shown.
     """
@@ -62,7 +66,7 @@ class Told:
     span: int
     binned: tuple[Histogram, ...]
     cells: tuple[tuple[int, tuple[Sequence[int], ...], tuple[tuple[int, int], ...]], ...]
-    total: int
+    total: int | None
     squares: int | None
     smallest: int
 
@@ -74,7 +78,8 @@ class Told:
     @property
     def all_equal(self) -> bool:
         """Whether the sums tell that all values are the same."""
-        return self.squares is not None and self.squares * sum(rows for rows, *_ in self.cells) == self.total**2
+        rows = sum(rows for rows, *_ in self.cells)
+        return self.total is not None and self.squares is not None and self.squares * rows == self.total**2
 
     @cached_property
     def edges(self) -> Whole:
@@ -86,12 +91,11 @@ class Told:
         """The first slot of each of its bins, and one past the last."""
         return np.searchsorted(self.edges, statistic.edges)
 
-    def decoded(self, cell: int, slots: Whole) -> list[object]:
+    def shown(self, cell: int, slots: Whole) -> list[object]:
         """What is shown of a cell with these values."""
         below = np.concatenate([[0], np.cumsum(slots)])
         counts = [np.diff(below[self.bins(each)]).tolist() for each in self.binned if self.cells[cell][1]]
-        rows = self.cells[cell][0]
-        return [each.decode(rows, own, self.smallest) for each, own in zip(self.binned, counts, strict=False)]
+        return [each.shown(own, self.smallest) for each, own in zip(self.binned, counts, strict=False)]
 
 
 class _Values:
@@ -119,8 +123,10 @@ class _Values:
         """Of each cell, between which edges of slots groups are looked at: all, or those that are shown."""
         self.shares: Sequence[Sums] | None = None
         """Sums that the values of each cell may have, taken to be no whole numbers."""
+        self.work = 0
+        """Slots of all values that were tried."""
         self.first = self._first()
-        self.reports = [] if self.first is None else [told.decoded(k, own) for k, own in enumerate(self.first)]
+        self.reports = [] if self.first is None else [told.shown(k, own) for k, own in enumerate(self.first)]
 
     def _within(self, parts: Sequence[tuple[int, int]]) -> Mask:
         """The slots between these numbers."""
@@ -165,6 +171,8 @@ class _Values:
             for statistic, own in zip(self.told.binned, sums, strict=False):
                 below |= zip(statistic.edges, np.concatenate([[0], np.cumsum(own)]).tolist(), strict=True)
             known.append([(low, high - 1, below[high] - below[low]) for low, high in pairwise(sorted(below))])
+        if self.told.total is None:
+            return np.array([self._anywhere(parts, cell) for cell, parts in enumerate(known)])
         self.shares = shared(known, self.told.total, self.told.squares)
         if not self.told.narrow:
             intervals = [each for parts in known for each in parts]
@@ -175,6 +183,12 @@ class _Values:
         everything = self.told.total, self.told.squares
         found = np.concatenate(alone) if len(alone) == len(known) else self._placed(known, everything)
         return None if found is None or found[self.empty].any() else found
+
+    def _anywhere(self, parts: Sequence[Interval], cell: int) -> Whole:
+        """Where no sum is known: all values of a part in the first slot that may have some."""
+        free = self.told.edges[:-1][~self.empty[cell]]
+        places = [(int(free[np.searchsorted(free, low)]), high, n) for low, high, n in parts if n]
+        return self._in_slots(places)
 
     def _placed(self, parts: Sequence[Sequence[Interval]], sums: Sums) -> Whole | None:
         """So many values in these parts of cells, with the sums; of wide columns it is not found where in a part."""
@@ -205,13 +219,16 @@ class _Values:
                 (found for move in moves for found in self._made_up(before, cells, secret, *move)),
             )
             for found in changed:
+                self.work += self.slots * len(cells)
+                if self.work > WORK:
+                    return None
                 if found is not None and self._same_report(before, found):
                     return found
         return None
 
     def _together(self, cell: int) -> Iterator[list[int]]:
         """Cells that make up for a change of one: itself, the largest with it, all."""
-        number = len(self.told.cells)
+        number = 1 if self.told.total is None else len(self.told.cells)
         yield [cell]
         if number > 1:
             yield sorted({cell, *_largest(self.told, range(number))})
@@ -220,6 +237,8 @@ class _Values:
 
     def _sums(self, values: Whole, cells: Sequence[int]) -> Sums | None:
         """Of the values of some cells."""
+        if self.told.total is None:
+            return None
         if len(cells) == len(values):
             return self.told.total, self.told.squares
         if self.told.narrow:
@@ -250,7 +269,7 @@ class _Values:
         own[source] -= 1
         own[target] += 1
         yield self._within_parts(before, own, cells, secret)
-        if self.told.narrow:
+        if self.told.narrow and self.told.total is not None:
             yield from (self._in_turn(before, cells, secret, source, target, turn) for turn in range(TURNS))
 
     def _moves(self, own: Whole, secret: Secret) -> list[tuple[int, int]]:
@@ -274,11 +293,13 @@ class _Values:
 
     def _within_parts(self, before: Whole, own: Whole, cells: Sequence[int], secret: Secret) -> Whole | None:
         """All values of some cells are placed anew: as many in each part, of the group and of what is not."""
+        values, edges = before.copy(), self.told.edges
+        values[secret[0]] = own
+        if self.told.total is None:  # nothing has to be made up for
+            return values
         sums = self._sums(before, cells)
         if sums is None:
             return None
-        values, edges = before.copy(), self.told.edges
-        values[secret[0]] = own
         parts = []
         for cell in cells:
             ways = [self.parts[cell], *self.left_out[cell], secret[1][cell]]
@@ -318,11 +339,14 @@ class _Values:
 
     def _same_report(self, before: Whole, found: Whole) -> bool:
         changed = np.flatnonzero((before != found).any(axis=1))
-        return all(self.told.decoded(int(cell), found[cell]) == self.reports[cell] for cell in changed)
+        shown = all(self.told.shown(int(cell), found[cell]) == self.reports[cell] for cell in changed)
+        return shown and not found[self.empty].any()
 
 
 def few_follow(told: Told) -> bool:
     """Whether the size of a group smaller than the smallest follows, or no other values were found.
+
+    That they were looked for too long, or that bins are too many, is taken to tell where sums are known.
 
     Examples
     --------
@@ -338,10 +362,13 @@ def few_follow(told: Told) -> bool:
     >>> few_follow(Told(1000, (), ((100, (), ()),), total=50_000, squares=30_000_000, smallest=5))
     False
     """
+    if len(told.edges) > MOST_EDGES:
+        return told.total is not None
     values = _Values(told)
     every = list(range(len(told.cells)))
     some = [[cell] for cell in every] + [every] * (len(every) > 1)
-    return values.first is None or any(_tells(values, values.first, cells) for cells in some)
+    follows = values.first is None or any(_tells(values, values.first, cells) for cells in some)
+    return follows and (values.work <= WORK or told.total is not None)
 
 
 def _tells(values: _Values, first: Whole, cells: Sequence[int]) -> bool:

@@ -79,6 +79,12 @@ class Statistic(ABC):
     """How a study names it."""
 
     @property
+    def about(self) -> str:
+        """The column that it is of, for people; empty where there is none, or where its rows name several."""
+        column = getattr(self, "column", getattr(self, "outcome", None))
+        return "" if column is None else column.name
+
+    @property
     def cells(self) -> list[Cell]:
         """All combinations of words."""
         return cells_of(self.by)
@@ -131,6 +137,10 @@ class Summed(Statistic):
     @abstractmethod
     def most(self) -> list[int]:
         """The largest number that a row can add to each sum."""
+
+    def possible(self, count: int, sums: Sequence[int]) -> list[int]:
+        """Sums that ``count`` rows can have, from sums with noise; without noise they are what they were."""
+        return [min(max(number, 0), count * most) for number, most in zip(sums, self.most(), strict=True)]
 
     @abstractmethod
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:

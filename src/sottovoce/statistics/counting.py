@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -49,8 +49,12 @@ class Histogram(Summed):
         return [1] * self.bins
 
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
+        return [self._bounds(b) | {"count": number} for b, number in enumerate(self.shown(sums, smallest))]
+
+    def shown(self, sums: Sequence[int], smallest: int) -> Sequence[object]:
+        """What is told of these counts: that of each bin, or that it is left out."""
         hidden = withheld(sums, smallest)
-        return [self._bounds(b) | {"count": None if hidden[b] else sums[b]} for b in range(self.bins)]
+        return [None if gone else number for gone, number in zip(hidden, sums, strict=True)]
 
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return of_sums[0]
@@ -104,10 +108,25 @@ class Quantiles(Histogram):
 
     kind: ClassVar[str] = "quantiles"
 
+    def possible(self, count: int, sums: Sequence[int]) -> list[int]:
+        """Bins whose counts, added up from the first on, rise from 0 to ``count`` near those with noise.
+
+        To cut off each bin at zero would add what noise is above it: many empty bins would hold more than all others.
+        """
+        below = list(accumulate(sums))
+        over = below[-1] - count
+        rising = _rising([self.bins * each - over * place for place, each in enumerate(below, start=1)])
+        ends = [min(max(round(each / self.bins), 0), count) for each in rising]
+        return [high - low for low, high in pairwise([0, *ends])]
+
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         found = self.blocks(sums, smallest)
         ends = [{"from": None, "to": None} if each is None else self._bounds(*each) for each in found]
         return [{"probability": float(p)} | each for p, each in zip(self.probabilities, ends, strict=True)]
+
+    def shown(self, sums: Sequence[int], smallest: int) -> Sequence[object]:
+        """The blocks are all that is told."""
+        return self.blocks(sums, smallest)
 
     def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int] | None]:
         """The first bin and one past the last for each probability; ``None``: there are too few values."""
@@ -142,6 +161,10 @@ class Extremes(Histogram):
     def decode(self, count: int, sums: Sequence[int], smallest: int) -> list[Row]:
         ends = zip(("lowest", "highest"), self.blocks(sums, smallest), strict=True)
         return [{"end": end, "values": max(1, smallest)} | self._bounds(*block) for end, block in ends]
+
+    def shown(self, sums: Sequence[int], smallest: int) -> Sequence[object]:
+        """The blocks are all that is told."""
+        return self.blocks(sums, smallest)
 
     def blocks(self, sums: Sequence[int], smallest: int) -> list[tuple[int, int]]:
         """The first bin and one past the last for both ends."""
@@ -189,3 +212,21 @@ class Proportion(Summed):
 
     def noise(self, row: Row, of_count: float, of_sums: Sequence[float]) -> float | None:
         return None if not row["share"] else row["share"] * of_sums[0] / row["count"]
+
+
+def _rising(numbers: Sequence[int]) -> list[Fraction]:
+    """The numbers that never fall and are nearest to these: where they fall, their mean.
+
+    Examples
+    --------
+    >>> [str(each) for each in _rising([1, 3, 2, 2, 5])]
+    ['1', '7/3', '7/3', '7/3', '5']
+    """
+    blocks: list[tuple[int, int]] = []
+    for number in numbers:
+        total, size = number, 1
+        while blocks and blocks[-1][0] * size > total * blocks[-1][1]:
+            before, length = blocks.pop()
+            total, size = before + total, length + size
+        blocks.append((total, size))
+    return [Fraction(total, size) for total, size in blocks for _ in range(size)]

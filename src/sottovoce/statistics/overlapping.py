@@ -22,6 +22,9 @@ from .moments import Sum, Variance
 
 __all__ = ["Added", "Binned", "told_by_others"]
 
+Known = tuple[int | None, int | None]
+"""A sum and a sum of squares, as far as they are known."""
+
 
 @dataclass(frozen=True)
 class Binned:
@@ -76,11 +79,8 @@ class Binned:
     def empty(self, cell: frozenset[tuple[str, int]], smallest: int) -> list[tuple[int, int]]:
         """Between which numbers it shows that a part of one of its cells has no values: from, and to below."""
         own, edges = next((sums for whole, sums in self.sums.items() if set(whole) <= cell), None), self.statistic.edges
-        if own is None or isinstance(self.statistic, Quantiles):
+        if own is None or isinstance(self.statistic, Quantiles | Extremes):  # a few may be beyond any of these
             return []
-        if isinstance(self.statistic, Extremes):
-            blocks = self.statistic.blocks(own, smallest)
-            return [(0, min(edges[b] for b, _ in blocks)), (max(edges[end] for _, end in blocks), edges[-1])]
         shown = zip(own, withheld(own, smallest), pairwise(edges), strict=True)
         return [ends for number, hidden, ends in shown if not number and not hidden]
 
@@ -158,7 +158,7 @@ def _tells(
 def _sums_tell(
     asked: Sequence[Binned | Added], latest: Binned | Added, counts: Mapping[Cell, int], smallest: int
 ) -> bool:
-    """Whether sums tell, with what is shown by the same columns, how many values are where; the latest is new."""
+    """Whether bins and sums by the same columns tell together how many values are where; the latest is new."""
     added = [each for each in asked if isinstance(each, Added)]
     binned = [each for each in asked if isinstance(each, Binned)]
     by = {frozenset(each.statistic.by): each.statistic.by for each in reversed(asked)}
@@ -174,10 +174,14 @@ def _told(
     counts: Mapping[Cell, int],
     smallest: int,
 ) -> Iterator[Told]:
-    """What sums tell of the cells by some columns: of each, or of those together whose total is known."""
+    """What is told of the cells by some columns: of each, or of those together whose total is known, or of all.
+
+    Where some cells have sums of their own, and others not, it tells of these others together, too.
+    """
     cells = [cell for cell in cells_of(by) if counts[cell]]
     alike = [each for each in binned if set(each.statistic.by) == set(by)]
     coarser = [each for each in binned if set(each.statistic.by) < set(by)]
+    column = (added[0] if added else binned[0]).statistic.column
     sums = [{frozenset(cell): own for cell, own in each.sums.items()} for each in alike]
     parts = [
         (
@@ -187,20 +191,37 @@ def _told(
         )
         for cell in cells
     ]
-    for common in {frozenset(each.statistic.by).intersection(by) for each in added}:
+
+    def told(some: Sequence[int], total: int | None, squares: int | None) -> Told:
+        of_some = tuple(parts[k] for k in some)
+        return Told(column.span, tuple(each.statistic for each in alike), of_some, total, squares, smallest)
+
+    own = [_known(added, frozenset(cell), counts) for cell in cells]
+    for common in {frozenset(each.statistic.by).intersection(by) for each in added} or {frozenset()}:
         names = {column.name for column in common}
         within = [frozenset(word for word in cell if word[0] in names) for cell in cells]
         for whole in dict.fromkeys(within):
-            known = [total for each in added if (total := _total(each, whole, counts)) is not None]
-            if known:
-                yield Told(
-                    added[0].statistic.column.span,
-                    tuple(each.statistic for each in alike),
-                    tuple(part for part, each in zip(parts, within, strict=True) if each == whole),
-                    known[0][0],
-                    next((own[1] for own in known if len(own) > 1), None),
-                    smallest,
-                )
+            some = [k for k, each in enumerate(within) if each == whole]
+            total, squares = _known(added, whole, counts)
+            if total is not None or alike:
+                yield told(some, total, squares)
+            rest = [k for k in some if own[k][0] is None]
+            if total is not None and 0 < len(rest) < len(some):
+                others = [own[k] for k in some if k not in rest]
+                totals, all_squares = zip(*others, strict=True)
+                yield told(rest, _less(total, totals), _less(squares, all_squares))
+
+
+def _less(whole: int | None, parts: Sequence[int | None]) -> int | None:
+    """What is left of a sum without these parts, if all of them are known."""
+    known = [each for each in parts if each is not None]
+    return None if whole is None or len(known) < len(parts) else whole - sum(known)
+
+
+def _known(added: Sequence[Added], whole: frozenset[tuple[str, int]], counts: Mapping[Cell, int]) -> Known:
+    """The sum and the sum of squares of a group, as far as they are shown."""
+    sums = [total for each in added if (total := _total(each, whole, counts)) is not None]
+    return (sums[0][0] if sums else None), next((own[1] for own in sums if len(own) > 1), None)
 
 
 def _total(added: Added, whole: frozenset[tuple[str, int]], counts: Mapping[Cell, int]) -> list[int] | None:

@@ -200,6 +200,10 @@ class Logistic(Regression, Stepwise):
     endless: ClassVar[str] = "the predictors may tell the outcomes apart, so that no coefficients are the best"
 
     @property
+    def about(self) -> str:
+        return f"{self.outcome.name} = {self.outcome.words[1]}"
+
+    @property
     def terms(self) -> list[Term]:
         return terms_of(self.predictors)
 

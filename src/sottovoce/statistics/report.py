@@ -27,6 +27,8 @@ class Result:
     ----------
     name, kind
         As in the study.
+    about
+        The column that it is of; empty where there is none, or where the rows name several.
     rows
         One or more for each cell; ``None`` stands where fewer rows than the smallest group would be shown.
     """
@@ -34,6 +36,7 @@ class Result:
     name: str
     kind: str
     rows: tuple[Row, ...]
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class StudyReport:
             "contributors": list(self.contributors),
             "rows": None if 0 < self.num_rows < smallest else self.num_rows,
             "clipped": {name: None if 0 < count < smallest else count for name, count in self.clipped.items()},
-            "results": [{"name": r.name, "kind": r.kind, "rows": list(r.rows)} for r in self.results],
+            "results": [{"name": r.name, "kind": r.kind, "about": r.about, "rows": list(r.rows)} for r in self.results],
         }
 
     def to_json(self) -> str:

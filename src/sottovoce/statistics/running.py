@@ -7,6 +7,7 @@ made, and the steps of statistics that need several. With a release every sum ca
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -67,7 +68,7 @@ async def run_study(
         cells, clipped = await run.counts()
         groups = Groups.of(study, cells)
         values = await run.values(groups)
-        groups = run.without_overlaps(groups, values)
+        groups = await asyncio.to_thread(run.without_overlaps, groups, values)  # seconds, while others call
         results = []
         for statistic in study.statistics:
             if isinstance(statistic, Stepwise):
@@ -75,7 +76,7 @@ async def run_study(
             else:
                 assert isinstance(statistic, Summed)
                 rows = run.decoded(statistic, groups, values[statistic.name])
-            results.append(Result(statistic.name, statistic.kind, tuple(rows)))
+            results.append(Result(statistic.name, statistic.kind, tuple(rows), statistic.about))
         return StudyReport(study, sums.contributors, cells[()], clipped, tuple(results), run.released())
 
 
@@ -225,7 +226,7 @@ class _Run:
             if not groups.shown(statistic, cell):
                 rows.append(words | groups.instead(statistic, cell, self.study.smallest_group))
                 continue
-            inside = [min(max(number, 0), count * most) for number, most in zip(own, statistic.most(), strict=True)]
+            inside = statistic.possible(count, own)
             if isinstance(statistic, Proportion) and self.plan is None:
                 hidden = [part in groups.hidden for part in statistic.parts(cell)]
                 found = statistic.decode(count, inside, self.study.smallest_group, hidden)

@@ -50,7 +50,8 @@ def _checked(report: Any) -> Mapping[str, Any]:
 
 def _is_result(given: Mapping[str, Any]) -> bool:
     kind, rows = given.get("kind"), given.get("rows")
-    if not isinstance(given.get("name"), str) or not isinstance(kind, str) or not _all_are(rows, Mapping):
+    texts = all(isinstance(text, str) for text in (given.get("name"), kind, given.get("about", "")))
+    if not texts or not _all_are(rows, Mapping):
         return False
     values = [value for row in rows or () for value in row.values()]
     drawn = [row.get(BARS[kind]) for row in rows or ()] if kind in BARS else []
@@ -83,7 +84,7 @@ def _opening(report: Mapping[str, Any]) -> list[str]:
     few = f"fewer than {report['smallest_group']}"
     rows = few if report["rows"] is None else report["rows"]
     lines = [f"{rows} rows of {len(report['contributors'])} contributors: {', '.join(report['contributors'])}"]
-    moved = [f"{name} {few if count is None else count}" for name, count in report["clipped"].items() if count != 0]
+    moved = [f"{few if count is None else count} of {name}" for name, count in report["clipped"].items() if count != 0]
     if moved:
         lines.append(f"Moved to a bound: {', '.join(moved)}")
     lines.append(f"Study {report['study']}, digest {report['digest'][:12]}; groups of {few} rows are not shown")
@@ -124,6 +125,11 @@ def together_of(reports: Sequence[Any]) -> str:
     return f"These {len(releases)} reports together hide one {protects} with ε = {epsilon:.3g} at δ = {delta:g}"
 
 
+def _what(result: Mapping[str, Any]) -> str:
+    """Its kind, and of which column; reports from before do not say that."""
+    return f"{result['kind']} of {result['about']}" if result.get("about") else str(result["kind"])
+
+
 def _columns(rows: Sequence[Row]) -> list[str]:
     """The names of all columns, in the order in which they come."""
     return list(dict.fromkeys(name for row in rows for name in row))
@@ -149,7 +155,7 @@ def text_of(report: Any) -> str:
         names = _columns(result["rows"])
         cells = [names, *([_shown(row.get(name)) if name in row else "" for name in names] for row in result["rows"])]
         widths = [max(len(row[k]) for row in cells) for k in range(len(names))]
-        lines += ["", f"{result['name']} ({result['kind']})"]
+        lines += ["", f"{result['name']} ({_what(result)})"]
         lines += ["  " + "  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
     return "\n".join(lines) + "\n"
 
@@ -166,7 +172,7 @@ def page_of(report: Any) -> str:
     title = html.escape(f"Study {report['study']}")
     body = [f"<h1>{title}</h1>", *(f"<p>{html.escape(line)}</p>" for line in _opening(report))]
     for result in report["results"]:
-        body.append(f"<h2>{html.escape(result['name'])} <small>{html.escape(result['kind'])}</small></h2>")
+        body.append(f"<h2>{html.escape(result['name'])} <small>{html.escape(_what(result))}</small></h2>")
         if result["kind"] in BARS:
             body.append(_bars(result["rows"], BARS[result["kind"]]))
         body.append(_table(result["rows"]))

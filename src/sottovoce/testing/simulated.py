@@ -182,6 +182,10 @@ class SimulatedNetwork:
         """Only ``a``'s operator drops ``b``; ``b`` learns of it by a BYE, perhaps late. A restart brings it back."""
         self._act(a, lambda protocol: protocol.drop(b))
 
+    def leave_out(self, a: str, b: str) -> None:
+        """In a topic, ``a`` loses patience with ``b``, which is silent."""
+        self._act(a, lambda protocol: protocol.leave_out(b))
+
     def drop(self, a: str, b: str) -> None:
         """As :meth:`disconnect`, and ``a``'s configuration says so too. If ``a`` is down it acts at its next start."""
         self._without.add((a, b))

@@ -99,7 +99,7 @@ class ClosingModel:
         diameter = 1 if triangle else 2
         shared = some_settings(members=3, max_degree=2, diameter=diameter, min_open_edges=1)
         topic = TopicSettings.of(shared, topic="t", dimension=1, missing=missing)
-        self.settings = {name: replace(topic, name=name, index=k) for k, name in enumerate(NAMES)}
+        self.settings = {name: replace(topic, name=name, index=k, order=tuple(NAMES)) for k, name in enumerate(NAMES)}
         if triangle and not suspicious:  # whoever is left are neighbours: shorter epochs, and so fewer states
             for settings in self.settings.values():
                 object.__setattr__(settings, "diameter", 1)
@@ -303,7 +303,7 @@ def way(ways: dict[Any, tuple[Any, str] | None], there: Any) -> list[str]:
 def dropping(protocol: Protocol, other: str) -> Message | None:
     """A drop, also by a peer that is bound and must not: the model asks before."""
     bound, protocol.rule.bound = protocol.rule.bound, False
-    message = protocol.drop(other)
+    message = protocol.leave_out(other)
     protocol.rule.bound = bound
     return message
 
@@ -420,7 +420,7 @@ def _key(protocol: Protocol | None) -> Any:
         tuple(state.partings),
         _items(protocol.ended),
         (protocol.declared_elsewhere, protocol.holders),
-        tuple(sorted(protocol._to_tell)),
+        (tuple(sorted(protocol._to_tell)), tuple(sorted(protocol._left_out)), _items(protocol._refusals)),
     )
     return edges, links, flags, heard, kept, more, state.last_sid
 

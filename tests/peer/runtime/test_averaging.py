@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -64,6 +65,22 @@ def test_the_message_says_whether_it_is_the_weight_or_the_product() -> None:
         Question.of([1.0, 100.0], 11.0, CONFIG)
     with pytest.raises(InvalidValues, match="coordinate 1 of the private value is not a finite number"):
         Question.of([1.0, float("inf")], 11.0, CONFIG)
+
+
+@pytest.mark.parametrize("weight", [None, 2.0])
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        ({"w": np.ones((2, 3)), "b": [1.0, math.nan]}, r"value\['b'\]\[1\] is not a finite number"),
+        ({"w": np.array([[1.0, 1.0], [math.nan, 1.0]]), "b": 1.0}, r"value\['w'\]\[1, 0\] is not a finite number"),
+        ([{"x": 1.0}, (2.0, np.array(1e9))], r"value\[1\]\[1\](, times the weight,)? lies outside"),
+        (np.full((2, 2), 1e9), r"value\[0, 0\](, times the weight,)? lies outside the declared range"),
+    ],
+)
+def test_a_bad_number_in_a_tree_is_found_by_its_place(value: Any, where: str, weight: float | None) -> None:
+    """A model has many arrays; the number itself is not told."""
+    with pytest.raises(InvalidValues, match=f"^{where}"):
+        Question.of(value, weight, CONFIG)
 
 
 def test_a_value_that_is_too_long_with_its_weight_is_told_so() -> None:

@@ -290,6 +290,20 @@ def test_no_thread_waits_for_ever_for_a_peer_that_is_closed(monkeypatch: pytest.
     ]
 
 
+def test_a_thread_may_put_a_later_roster_to_use() -> None:
+    """Without asyncio, too, and in the peer's own thread."""
+    with a_blocking_ada() as ada:
+        used: list[threading.Thread] = []
+
+        async def follow_roster() -> str:
+            used.append(threading.current_thread())
+            return ""
+
+        ada._peer.__dict__["follow_roster"] = follow_roster
+        assert ada.follow_roster() == ""
+        assert used == [ada._thread]
+
+
 def test_a_thread_may_look_while_another_averages() -> None:
     """What is looked at changed meanwhile, now and then: "dictionary changed size during iteration"."""
     with a_blocking_ada() as ada:

@@ -169,6 +169,23 @@ async def test_a_member_that_is_gone_is_dropped_by_all(tmp_path: Path) -> None:
 
 
 @virtually
+async def test_who_is_no_member_any_more_does_not_wait_for_answers(tmp_path: Path) -> None:
+    """A call that waits for a topic ends with the reason, and so does every later one."""
+    net = Founded(tmp_path, 4, graphs.cycle(4))
+    async with net.running() as peers:
+        gone = peers.pop("p2")
+        waiting = asyncio.ensure_future(gone.average(1.0, topic="t"))
+        await asyncio.sleep(3.0)
+        roster = without_member(current(net.folder), "p2", [("p1", "p3")], ["p0", "p1", "p3"])
+        await net.tell(peers["p1"], publish(net.folder, roster))
+        for call in (waiting, gone.average(1.0, topic="t"), gone.average(1.0, topic="another")):
+            with pytest.raises(ConfigError, match="'p2' is no member any more, says roster 1"):
+                await asyncio.wait_for(call, 60.0)
+        assert set(gone.topics()) == {"t"}
+        await gone.close()
+
+
+@virtually
 async def test_who_cannot_be_called_hands_its_roster_over(tmp_path: Path) -> None:
     """Both neighbours of p1 have no address; told first, they bring it the later roster themselves (R61)."""
     net = Founded(tmp_path, 3, silent=["p0", "p2"])

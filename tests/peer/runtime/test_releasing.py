@@ -193,6 +193,18 @@ def test_who_agreed_to_something_else_is_not_mixed_in() -> None:
     run_virtually(talk(None))
 
 
+def test_clipping_is_part_of_a_release_only() -> None:
+    """Without one it did nothing: a value out of range was refused, as if nobody had said ``clip``."""
+
+    async def talk() -> None:
+        async with LocalNetwork(NAMES) as net:
+            with pytest.raises(InvalidParameter, match="clip must be left out where no release is given"):
+                await net["ada"].average(1.0, topic="x", clip=True)
+            assert net["ada"].topics() == {}
+
+    run_virtually(talk())
+
+
 def test_clipping_is_counted() -> None:
     """Refused unless declared; counted for the one who was clipped only."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -79,6 +80,30 @@ async def test_the_missing_are_left_out_and_a_late_contribution_is_refused() -> 
             await peers["p2"].average(1000.0, topic="t", timeout=60, missing="drop")
         again = await peers["p0"].average(values["p0"], topic="t", missing="drop")
         assert again.mean == found["p0"].mean
+
+
+@pytest.mark.parametrize("ring", [False, True])
+def test_those_who_come_late_together_get_no_answer_of_their_own(ring: bool) -> None:
+    """Three have an answer. The others learn with whom it was closed, or whom they wait for: there is no second one."""
+    names = [f"p{k}" for k in range(8)]
+    around = [(one, names[k - 1]) for k, one in enumerate(names)] if ring else None
+
+    async def late() -> dict[str, Any]:
+        async with LocalNetwork(names, around) as net:
+
+            async def all_of(some: list[str]) -> list[Any]:
+                calls = [net[name].average(1.0, topic="t", missing="drop", timeout=9) for name in some]
+                return await asyncio.gather(*calls, return_exceptions=True)
+
+            assert {found.contributors for found in await all_of(names[:3])} == {("p0", "p1", "p2")}
+            return dict(zip(names[3:], await all_of(names[3:]), strict=True))
+
+    for name, error in run_virtually(late()).items():
+        assert isinstance(error, TopicUnfinished)
+        met = {"p3": ["p2"], "p7": ["p0"]}.get(name, []) if ring else ["p0", "p1", "p2"]
+        for other in met:
+            assert f"{other} says that it was closed without this peer, with p0, p1, p2" in str(error)
+        assert met or re.search("its rounds wait for p[3-7]|no word of p[3-7]", str(error))
 
 
 @virtually

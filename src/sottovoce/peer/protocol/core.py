@@ -80,6 +80,10 @@ class Core:
         self.rule.references.wanted = wants_references(settings)
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
+        self._refusals: dict[str, int] = {}
+        """R85: neighbours that let nobody in any more, and the sets, without this peer, that they are bound to."""
+        self._left_out: set[str] = set()
+        """R83: neighbours that were dropped because they were silent: who has not met them here may come in late."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
         self.unready = 0
@@ -313,7 +317,11 @@ class Core:
             self._alarmed.clear()
 
     def _farewell(self, name: str, sid: int, *, src_sid: int = 0) -> Message:
-        return farewell(self.settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=self.settings.roster)
+        held, settings = self.state.certificate, self.settings
+        told = held.contributors if held is not None and settings.missing == "drop" else 0  # R85
+        return farewell(
+            settings.name, name, sid, src_sid=src_sid, topic=self.topic, roster=settings.roster, closed=told
+        )
 
     def _seal(self) -> Vector:
         return draw_seal(self.settings, self._draw)

@@ -34,7 +34,8 @@ class Ending(Membership):
             self.unready = found.contributors & ~found.ready if again else 0
             if self.settings.missing == "wait" and found.contributors.bit_count() < self.settings.members:
                 self.rule.tell_early()
-            held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
+            if not self.refused_by(found.contributors):
+                held = renewed(held, found, missing=self.settings.missing, members=self.settings.members)
             held = self._undisputed(held, allowing=set())
         if m.held and m.held == self._held:  # R91
             self.holders |= m.holders
@@ -64,6 +65,8 @@ class Ending(Membership):
     def forget_claims(self, *names: str) -> None:
         """R83: these are gone for good, as an operator says or the roster: what they alone have said binds nobody."""
         self._claims.difference_update(names)
+        for name in names:
+            self._refusals.pop(name, None)
         self.rule.bound = self.rule.bound and (bool(self._claims) or self.state.certificate is not None)
 
     def reconfigure(self, settings: Settings) -> None:
@@ -73,6 +76,7 @@ class Ending(Membership):
         """
         self.state = replace(self.state, certificate=in_the_order_of(settings.order, self.state.certificate))
         self.ended.clear()
+        self._refusals.clear()
         self._offers.clear()
         self.declared_elsewhere = 0
         for link in self._links.values():
@@ -80,6 +84,23 @@ class Ending(Membership):
         super().reconfigure(settings)
         self.holders = 1 << settings.index if self._held else 0
         self._heed_certificate()
+
+    def _heed_refusal(self, m: Message) -> None:
+        """R85: with "drop", whether a neighbour lets nobody in any more, and this peer is not among its members."""
+        if m.kind not in (Kind.BYE, Kind.CLOSED) or self.settings.missing != "drop":
+            self._refusals.pop(m.src, None)
+        elif m.closed and not m.closed >> self.settings.index & 1:
+            self._refusals[m.src] = m.closed
+
+    def refused_by(self, members: int) -> dict[str, int]:
+        """R85: neighbours that have closed the topic without this peer and are not among these members, and their sets.
+
+        These members came late, too, and have no answer of their own: there would be two under one name. Nor does the
+        topic end here for what one neighbour says: it may lie.
+        """
+        roll = self.settings.order
+        known = {name: told for name, told in self._refusals.items() if name in roll}
+        return {name: told for name, told in known.items() if not members >> roll.index(name) & 1}
 
     def _heed_end(self, m: Message) -> None:
         """R81, R85: the neighbour has not contributed yet; or it holds no ledger any more, because the topic is over.

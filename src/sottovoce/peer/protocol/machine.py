@@ -236,11 +236,13 @@ class Protocol(Ending):
         same = m.roster == self.settings.roster
         m = m if same else without_sets(m)
         check_arrived(m, dimension=self.settings.dimension, members=self.settings.members)
+        self._let_in(m)
         if m.src not in self.state.edges:
             return self._without_record(m)
         self.reached(m.src)
         self._links[m.src].not_yet = m.kind is Kind.NOT_YET
         self.ended.pop(m.src, None)
+        self._heed_refusal(m)
         if m.kind in (Kind.NOT_YET, Kind.CLOSED):
             self._heed_end(m)
             return None

@@ -12,11 +12,12 @@ from ...errors import InvalidParameter
 from .arrival import Arrivals
 from .core import no_absences, wants_references
 from .ledger import Edge
-from .messages import Message, Vector
+from .messages import Kind, Message, Vector
 from .noise import begin_afresh, rearm
 from .parting import heard_without_record, part
 from .settings import Settings
 from .state import Link
+from .terms import dispute
 
 __all__ = ["Membership"]
 
@@ -40,11 +41,20 @@ class Membership(Arrivals):
             self._put(name, Edge(sid=self._new_sid()))
             self.gone(name)  # R51: from here on the new life is what counts
             self._links[name] = Link()
+            self._left_out.discard(name)
             self.rule.disturbed()
         return self.greet(name) if name in self.state.edges else None
 
+    def leave_out(self, name: str) -> Message | None:
+        """R83: as :meth:`drop`, a neighbour that is silent in a topic. It may come late, until this peer is bound."""
+        said = self.drop(name)
+        if name not in self.state.edges:
+            self._left_out.add(name)
+        return said
+
     def drop(self, name: str) -> Message | None:
         """R23, R51: forget a neighbour and the flow to it. Returns the BYE to send, again and again until answered."""
+        self._left_out.discard(name)
         edge = self.state.edges.get(name)
         if edge is None or self.bound:  # R83
             return None
@@ -94,6 +104,14 @@ class Membership(Arrivals):
             account, requests = account.new_secret(), requests + 1
         self.state = begin_afresh(replace(self.state, value=value, account=account, requests=requests))
         self.rule.disturbed()
+
+    def _let_in(self, m: Message) -> None:
+        """R83: who was left out and has never met this peer in this topic comes late, unless this peer is bound."""
+        own, late = self.settings, m.src in self._left_out and m.kind is Kind.HELLO and m.blank
+        if not late or m.terms is None or (m.roster, m.digest) != (own.roster, own.roster_digest):
+            return
+        if dispute(own.name, own.terms, m.src, m.terms, same_roster=True) is None:
+            self.add(m.src)
 
     def _without_record(self, m: Message) -> Message | None:
         """R4, R51, R52: the sender is no neighbour, or not any more."""

@@ -7,7 +7,7 @@ anything leaves that depends on it. Arrays in it are never written to, so that m
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -134,9 +134,16 @@ class PeerState:
 
 
 def check_value(
-    value: npt.ArrayLike, *, dimension: int, low: float = -math.inf, high: float = math.inf
+    value: npt.ArrayLike,
+    *,
+    dimension: int,
+    low: float = -math.inf,
+    high: float = math.inf,
+    place: Callable[[int], str] = "coordinate {} of the private value".format,
 ) -> npt.NDArray[np.float64]:
     """A private value as a vector of `dimension` finite numbers, all of them in [low, high].
+
+    ``place`` says where a coordinate is, for errors.
 
     Examples
     --------
@@ -158,12 +165,10 @@ def check_value(
         raise InvalidValues(f"the private value must have {dimension} coordinates, got shape {vector.shape}")
     bad = np.flatnonzero(~np.isfinite(vector))
     if bad.size:
-        raise InvalidValues(f"coordinate {bad[0]} of the private value is not a finite number")
+        raise InvalidValues(f"{place(int(bad[0]))} is not a finite number")
     outside = np.flatnonzero((vector < low) | (vector > high))
     if outside.size:
-        raise InvalidValues(
-            f"coordinate {outside[0]} of the private value lies outside the declared range [{low:g}, {high:g}]"
-        )
+        raise InvalidValues(f"{place(int(outside[0]))} lies outside the declared range [{low:g}, {high:g}]")
     return vector
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..membership.config import PeerConfig
 from ..protocol.state import check_value
 from ..protocol.terms import WEIGHTED
 from ..protocol.units import Vector
-from ..trees import flatten
+from ..trees import flatten, place_of
 from .asking import as_float
 from .records import Answer
 from .releasing import check_room, cost_of, with_noise
@@ -109,11 +110,12 @@ class Question:
             The weight is not positive, out of the range, or rounded to nothing.
         """
         flat, rebuild, shape = flatten(value)
+        place = partial(place_of, value)
         if weight is None:
-            return cls(_in_units(flat, config), rebuild, shape)
+            return cls(_in_units(flat, config, place), rebuild, shape)
         checked = _weight(weight, config)
-        both = np.concatenate([[checked], _times(checked, flat, config)])
-        return cls(_in_units(both, config), rebuild, WEIGHTED + shape)
+        products = _times(checked, flat, config, place)
+        return cls(_in_units(np.concatenate([[checked], products]), config, place), rebuild, WEIGHTED + shape)
 
     @classmethod
     def released(cls, value: Any, release: Release, config: PeerConfig, *, clip: bool) -> Question:
@@ -127,9 +129,10 @@ class Question:
             The release does not fit the value or the network.
         """
         flat, rebuild, shape = flatten(value)
+        place = partial(place_of, value)
         check_room(release, flat.size, config)
-        noisy, clipped = with_noise(flat, release, clip=clip)
-        return cls(_in_units(noisy, config), rebuild, shape, release, clipped)
+        noisy, clipped = with_noise(check_value(flat, dimension=flat.size, place=place), release, clip=clip)
+        return cls(_in_units(noisy, config, place), rebuild, shape, release, clipped)
 
     def as_contributed(self, vector: Vector | None) -> Question:
         """The same with what this topic has already, if anything: noise is drawn once for a topic."""
@@ -167,14 +170,16 @@ def _weight(weight: object, config: PeerConfig) -> float:
     return number
 
 
-def _times(weight: float, flat: npt.NDArray[np.float64], config: PeerConfig) -> npt.NDArray[np.float64]:
+def _times(
+    weight: float, flat: npt.NDArray[np.float64], config: PeerConfig, place: Callable[[int], str]
+) -> npt.NDArray[np.float64]:
     """The value times its weight, where that is in the range."""
     with np.errstate(over="ignore"):
-        product = weight * check_value(flat, dimension=flat.size)
+        product = weight * check_value(flat, dimension=flat.size, place=place)
     outside = np.flatnonzero((product < config.low) | (product > config.high))
     if outside.size:
         raise InvalidValues(
-            f"coordinate {outside[0]} of the private value, times the weight, lies outside the declared range "
+            f"{place(int(outside[0]))}, times the weight, lies outside the declared range "
             f"[{config.low:g}, {config.high:g}]"
         )
     return product
@@ -213,10 +218,11 @@ def _rounded(told: Any, means: npt.NDArray[np.float64]) -> float:
     return float(abs(flatten(told).vector - means).max())
 
 
-def _in_units(flat: npt.NDArray[np.float64], config: PeerConfig) -> Vector:
+def _in_units(flat: npt.NDArray[np.float64], config: PeerConfig, place: Callable[[int], str]) -> Vector:
     most = max(config.longest_topic, config.dimension)
     if flat.size > most:
         raise InvalidParameter(
             f"a topic's value must have at most longest_topic = {most} numbers, its weight included, got {flat.size}"
         )
-    return config.units.from_values(check_value(flat, dimension=flat.size, low=config.low, high=config.high))
+    checked = check_value(flat, dimension=flat.size, low=config.low, high=config.high, place=place)
+    return config.units.from_values(checked)

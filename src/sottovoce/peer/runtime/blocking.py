@@ -90,6 +90,10 @@ class BlockingPeer:
         """As :meth:`Peer.quiet`."""
         self._run(self._running.quiet(timeout))
 
+    def follow_roster(self) -> str:
+        """As :meth:`Peer.follow_roster`."""
+        return self._run(self._running.follow_roster())
+
     def status(self) -> PeerStatus:
         """As :meth:`Peer.status`."""
         return self._run(_asked(self._running.status))

@@ -121,7 +121,7 @@ class Living:
         )
         self._value = None  # kept in one place only
         assert self._store is not None  # without a store and without a value there is nothing to resume
-        self._keeper = Keeper(protocol, self._store, self._observer)
+        self._keeper = Keeper(protocol, self._store, self._observer, self._has_stopped)
         self._keeper.commit()
 
     def _begin_without_value(self) -> None:
@@ -131,7 +131,7 @@ class Living:
             config, None, value=nothing, account=account_for(config.noise_std, config.noise_decay, None),
             neighbours=(), draw=self._draw(), coin=self._coin(), stamp=self._clock.stamp,
         )  # fmt: skip
-        self._keeper = Keeper(protocol, MemoryStore(), self._observer)
+        self._keeper = Keeper(protocol, MemoryStore(), self._observer, self._has_stopped)
 
     def _successor(self, stored: PeerState) -> Vector | None:
         """The value that takes the place of the stored one, if any may: the store is its owner."""
@@ -203,6 +203,11 @@ class Living:
     def _noticed(self, name: str, message: Message) -> None:
         if self._follower is not None and message.roster != self.config.roster:
             self._follower.heard(name, message)
+
+    def _has_stopped(self, reason: PeerError) -> None:
+        """The peer works no more: its store has failed, or it is no member any more. Topics wait in vain."""
+        if self._topics is not None:
+            self._topics.fail(reason)
 
     def _note_callers(self) -> None:
         assert self._around is not None

@@ -153,6 +153,10 @@ class Peer(Living):
     ) -> tuple[str, Question]:
         name = self._full_name(topic, release)
         if release is None:
+            if clip:
+                raise InvalidParameter(
+                    "clip must be left out where no release is given: a value out of range is refused"
+                )
             return name, Question.of(value, weight, self.config)
         if weight is not None:
             raise InvalidParameter("weight must be left out where a release is given")

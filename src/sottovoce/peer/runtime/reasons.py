@@ -6,7 +6,7 @@ In sentences by :mod:`.waiting`; here is what they are about.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from ...errors import TopicUnfinished
@@ -19,7 +19,7 @@ from ..protocol.noise import may_draw, noise_in_place
 from ..protocol.status import TopicStatus
 from .conversation import Conversation
 from .elsewhere import Elsewhere
-from .waiting import why_divided, why_silent, why_spent, why_stuck, why_waiting
+from .waiting import why_divided, why_late, why_silent, why_spent, why_stuck, why_waiting
 
 __all__ = ["Reasons"]
 
@@ -74,9 +74,13 @@ class Reasons:
 
     def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
         protocol = conversation.protocol
-        held = "; ".join(filter(None, [_held(protocol), why_divided(self._sets(protocol))]))
+        late = self._names(protocol.refused_by(protocol.present))
+        held = "; ".join(filter(None, [why_late(late), _held(protocol), why_divided(self._sets(protocol))]))
         stuck = [] if any(not one.witness for one in missing) else self._stuck(protocol)
-        return why_waiting(missing, unheard, conversation.age, held, sorted(protocol.ended), stuck)
+        return why_waiting(missing, unheard, conversation.age, held, sorted(protocol.ended.keys() - late), stuck)
+
+    def _names(self, told: Mapping[str, int]) -> dict[str, list[str]]:
+        return {name: names_of(members, self._config().numbered) for name, members in told.items()}
 
     def _stuck(self, protocol: Protocol) -> list[str]:
         """Why it does not end although this peer misses nobody itself."""
@@ -89,14 +93,15 @@ class Reasons:
 
     def _sets(self, protocol: Protocol) -> dict[str, list[str]]:
         """Which set of members each end names, as far as they do."""
-        roll, held = self._config().numbered, protocol.state.certificate
-        if not roll or protocol.settings.missing != "drop":
+        if not self._config().numbered or protocol.settings.missing != "drop":
             return {}
+        held = protocol.state.certificate
+        own = {} if held is None else {"this peer": held.contributors}
         told = {
-            f"{name} (as its answer)" if protocol.has_answer(name) else name: names_of(members, roll)
+            f"{name} (as its answer)" if protocol.has_answer(name) else name: members
             for name, members in protocol.sets_told.items()
         }
-        return told if held is None else {"this peer": names_of(held.contributors, roll), **told}
+        return self._names(own | told)
 
     def _doubtful(self, protocol: Protocol) -> list[str]:
         """Members that some of the ends count on and others do not, or of which no word comes; none that answers."""

@@ -92,6 +92,7 @@ class Topics:
         self._elsewhere, self._retelling = Elsewhere(), Retelling()
         self._reasons = Reasons(around.config, self._elsewhere, self._records)
         self._stopped = False
+        self._failure: PeerError | None = None
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -130,6 +131,12 @@ class Topics:
         for conversation in list(self._open.values()):
             await conversation.halt()
 
+    def fail(self, reason: PeerError) -> None:
+        """The peer works no more: whoever waits for an answer, or will ask for a new one, is told why."""
+        self._failure = self._failure or reason
+        for conversation in self._open.values():
+            conversation.keeper.end(reason)
+
     def reconfigure(self, config: PeerConfig) -> None:
         """R49: another roster. Those who are bound stay with whom they have; not with whom the roster has no more."""
         self._neighbours = set(config.neighbours)
@@ -155,7 +162,9 @@ class Topics:
         self._neighbours.discard(name)
         for conversation in self._open.values():
             conversation.protocol.forget_claims(name)
-            self._leave_out(conversation, [name])
+            conversation.protocol.drop(name)
+            conversation.keeper.commit()
+            conversation.keeper.tell()
 
     def knows(self, name: str) -> bool:
         """Whether it is a neighbour, for topics that begin from now on."""
@@ -219,6 +228,8 @@ class Topics:
             await self._until_free(topic, secret, patience)
         record = self._records.get(topic)
         if record is None or not record.ended:
+            if self._failure is not None:
+                raise self._failure
             conversation = self._open.get(topic) or self._contribute(name, value, shape, missing, secret)
             begun, given = self._records[topic], conversation.protocol.state.value
             check_same(begun, given, value, shape=shape, missing=missing, secret=secret)
@@ -316,9 +327,7 @@ class Topics:
             except TimeoutError:
                 protocol.follow()
                 if protocol.settings.missing == "drop" and not protocol.bound:
-                    silent = await conversation.surely_silent()
-                    left_out = why_alone([one for one in self._reasons.missing(conversation) if one.name in silent])
-                    self._leave_out(conversation, silent)
+                    left_out = await self._leave_out_the_silent(conversation)
             if ended():
                 break
         if over():
@@ -337,14 +346,22 @@ class Topics:
             raise TopicMismatch(f"{mismatch}; agree, and take another topic")
         raise self._reasons.unfinished(name, conversation, self._around.clock.now() - began)
 
-    def _leave_out(self, conversation: Conversation, names: list[str]) -> None:
-        """R23, R51: these are not in it any more; they are told, again and again, by the conversation."""
+    async def _leave_out_the_silent(self, conversation: Conversation) -> str:
+        """R23, R51: these are not in it any more; they are told, again and again, by the conversation. Returns why.
+
+        Nobody is left out where the topic was closed without this peer (R85): whoever else is there came late, too.
+        """
+        protocol, silent = conversation.protocol, await conversation.surely_silent()
         if conversation not in self._open.values():  # ended meanwhile: nothing may be stored for it any more
-            return
-        for name in names:
-            conversation.protocol.drop(name)
+            return ""
+        if protocol.refused_by(protocol.present):
+            return ""
+        why = why_alone([one for one in self._reasons.missing(conversation) if one.name in silent])
+        for name in silent:
+            protocol.leave_out(name)
         conversation.keeper.commit()
         conversation.keeper.tell()
+        return why
 
     def status(self) -> dict[str, TopicStatus]:
         """The topics that are open here: what each waits for, and who is missing."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ..protocol.absences import Missing
 
-__all__ = ["why_alone", "why_divided", "why_silent", "why_spent", "why_stuck", "why_waiting"]
+__all__ = ["why_alone", "why_divided", "why_late", "why_silent", "why_spent", "why_stuck", "why_waiting"]
 
 _NAMED = 8
 """Members that one part of the sentence names; the others are counted."""
@@ -32,7 +32,7 @@ def why_waiting(
     waited
         Seconds since this peer takes part.
     held
-        What :func:`why_silent`, :func:`why_spent` or :func:`why_divided` says.
+        What :func:`why_silent`, :func:`why_spent`, :func:`why_late` or :func:`why_divided` says.
     ended
         Neighbours at which the topic has ended: they hold nothing by which it could go on.
     stuck
@@ -92,6 +92,23 @@ def why_divided(told: Mapping[str, Collection[str]]) -> str:
         more = f" with {_list(sorted(members - common))}" if members > common else ""
         parts.append(f"{len(members)} members{more} by {_list(who)}")
     return f"different sets are named: {'; '.join(parts)}"
+
+
+def why_late(told: Mapping[str, Collection[str]]) -> str:
+    """Which neighbours say that the topic was closed without this peer (R85).
+
+    Parameters
+    ----------
+    told
+        Who says so, and with whom it was closed.
+
+    Examples
+    --------
+    >>> print(why_late({"bob": ["ada", "bob"]}))
+    bob says that it was closed without this peer, with ada, bob
+    """
+    parts = ((name, _list(sorted(members))) for name, members in told.items())
+    return "; ".join(f"{name} says that it was closed without this peer, with {members}" for name, members in parts)
 
 
 def why_stuck(rounds: Sequence[str], unready: Sequence[str], hindered: str) -> list[str]:
