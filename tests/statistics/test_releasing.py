@@ -228,7 +228,7 @@ def test_a_release_is_run_as_often_as_agreed(tmp_path):
             told = net["ada"].released()["study pay"]
             assert told.epsilon(1e-6) == pytest.approx(20.0, rel=0.01)
             with pytest.raises(
-                InvalidParameter, match="has been run 2 times here, and its release is agreed for runs = 2"
+                InvalidParameter, match="has been run here 2 times, and its release is agreed for runs = 2"
             ):
                 await run_study(declared, rows["ada"], net["ada"], topic="july")
             assert set(net["ada"].topics()) == before

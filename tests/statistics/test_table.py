@@ -55,6 +55,14 @@ def test_a_cell_that_does_not_fit_is_named_and_not_shown(tmp_path, line, message
     assert SECRET not in str(error.value)
 
 
+def test_a_file_that_cannot_be_read_says_why(tmp_path):
+    """One that is not there, and one that is not text."""
+    (tmp_path / "latin.csv").write_bytes("naïve".encode("latin-1"))
+    for name, why in (("none.csv", "cannot be read: No such file"), ("latin.csv", "it is not text in UTF-8")):
+        with pytest.raises(InvalidFile, match=why):
+            made.study(made.EVERYTHING).read(tmp_path / name)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -86,9 +86,9 @@ def _check_runs(study: Study, party: Party, topic: str) -> None:
     runs = {before for before, found, _ in (name.rpartition(end) for name in party.topics()) if found}
     earlier = runs - {topic}
     if release is not None and len(earlier) >= release.runs:
+        often = "once" if len(earlier) == 1 else f"{len(earlier)} times"
         raise InvalidParameter(
-            f"study {study.name!r} has been run {len(earlier)} times here, and its release is agreed for "
-            f"runs = {release.runs}"
+            f"study {study.name!r} has been run here {often}, and its release is agreed for runs = {release.runs}"
         )
 
 

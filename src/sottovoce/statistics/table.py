@@ -68,8 +68,10 @@ def read_table(path: str | PathLike[str], columns: Mapping[str, Column], *, most
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             header, lines = _lines(path, stream, most_rows)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidFile(f"{path} cannot be read as CSV in UTF-8 ({type(error).__name__})") from None
+    except OSError as error:
+        raise InvalidFile(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidFile(f"{path} cannot be read as CSV: it is not text in UTF-8") from None
     places = _places(path, header, columns)
     return _checked(path, lines, len(header), places, columns)
 
