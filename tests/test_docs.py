@@ -293,7 +293,7 @@ def test_the_page_on_topics_says_what_was_measured() -> None:
     """Its tables are those of the file that the benchmark has written, line by line."""
     tables = runpy.run_path(str(ROOT / "benchmarks" / "topic_tables.py"))
     found = json.loads((ROOT / "benchmarks" / "results" / "topics.json").read_text(encoding="utf-8"))
-    text = (ROOT / "docs" / "explanation" / "topics.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "explanation" / "topics-cost.md").read_text(encoding="utf-8")
     for name in ("table", "account"):
         assert tables[name](found) in text
 

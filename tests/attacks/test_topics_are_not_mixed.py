@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 from sottovoce import graphs
-from sottovoce.errors import TopicClosed, TopicUnfinished
+from sottovoce.errors import PeerError, TopicClosed, TopicUnfinished
 from sottovoce.graphs import Graph
 from sottovoce.peer import Average
 from sottovoce.testing import Conditions, LocalNetwork, SimulatedNetwork, run_virtually
@@ -226,3 +226,45 @@ def test_those_who_come_late_together_are_let_in_or_refused(seeds: range, edges:
         assert len(answers) <= 1
         numbers += [len(one) for one in answers]
     assert {3, 8} <= set(numbers)
+
+
+async def restarted_while_alone(edges: list[tuple[str, str]] | None, seed: int) -> list[frozenset[str]]:
+    """Three are bound and one of them dies; three that come late are told so, and restart where they hear no other."""
+    first, late = ["p0", "p1", "p2"], ["p3", "p4", "p5"]
+    async with LocalNetwork([*first, *late], edges, seed=seed, faults=Faults(distance=0.01, delay=0.01)) as net:
+
+        async def contribute(name: str) -> Average | BaseException:
+            try:
+                return await net[name].average(1.0, topic="t", missing="drop", timeout=9.0)
+            except PeerError as error:
+                return error
+
+        early = [asyncio.ensure_future(contribute(name)) for name in first]
+        opened = [net[name]._known_topics._open for name in first]
+        while not all(one.protocol.state.certificate for known in opened for one in known.values()) or not opened[0]:
+            await asyncio.sleep(0.01)
+        await net.kill("p0")
+        calls = [asyncio.ensure_future(contribute(name)) for name in late]
+        await asyncio.sleep(1.0)
+        for name in late:
+            await net.kill(name)
+        net.medium.partition(set(first), set(late))
+        for name in late:
+            await net.start(name)
+        calls += [asyncio.ensure_future(contribute(name)) for name in late]
+        await asyncio.sleep(1.0)
+        net.medium.heal()
+        await net.start("p0")
+        found = [*await asyncio.gather(*early, *calls), *await asyncio.gather(*map(contribute, [*first, *late]))]
+        return [frozenset(one.contributors) for one in found if isinstance(one, Average)]
+
+
+HALVES = [("p0", "p1"), ("p1", "p2"), ("p2", "p0"), ("p1", "p3"), ("p3", "p4"), ("p4", "p5")]
+
+
+@pytest.mark.parametrize("edges", [HALVES, None], ids=["path", "all"])
+@pytest.mark.parametrize("seed", range(2))
+def test_who_was_refused_does_not_forget_it(seed: int, edges: list[tuple[str, str]] | None) -> None:
+    """A restart in a moment in which nobody can say it again: those who came late have no answer of their own (R85)."""
+    answers = run_virtually(restarted_while_alone(edges, seed))
+    assert set(answers) == {frozenset({"p0", "p1", "p2"})}

@@ -250,7 +250,7 @@ PEERS = (
     Named(
         "who was left out is never let in again",
         "sottovoce.peer.protocol.members.Membership.leave_out",
-        "self._left_out.add(name)",
+        "self._left_out[name] = link.openings",
         "pass",
         ("tests/attacks/test_topics_are_not_mixed.py",),
     ),

@@ -47,13 +47,14 @@ def some_state(dimension: int = 3) -> PeerState:
         edges=edges,
         partings={"dan": Parting(sid=2**60, psid=5, since=1_700_000_000_000)},
         certificate=Certificate(2**200 + 1, 2 * value, 7, declared=True),
+        refusals={"fay": ("bob", "fay")},
     )
 
 
 def assert_same(found: PeerState | None, expected: PeerState) -> None:
     """Equal in everything durable, vectors bit for bit."""
     assert found is not None
-    scalars = ("account", "fresh", "requests", "last_sid", "partings")
+    scalars = ("account", "fresh", "requests", "last_sid", "partings", "refusals")
     assert [getattr(found, name) for name in scalars] == [getattr(expected, name) for name in scalars]
     assert _bits(found.value) == _bits(expected.value)
     assert _bits(found.noise) == _bits(expected.noise)
@@ -174,6 +175,7 @@ class StoreConformance:
         states.append(replace(states[-1], edges={**states[-1].edges, "ada": Edge(sid=99, parted=1)}))
         states.append(replace(states[-1], edges={"ada": states[-1].edges["ada"]}, partings={"bob": Parting(9, 4, 5)}))
         states.append(replace(states[-1], partings={"bob": Parting(9, 7, 5)}))
+        states.append(replace(states[-1], refusals={}))
         states.append(replace(states[-1], value=state.value * 5, noise=None))
         return states
 

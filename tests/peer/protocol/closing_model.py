@@ -420,7 +420,7 @@ def _key(protocol: Protocol | None) -> Any:
         tuple(state.partings),
         _items(protocol.ended),
         (protocol.declared_elsewhere, protocol.holders),
-        (tuple(sorted(protocol._to_tell)), tuple(sorted(protocol._left_out)), _items(protocol._refusals)),
+        (tuple(sorted(protocol._to_tell)), tuple(sorted(protocol._left_out)), _items(state.refusals)),
     )
     return edges, links, flags, heard, kept, more, state.last_sid
 

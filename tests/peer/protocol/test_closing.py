@@ -9,8 +9,12 @@ import pytest
 
 from sottovoce.peer.protocol.closing import Agreement, Certificate, followed, renewed
 from sottovoce.peer.protocol.messages import Kind
-from sottovoce.peer.protocol.openings import closed
+from sottovoce.peer.protocol.openings import closed, topic_id
+from sottovoce.peer.protocol.settings import TopicSettings
+from sottovoce.peer.protocol.state import FIRST_OPENINGS
 from sottovoce.testing import SimulatedNetwork
+
+from .pair import Watched, peer, started, talk
 
 NAMES = ["ada", "bob", "cyd", "dan"]
 
@@ -231,3 +235,48 @@ def test_a_value_that_has_moved_is_shown_to_those_who_have_not_seen_it() -> None
     ada._exchanged("dan", 2, 1)
     assert not ada._has_said_enough("bob")
     assert ada._has_said_enough("dan")
+
+
+def contributor(name: str) -> Watched:
+    """One in a topic with "drop"."""
+    found = peer(name, members=4, index=NAMES.index(name))
+    found.topic = topic_id("t")
+    found.settings = TopicSettings.of(found.settings, dimension=1, missing="drop", topic="t", order=tuple(NAMES))
+    return found
+
+
+def test_being_left_out_and_let_in_does_not_open_an_edge_more_often() -> None:
+    """A liar that is silent, is left out, and greets as if its disk were lost: its bucket goes on (R53, R83)."""
+    ada, openings = contributor("ada"), 0
+    ada.add("bob")
+    for _ in range(3 * int(FIRST_OPENINGS)):
+        bob = contributor("bob")
+        bob.add("ada")
+        talk(bob, ada, bob.greet("ada"))
+        openings += not ada.state.edges["bob"].blank
+        ada.leave_out("bob")
+        assert "bob" not in ada.state.edges
+        ada.gone("bob")
+    assert openings == FIRST_OPENINGS
+
+
+@pytest.mark.parametrize("kind", [Kind.BYE, Kind.CLOSED])
+@pytest.mark.parametrize("left_out", [False, True])
+def test_who_is_refused_stays_refused_until_an_operator_drops_that_neighbour(kind: Kind, left_out: bool) -> None:
+    """Over restarts, other rosters, and messages from before; also by one that was left out before it said so (R85)."""
+    ada, bob = contributor("ada"), contributor("bob")
+    ada.add("bob")
+    bob.add("ada")
+    early = bob.greet("ada")
+    talk(bob, ada, early)
+    if left_out:
+        ada.leave_out("bob")
+    ada.receive(replace(closed(bob.settings, "ada", 0b0110, topic=ada.topic), kind=kind, dst_sid=early.dst_sid))
+    assert ada.refused_by(0b1001) == {"bob": ("bob", "cyd")}
+    assert ada.refused_by(0b1011) == {}
+    ada.receive(replace(early, src_sid=1, dst_sid=1))
+    ada.reconfigure(replace(ada.settings, order=("abe", *NAMES), index=1, members=5, roster=1))
+    again = started(ada.settings, ada.state)
+    assert again.refused_by(0b10010) == {"bob": ("bob", "cyd")}
+    again.forget_claims("bob")
+    assert again.refused_by(0b10010) == {}

@@ -480,3 +480,16 @@ async def test_who_is_just_starting_says_nothing_about_its_topics() -> None:
         assert await topics.hear("p1", replace(greeting, src="p1", dst="p0")) is None
         topics._open[topic_id("t")] = early
         waiting.cancel()
+
+
+def test_neighbours_are_in_the_same_order_in_every_process() -> None:
+    """A set of names has another order in each: a network with a seed would not go the same way twice."""
+    names = [f"p{number:02d}" for number in range(20)]
+
+    async def edges() -> list[str]:
+        async with LocalNetwork(names) as net:
+            with contextlib.suppress(TopicUnfinished):
+                await net["p00"].average(1.0, topic="t", timeout=0.1)
+            return list(net["p00"]._known_topics._open[topic_id("t")].protocol.state.edges)
+
+    assert run_virtually(edges()) == names[1:]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from weakref import WeakMethod
 
+from ...foundation.bucket import TokenBucket
 from .absences import Absences, Missing, Sight
 from .closing import Certificate
 from .disclosure import live_sealed_edges, own_interval, own_margins
@@ -80,10 +81,9 @@ class Core:
         self.rule.references.wanted = wants_references(settings)
         self.ended: dict[str, int] = {}
         """R85: neighbours at which this topic has ended although this peer has no answer, and with which set."""
-        self._refusals: dict[str, int] = {}
-        """R85: neighbours that let nobody in any more, and the sets, without this peer, that they are bound to."""
-        self._left_out: set[str] = set()
-        """R83: neighbours that were dropped because they were silent: who has not met them here may come in late."""
+        self._left_out: dict[str, TokenBucket] = {}
+        """R83: neighbours that were dropped because they were silent: who has not met them here may come in late. And
+        how often their edges may be opened yet (R53), which goes on."""
         self.declared_elsewhere = 0
         """R84: the set that a neighbour has declared last; 0: none has."""
         self.unready = 0

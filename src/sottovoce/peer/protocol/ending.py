@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .closing import Certificate, followed, in_the_order_of, renewed
+from .closing import Certificate, followed, in_the_order_of, named, renewed
 from .intervals import union, width
 from .members import Membership
 from .messages import Kind, Message, within
@@ -66,7 +66,7 @@ class Ending(Membership):
         """R83: these are gone for good, as an operator says or the roster: what they alone have said binds nobody."""
         self._claims.difference_update(names)
         for name in names:
-            self._refusals.pop(name, None)
+            self._lift_refusal(name)
         self.rule.bound = self.rule.bound and (bool(self._claims) or self.state.certificate is not None)
 
     def reconfigure(self, settings: Settings) -> None:
@@ -76,7 +76,6 @@ class Ending(Membership):
         """
         self.state = replace(self.state, certificate=in_the_order_of(settings.order, self.state.certificate))
         self.ended.clear()
-        self._refusals.clear()
         self._offers.clear()
         self.declared_elsewhere = 0
         for link in self._links.values():
@@ -86,21 +85,33 @@ class Ending(Membership):
         self._heed_certificate()
 
     def _heed_refusal(self, m: Message) -> None:
-        """R85: with "drop", whether a neighbour lets nobody in any more, and this peer is not among its members."""
-        if m.kind not in (Kind.BYE, Kind.CLOSED) or self.settings.missing != "drop":
-            self._refusals.pop(m.src, None)
-        elif m.closed and not m.closed >> self.settings.index & 1:
-            self._refusals[m.src] = m.closed
+        """R85: with "drop", whether a neighbour lets nobody in any more, and this peer is not among its members.
 
-    def refused_by(self, members: int) -> dict[str, int]:
-        """R85: neighbours that have closed the topic without this peer and are not among these members, and their sets.
+        Durable: it may not say so again. It takes that back only as one that has lost its disk and begins anew.
+        """
+        settings, known = self.settings, m.src in self.state.refusals or m.src not in self.settings.order
+        concerned = m.src in self.state.edges or (m.src in self._left_out and not self.bound)
+        if m.kind is Kind.NOT_YET:
+            self._lift_refusal(m.src)
+        elif m.kind not in (Kind.BYE, Kind.CLOSED) or settings.missing != "drop" or known or not concerned:
+            return
+        elif m.closed and not m.closed >> settings.index & 1:
+            told = tuple(named(m.closed, settings.order))
+            self.state = replace(self.state, refusals={**self.state.refusals, m.src: told})
+
+    def _lift_refusal(self, name: str) -> None:
+        if name in self.state.refusals:
+            kept = {other: told for other, told in self.state.refusals.items() if other != name}
+            self.state = replace(self.state, refusals=kept)
+
+    def refused_by(self, members: int) -> dict[str, tuple[str, ...]]:
+        """R85: neighbours that have closed the topic without this peer and are not among these members, and with whom.
 
         These members came late, too, and have no answer of their own: there would be two under one name. Nor does the
         topic end here for what one neighbour says: it may lie.
         """
-        roll = self.settings.order
-        known = {name: told for name, told in self._refusals.items() if name in roll}
-        return {name: told for name, told in known.items() if not members >> roll.index(name) & 1}
+        roll, among = self.settings.order, named(members, self.settings.order)
+        return {name: told for name, told in self.state.refusals.items() if name in roll and name not in among}
 
     def _heed_end(self, m: Message) -> None:
         """R81, R85: the neighbour has not contributed yet; or it holds no ledger any more, because the topic is over.

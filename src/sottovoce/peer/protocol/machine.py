@@ -237,12 +237,12 @@ class Protocol(Ending):
         m = m if same else without_sets(m)
         check_arrived(m, dimension=self.settings.dimension, members=self.settings.members)
         self._let_in(m)
+        self._heed_refusal(m)
         if m.src not in self.state.edges:
             return self._without_record(m)
         self.reached(m.src)
         self._links[m.src].not_yet = m.kind is Kind.NOT_YET
         self.ended.pop(m.src, None)
-        self._heed_refusal(m)
         if m.kind in (Kind.NOT_YET, Kind.CLOSED):
             self._heed_end(m)
             return None
@@ -262,6 +262,7 @@ class Protocol(Ending):
             return self._farewell(m.src, m.src_sid)
         if not reaction.proceed:
             return None if reaction.answer is None else self._say(reaction.answer, m.src)
+        self._lift_refusal(m.src)
         if same:
             self._heed_absences(m)
             if not self.rule.hear(m.src, m.stop, self.state.active, m.closed):

@@ -41,20 +41,20 @@ class Membership(Arrivals):
             self._put(name, Edge(sid=self._new_sid()))
             self.gone(name)  # R51: from here on the new life is what counts
             self._links[name] = Link()
-            self._left_out.discard(name)
+            self._left_out.pop(name, None)
             self.rule.disturbed()
         return self.greet(name) if name in self.state.edges else None
 
     def leave_out(self, name: str) -> Message | None:
         """R83: as :meth:`drop`, a neighbour that is silent in a topic. It may come late, until this peer is bound."""
-        said = self.drop(name)
-        if name not in self.state.edges:
-            self._left_out.add(name)
+        link, said = self._links.get(name), self.drop(name)
+        if link is not None and name not in self.state.edges:
+            self._left_out[name] = link.openings
         return said
 
     def drop(self, name: str) -> Message | None:
         """R23, R51: forget a neighbour and the flow to it. Returns the BYE to send, again and again until answered."""
-        self._left_out.discard(name)
+        self._left_out.pop(name, None)
         edge = self.state.edges.get(name)
         if edge is None or self.bound:  # R83
             return None
@@ -110,8 +110,9 @@ class Membership(Arrivals):
         own, late = self.settings, m.src in self._left_out and m.kind is Kind.HELLO and m.blank
         if not late or m.terms is None or (m.roster, m.digest) != (own.roster, own.roster_digest):
             return
-        if dispute(own.name, own.terms, m.src, m.terms, same_roster=True) is None:
-            self.add(m.src)
+        openings = self._left_out[m.src]
+        if dispute(own.name, own.terms, m.src, m.terms, same_roster=True) is None and self.add(m.src) is not None:
+            self._links[m.src].openings = openings
 
     def _without_record(self, m: Message) -> Message | None:
         """R4, R51, R52: the sender is no neighbour, or not any more."""

@@ -65,6 +65,8 @@ class PeerState:
         Neighbours that were dropped and have not answered for it yet (R51).
     certificate
         Of a topic: what the last epoch that ended in agreement found (R83); ``None``: none has.
+    refusals
+        Of a topic: neighbours that have closed it without this peer, and with whom (R85).
     known_sum
         Not durable: c + Σ flows, and of what; only :attr:`without_noise` and :meth:`with_edge` look at it.
     """
@@ -78,6 +80,7 @@ class PeerState:
     edges: Mapping[str, Edge] = field(default_factory=dict)
     partings: Mapping[str, Parting] = field(default_factory=dict)
     certificate: Certificate | None = None
+    refusals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known_sum: _Sum | None = field(default=None, compare=False)
 
     @property

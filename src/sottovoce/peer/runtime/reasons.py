@@ -74,7 +74,7 @@ class Reasons:
 
     def _why(self, conversation: Conversation, missing: list[Missing], unheard: list[str]) -> str:
         protocol = conversation.protocol
-        late = self._names(protocol.refused_by(protocol.present))
+        late = protocol.refused_by(protocol.present)
         held = "; ".join(filter(None, [why_late(late), _held(protocol), why_divided(self._sets(protocol))]))
         stuck = [] if any(not one.witness for one in missing) else self._stuck(protocol)
         return why_waiting(missing, unheard, conversation.age, held, sorted(protocol.ended.keys() - late), stuck)

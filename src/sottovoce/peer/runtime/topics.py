@@ -149,7 +149,7 @@ class Topics:
             protocol.reconfigure(settings)
             protocol.forget_claims(*(set(protocol.state.edges) - set(config.roll)))
             if not protocol.bound:
-                protocol.align(self._neighbours)
+                protocol.align(sorted(self._neighbours))
             conversation.keeper.commit()
             conversation.greet(protocol.state.edges)
 
@@ -296,9 +296,9 @@ class Topics:
                 return None
         account = account_for(config.noise_std, config.noise_decay, config.smallest_std)
         protocol = Protocol.resume(
-            settings, stored, value=value, account=account.carrying(record.carried), neighbours=self._neighbours,
-            topic=topic, draw=self._sources.draw, coin=self._sources.coin, stamp=self._around.clock.stamp,
-            on_event=self._on_event,
+            settings, stored, value=value, account=account.carrying(record.carried),
+            neighbours=sorted(self._neighbours), topic=topic, draw=self._sources.draw, coin=self._sources.coin,
+            stamp=self._around.clock.stamp, on_event=self._on_event,
         )  # fmt: skip
         lost = self._store.lost(record.secret)
         protocol.has_lost, protocol.may_have_lost = lost is True, lost is not False

@@ -147,6 +147,7 @@ def unchanged(old: PeerState | None, new: PeerState) -> bool:
         and old.account == new.account
         and old.partings == new.partings
         and old.certificate is new.certificate
+        and old.refusals == new.refusals
         and changed_edges(old, new) == ([], [])
     )
 

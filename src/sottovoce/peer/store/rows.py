@@ -125,6 +125,8 @@ class Rows:
             held = new.certificate
             facts = (held.contributors, held.width, held.declared, held.roll)
             self._table.put("certificate", json.dumps(facts), tightly(held.twice))
+        if (old.refusals if old is not None else {}) != new.refusals:
+            self._table.put("refusals", json.dumps(new.refusals), None)
 
     def _put_edge(self, name: str, old: Edge | None, new: Edge) -> None:
         self._put_numbers(f"edge {name}", (new.sid, new.psid, new.blank, new.parted, new.s, new.r))
@@ -174,6 +176,7 @@ class Rows:
             {name: _edge(name, row, vectors) for name, row in _named("edge ", numbers)},
             {name: Parting(*row) for name, row in _named("parting ", numbers)},
             _certificate(numbers.get("certificate"), vectors),
+            {name: tuple(told) for name, told in numbers.get("refusals", {}).items()},
         )
 
 

@@ -49,6 +49,7 @@ MIGRATIONS: list[str] = [
     --   parting NAME  numbers: lives, time
     --   value, noise, f NAME, g NAME    data: whole numbers, packed; or, in 3, numbers: their place in a file
     --   certificate, topic    both: what a topic's last agreement found; what is kept about the topic itself
+    --   refusals      numbers: who has closed the topic without this peer, and with whom; missing where nobody has
     --   sheet         since 4: all but the next ones are in a file (sheets.py)
     --   shape         numbers: what the topic's numbers are, as text; missing where a program did not tell it
     -- Each row has a checksum over all of it, so that bit rot is noticed, wherever it is.
