@@ -36,7 +36,7 @@ test_small_groups                no value of a group smaller than a study declar
 test_few_set_apart               nor of a small group that the numbers of a column set apart, though nobody asked for it
 test_sums_leave_sizes_open       sums of a column tell no size of a small group, with its bins or by themselves
 test_what_a_wire_tap_sees        whoever is on the path sees the called peer's name, sizes and times, no number
-test_who_keeps_us_waiting        a liar that keeps others from an answer is found by their errors, which accuse nobody else
+test_who_keeps_us_waiting        errors lead to a liar that keeps others from an answer, and accuse nobody else
 test_chaos_endures               a million exchanges among crashes and losses: nothing grows, nothing is lost
 ===============================  =========================================================================
 """
