@@ -64,7 +64,7 @@ def test_a_trial_writes_a_report_that_is_shown_again(capsys, folder):
     ("arguments", "message"),
     [
         (["check", "no.toml"], "no.toml cannot be read"),
-        (["check", "pay.toml", "no.csv"], "no.csv cannot be read as CSV"),
+        (["check", "pay.toml", "no.csv"], "no.csv cannot be read: No such file"),
         (["run", "pay.toml", "ada.csv"], "needs --peer, --topic and one file; or --trial"),
         (["run", "pay.toml", "ada.csv", "--trial"], "--trial needs at least two files"),
         (["report", "pay.toml"], "cannot be read as a report"),
